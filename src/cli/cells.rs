@@ -8,18 +8,18 @@ use super::compatible::{amid_outages, asks_for_logs, asks_for_nodes, compatible,
 use super::exit::{Failure, tell};
 use super::load::load_traces;
 use super::recorded::{placed, repeats_places, tell_conflicts, tell_left_out, tell_without_waits};
-use crate::allocator::Request;
-use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::grid::{ParameterGrid, Values};
-use crate::experiment::sweep::Plan;
-use crate::experiment::{Cell, Trace};
-use crate::naming::split_list;
-use crate::number::grouped;
-use crate::scheduler::WhenFull;
-use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{OutageError, OutageFile, Outages};
-use crate::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
-use crate::workload::{Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name};
+use replay_core::allocator::Request;
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_experiment::grid::{ParameterGrid, Values};
+use replay_experiment::sweep::Plan;
+use replay_experiment::{Cell, Trace};
+use replay_core::naming::split_list;
+use replay_core::number::grouped;
+use replay_core::scheduler::WhenFull;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::simulation::{OutageError, OutageFile, Outages};
+use replay_core::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
+use replay_core::workload::{Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name};
 
 /// Traces, and what works there: a pipe can be read only once, and on a large machine it takes long to make a
 /// strategy.

@@ -7,15 +7,15 @@ use rayon::prelude::*;
 
 use super::args::GridArgs;
 use super::exit::Failure;
-use crate::allocator::registry::AllocatorSpec;
-use crate::allocator::{Allocator, Request};
-use crate::experiment::Trace;
-use crate::experiment::grid::{ParameterGrid, idle_parameter};
-use crate::machine::Machine;
-use crate::naming::split_list;
-use crate::scheduler::registry::SchedulerSpec;
-use crate::topology::Topology;
-use crate::workload::Dependencies;
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::{Allocator, Request};
+use replay_experiment::Trace;
+use replay_experiment::grid::{ParameterGrid, idle_parameter};
+use replay_core::machine::Machine;
+use replay_core::naming::split_list;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::topology::Topology;
+use replay_core::workload::Dependencies;
 
 /// A usage failure if jobs are to follow others, or to come faster or slower, but start when a log says.
 pub fn moves_no_log(grid: &ParameterGrid) -> Result<(), Failure> {

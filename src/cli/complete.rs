@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use clap_complete::Shell;
 
 use super::exit::Failure;
-use crate::workload::{Manifest, SearchPath};
+use replay_core::workload::{Manifest, SearchPath};
 
 /// What is added to the script of a shell. The scripts of the argument parser know single words that do not change;
 /// these ask `replay list WHAT --format names`.

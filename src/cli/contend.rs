@@ -24,22 +24,22 @@ use super::progress::Progress;
 use super::results::{Results, Tally};
 use super::resumed::Resumed;
 use super::session::Session;
-use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::contention::ranking::{Decided, Mean, Stretches, decided_by_two};
-use crate::experiment::contention::{
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_experiment::contention::ranking::{Decided, Mean, Stretches, decided_by_two};
+use replay_experiment::contention::{
     Contended, EstimatedPackets, Isolation, MOST_SENT, Messages, Stage, TOLERANCE, TraceError,
     TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
 };
-use crate::experiment::journal::CellId;
-use crate::experiment::shaken::{Estimates, ShakenRow};
-use crate::experiment::{Admitted, Cell, RunKey, Trace, TurnedAway, Watch};
-use crate::frame::FrameError;
-use crate::number::grouped;
-use crate::plot::Plots;
-use crate::report::Sheet;
-use crate::report::manifest::Configuration;
-use crate::scheduler::registry::SchedulerSpec;
-use crate::topology::Topology;
+use replay_experiment::journal::CellId;
+use replay_experiment::shaken::{Estimates, ShakenRow};
+use replay_experiment::{Admitted, Cell, RunKey, Trace, TurnedAway, Watch};
+use replay_output::frame::FrameError;
+use replay_core::number::grouped;
+use replay_output::plot::Plots;
+use replay_output::report::Sheet;
+use replay_output::report::manifest::Configuration;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::topology::Topology;
 
 /// Arguments of `replay contend`.
 #[derive(Clone, Debug, Args)]
@@ -320,7 +320,7 @@ fn over_copies(loaded: &Loaded, runs: &[Contended]) -> Result<Vec<ShakenRow>, Fa
     if plan.grid.shake.is_none() {
         return Ok(Vec::new());
     }
-    let mut estimates = Estimates::new(plan, crate::experiment::contention::Contention::columns());
+    let mut estimates = Estimates::new(plan, replay_experiment::contention::Contention::columns());
     for run in runs {
         estimates.take(plan, run.run, &run.means);
     }

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::journal;
 use super::kind::Kind;
-use crate::experiment::journal::JOURNAL_FILE;
-use crate::files::{Dir, ResultFolder};
-use crate::number::{counted, grouped};
-use crate::report::page::Csv;
+use replay_experiment::journal::JOURNAL_FILE;
+use replay_experiment::files::{Dir, ResultFolder};
+use replay_core::number::{counted, grouped};
+use replay_output::report::page::Csv;
 
 /// Characters of a command line that a message quotes.
 const COMMAND: usize = 300;

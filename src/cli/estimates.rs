@@ -10,18 +10,18 @@ use super::interrupt::interruption;
 use super::print::TableArgs;
 use super::search::{failure, listed_slacks};
 use super::stdout::stdout;
-use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::estimates::{
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_experiment::estimates::{
     BoxFinding, Finding, Judged, Setting, Source, study, study_boxes,
 };
-use crate::experiment::search::SearchError;
-use crate::experiment::{CellProblem, Measure, Trace, Watch};
-use crate::metrics::blocks::FEWEST_WEEKS;
-use crate::number::{counted, fixed};
-use crate::report::{Align, Sheet};
-use crate::scheduler::registry::SchedulerSpec;
-use crate::stop::Stop;
-use crate::table::Table;
+use replay_experiment::search::SearchError;
+use replay_experiment::{CellProblem, Measure, Trace, Watch};
+use replay_core::metrics::blocks::FEWEST_WEEKS;
+use replay_core::number::{counted, fixed};
+use replay_output::report::{Align, Sheet};
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::stop::Stop;
+use replay_core::table::Table;
 
 /// Arguments of `replay estimates`.
 #[derive(Clone, Debug, Args)]

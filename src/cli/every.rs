@@ -5,12 +5,12 @@ use super::cells::{Loaded, Tried};
 use super::compatible::{Also, can_send, lives_with_outages, working};
 use super::exit::{Failure, tell};
 use super::sweep::{ListArgs, of_flags};
-use crate::allocator::registry::AllocatorSpec;
-use crate::allocator::{self, Allocator};
-use crate::experiment::{Cell, Measure};
-use crate::naming::split_list;
-use crate::topology::Topology;
-use crate::workload::Shake;
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::{self, Allocator};
+use replay_experiment::{Cell, Measure};
+use replay_core::naming::split_list;
+use replay_core::topology::Topology;
+use replay_core::workload::Shake;
 
 /// As an allocator: all that work.
 const ALL: &str = "all";

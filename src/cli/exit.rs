@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 
-use crate::naming::NameError;
-use crate::shown::shown;
-use crate::stop::Stopped;
+use replay_core::naming::NameError;
+use replay_core::shown::shown;
+use replay_core::stop::Stopped;
 
 /// How the program ends; see the table in [`cli`](crate::cli).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -19,14 +19,14 @@ use super::print::{FormatArg, TableArgs, wrapped};
 use super::results::{Results, Tally};
 use super::session::Session;
 use super::stdout::{columns, stdout};
-use crate::allocator::notes::Part;
-use crate::experiment::explained::data::data;
-use crate::experiment::explained::explain;
-use crate::experiment::explained::steps::{Step, parts, steps};
-use crate::experiment::{Cell, CellProblem};
-use crate::frame::{self, FrameError};
-use crate::plot::Plots;
-use crate::report::{Align, Sheet};
+use replay_core::allocator::notes::Part;
+use replay_experiment::explained::data::data;
+use replay_experiment::explained::explain;
+use replay_experiment::explained::steps::{Step, parts, steps};
+use replay_experiment::{Cell, CellProblem};
+use replay_output::frame::{self, FrameError};
+use replay_output::plot::Plots;
+use replay_output::report::{Align, Sheet};
 
 /// Arguments of `replay explain`.
 #[derive(Clone, Debug, Args)]

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::exit::Failure;
-use crate::plot::{FigureSize, FigureStyle, FontSize};
+use replay_output::plot::{FigureSize, FigureStyle, FontSize};
 
 /// How figures look, as typed.
 #[derive(Clone, Copy, Debug, Default, Args)]

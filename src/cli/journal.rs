@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::exit::{Failure, tell};
 use super::kind::Kind;
-use crate::experiment::journal::{self, JOURNAL_FILE, Journal, JournalError};
-use crate::experiment::sweep::Build;
-use crate::files::{Dir, Folder, FolderError};
+use replay_experiment::journal::{self, JOURNAL_FILE, Journal, JournalError};
+use replay_experiment::sweep::Build;
+use replay_experiment::files::{Dir, Folder, FolderError};
 
 /// The file that says which cells a folder is for, and which build runs them.
 pub const PLAN_FILE: &str = "plan.json";

@@ -5,32 +5,32 @@ use clap::{Args, ValueEnum};
 use super::compare::Projected;
 use super::complete;
 use super::exit::{Exit, Failure};
-use crate::allocator::rival::Rival;
-use crate::experiment::against::AgainstRow;
-use crate::experiment::compare::Compared;
-use crate::experiment::contention::{Contended, ContendedJob, Correlations};
-use crate::experiment::estimates::{BoxFinding, Finding};
-use crate::experiment::explained::steps::Step;
-use crate::experiment::fragmentation::FreeSpace;
-use crate::experiment::moved::Moved;
-use crate::experiment::saturated::Outcome;
-use crate::experiment::saturated::search::Found;
-use crate::experiment::search::{PortabilityRow, SearchRow, SparedRow};
-use crate::experiment::shaken::ShakenRow;
-use crate::experiment::snapshot::Hold;
-use crate::experiment::stream::{Estimates, Point, SizeOf};
-use crate::experiment::{OfRun, RunResult};
-use crate::metrics::system::OutageMetrics;
-use crate::metrics::{Allocation, JobMeasures, SizeRow};
-use crate::naming::Description;
-use crate::network::Usage;
-use crate::network::packets::PacketResult;
-use crate::number::grouped;
-use crate::published::{Audit, Check, SUITES};
-use crate::report::{Align, Sheet};
-use crate::table::{Column, TableInfo};
-use crate::topology::{SYSTEMS, System, Topology};
-use crate::workload::{Manifest, Policy, SearchPath, generated, stochastic};
+use replay_core::allocator::rival::Rival;
+use replay_experiment::against::AgainstRow;
+use replay_experiment::compare::Compared;
+use replay_experiment::contention::{Contended, ContendedJob, Correlations};
+use replay_experiment::estimates::{BoxFinding, Finding};
+use replay_experiment::explained::steps::Step;
+use replay_experiment::fragmentation::FreeSpace;
+use replay_experiment::moved::Moved;
+use replay_experiment::saturated::Outcome;
+use replay_experiment::saturated::search::Found;
+use replay_experiment::search::{PortabilityRow, SearchRow, SparedRow};
+use replay_experiment::shaken::ShakenRow;
+use replay_experiment::snapshot::Hold;
+use replay_experiment::stream::{Estimates, Point, SizeOf};
+use replay_experiment::{OfRun, RunResult};
+use replay_core::metrics::system::OutageMetrics;
+use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
+use replay_core::naming::Description;
+use replay_network::Usage;
+use replay_network::packets::PacketResult;
+use replay_core::number::grouped;
+use replay_published::{Audit, Check, SUITES};
+use replay_output::report::{Align, Sheet};
+use replay_core::table::{Column, TableInfo};
+use replay_core::topology::{SYSTEMS, System, Topology};
+use replay_core::workload::{Manifest, Policy, SearchPath, generated, stochastic};
 use crate::{allocator, import, network, scheduler};
 
 /// Arguments of `replay list`.
@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn only_seeds_and_ids_are_unsigned_and_percentages_say_so() {
         for column in tables().into_iter().flat_map(|table| table.columns) {
-            let unsigned = column.kind == crate::table::Kind::U64;
+            let unsigned = column.kind == replay_core::table::Kind::U64;
             assert_eq!(unsigned, matches!(column.name, "seed" | "id"), "{}", column.name);
             if column.name.ends_with("_percent") {
                 assert_eq!(column.unit, "%", "{}", column.name);

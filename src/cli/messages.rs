@@ -2,10 +2,10 @@ use clap::Args;
 
 use super::exit::Failure;
 use super::words::one;
-use crate::experiment::contention::Messages;
-use crate::naming::{StrategyName, split_list};
-use crate::network::links::Model;
-use crate::network::traffic::{Mapping, Pattern, Preset, Quota, TableError};
+use replay_experiment::contention::Messages;
+use replay_core::naming::{StrategyName, split_list};
+use replay_network::links::Model;
+use replay_network::traffic::{Mapping, Pattern, Preset, Quota, TableError};
 
 const PRESET: &str = "lo";
 const FLITS: u32 = 8;
@@ -99,7 +99,7 @@ impl MessageArgs {
             name.set("preset", self.preset());
         }
         let pattern =
-            (&name).try_into().map_err(|e: crate::naming::NameError| Failure::usage(e))?;
+            (&name).try_into().map_err(|e: replay_core::naming::NameError| Failure::usage(e))?;
         let mut messages = Messages::new(preset, pattern).map_err(unusable)?;
         match self.network {
             None => {}

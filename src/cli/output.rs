@@ -16,19 +16,19 @@ use super::results::{Results, metadata};
 use super::session::Session;
 use super::stdout::{is_unread, stdout};
 use super::words::some;
-use crate::experiment::against::{self, Against, AgainstRow, CAVEAT, NOT_COMPARED};
-use crate::experiment::shaken::{Estimates, ShakenRow};
-use crate::experiment::{RunKey, RunResult};
-use crate::files::Whole;
-use crate::frame::{FrameError, Tables};
-use crate::metrics::{RunMetrics, comparable};
-use crate::number::counted;
-use crate::plot::{Plots, Waits};
-use crate::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
-use crate::report::{
+use replay_experiment::against::{self, Against, AgainstRow, CAVEAT, NOT_COMPARED};
+use replay_experiment::shaken::{Estimates, ShakenRow};
+use replay_experiment::{RunKey, RunResult};
+use replay_experiment::files::Whole;
+use replay_output::frame::{FrameError, Tables};
+use replay_core::metrics::{RunMetrics, comparable};
+use replay_core::number::counted;
+use replay_output::plot::{Plots, Waits};
+use replay_output::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
+use replay_output::report::{
     RUN_FIGURES, RunChange, Sheet, Shown, against_summary, shaken_summary, summary,
 };
-use crate::table::{Column, Table, write_csv, write_json_line};
+use replay_core::table::{Column, Table, write_csv, write_json_line};
 
 /// The runs of a grid.
 pub struct Runs<'a> {
@@ -244,7 +244,7 @@ impl Results for Runs<'_> {
     }
 
     fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
-        Ok(crate::plot::gallery(plots, &self.results, &self.waits)?)
+        Ok(replay_output::plot::gallery(plots, &self.results, &self.waits)?)
     }
 }
 

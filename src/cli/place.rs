@@ -9,9 +9,9 @@ use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
 use super::stdout::stdout;
-use crate::lines::LONGEST_TEXT;
-use crate::placement::cases::{CasesError, MachineError, answer};
-use crate::placement::config::Config;
+use replay_core::lines::LONGEST_TEXT;
+use replay_core::placement::cases::{CasesError, MachineError, answer};
+use replay_core::placement::config::Config;
 
 /// Arguments of `replay place`.
 #[derive(Clone, Debug, Args)]
@@ -98,7 +98,7 @@ fn file_of(folder: &Path, name: &str) -> Result<PathBuf, MachineError> {
         true => Ok(path),
         false => Err(MachineError::Unreadable(format!(
             "topology: there is no file {} in {}",
-            crate::shown::shown(&format!("{name}.yaml")),
+            replay_core::shown::shown(&format!("{name}.yaml")),
             folder.display()
         ))),
     }

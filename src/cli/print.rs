@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use super::exit::Failure;
 use super::stdout::columns;
 use super::words::one;
-use crate::report::{Fitted, Sheet};
-use crate::table::{Column, Table, Value, write_csv, write_json_line};
+use replay_output::report::{Fitted, Sheet};
+use replay_core::table::{Column, Table, Value, write_csv, write_json_line};
 
 /// `--format`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -230,7 +230,7 @@ pub fn wrapped(words: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Align;
+    use replay_output::report::Align;
 
     struct Row(&'static str, f64);
 

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use super::cost::length;
 use super::exit::tell;
 use super::threads::Ticker;
-use crate::number::grouped;
+use replay_core::number::grouped;
 
 /// A bar with so many steps, if that is known, and what keeps its time going. Beside the keys of the library a
 /// template has `{rate}`, steps per second, and `{left}`, the time left: both of all that was done since it began.

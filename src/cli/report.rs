@@ -9,11 +9,11 @@ use clap::Args;
 use super::exit::{Exit, Failure, tell};
 use super::kind::Kind;
 use super::list;
-use crate::experiment::compare::REPLAYED;
-use crate::files::{ResultError, ResultFolder};
-use crate::frame::read::{JobsTable, ReadError};
-use crate::number::grouped;
-use crate::report::page::{Csv, DOCTYPE, Folder, FolderError, is_published, page, told};
+use replay_experiment::compare::REPLAYED;
+use replay_experiment::files::{ResultError, ResultFolder};
+use replay_output::frame::read::{JobsTable, ReadError};
+use replay_core::number::grouped;
+use replay_output::report::page::{Csv, DOCTYPE, Folder, FolderError, is_published, page, told};
 
 /// Arguments of `replay report`.
 #[derive(Clone, Debug, Args)]
@@ -59,7 +59,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         }
     }
     let page = page(&folders, &published, &list::tables());
-    crate::files::write(&args.write, page.as_bytes())
+    replay_experiment::files::write(&args.write, page.as_bytes())
         .map_err(|e| Failure::output(args.write.display(), e))?;
     if !args.quiet {
         let kilobytes = grouped(page.len().div_ceil(1000) as u64);

@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::exit::{Exit, Failure, tell};
 use super::session::Session;
 use super::stdout::stdout;
-use crate::frame::{self, FrameError};
-use crate::number::grouped;
-use crate::plot::Plots;
-use crate::report::Sheet;
-use crate::table::{Column, Table};
+use replay_output::frame::{self, FrameError};
+use replay_core::number::grouped;
+use replay_output::plot::Plots;
+use replay_output::report::Sheet;
+use replay_core::table::{Column, Table};
 
 /// The results of a command. To add one is to say these; [`Session::publish`] does the rest.
 pub trait Results {

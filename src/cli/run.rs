@@ -13,9 +13,9 @@ use super::output::Runs;
 use super::progress::Progress;
 use super::results::Tally;
 use super::session::Session;
-use crate::experiment::Watch;
-use crate::experiment::pool::Turn;
-use crate::experiment::sweep::run_plan;
+use replay_experiment::Watch;
+use replay_experiment::pool::Turn;
+use replay_experiment::sweep::run_plan;
 
 /// Runs the main job.
 pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {

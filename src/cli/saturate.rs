@@ -14,15 +14,15 @@ use super::kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
 use super::words::{one, some};
-use crate::experiment::saturated::search::{Found, Task, search};
-use crate::experiment::saturated::{Bench, CONFIDENCE, Estimates, Mix, Outcome, Rule, Setting};
-use crate::metrics::estimate::Accumulator;
-use crate::number::fixed;
-use crate::placement::menu::{Anchors, Menu};
-use crate::plot::Plots;
-use crate::report::{Align, Sheet};
-use crate::stop::{Stop, Stopped};
-use crate::topology::Topology;
+use replay_experiment::saturated::search::{Found, Task, search};
+use replay_experiment::saturated::{Bench, CONFIDENCE, Estimates, Mix, Outcome, Rule, Setting};
+use replay_core::metrics::estimate::Accumulator;
+use replay_core::number::fixed;
+use replay_core::placement::menu::{Anchors, Menu};
+use replay_output::plot::Plots;
+use replay_output::report::{Align, Sheet};
+use replay_core::stop::{Stop, Stopped};
+use replay_core::topology::Topology;
 
 /// Arguments of `replay saturate`.
 #[derive(Clone, Debug, Args)]
@@ -172,7 +172,7 @@ struct Table<'a, Row> {
     sheet: fn(&[Row]) -> Sheet,
 }
 
-impl<Row: crate::table::Table> Results for Table<'_, Row> {
+impl<Row: replay_core::table::Table> Results for Table<'_, Row> {
     type Row = Row;
 
     fn rows(&self) -> &[Row] {

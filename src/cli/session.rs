@@ -12,11 +12,11 @@ use super::exit::{Failure, tell};
 use super::journal;
 use super::kind::Kind;
 use super::print::{FormatArg, TableArgs};
-use crate::experiment::journal::JOURNAL_FILE;
-use crate::files::{Dir, Folder, FolderError, InputRecord, Recovered, Results, Staging};
-use crate::number::counted;
-use crate::plot::FigureStyle;
-use crate::report::manifest::{Host, Origin};
+use replay_experiment::journal::JOURNAL_FILE;
+use replay_experiment::files::{Dir, Folder, FolderError, InputRecord, Recovered, Results, Staging};
+use replay_core::number::counted;
+use replay_output::plot::FigureStyle;
+use replay_output::report::manifest::{Host, Origin};
 
 /// A command at work: its threads, its words, and the folder that it holds.
 #[derive(Debug)]

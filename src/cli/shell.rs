@@ -9,7 +9,7 @@ use super::complete::lists;
 use super::exit::{Exit, Failure};
 use super::list::{Listing, names};
 use super::stdout::stdout;
-use crate::files;
+use replay_experiment::files;
 
 /// Arguments of `replay completions`.
 #[derive(Clone, Debug, Args)]

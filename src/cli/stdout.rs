@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use super::exit::is_stopped;
 use super::interrupt::is_interrupted;
-use crate::stop::Stopped;
+use replay_core::stop::Stopped;
 
 /// Time between two looks at an interruption, in nanoseconds.
 const LOOK: i64 = 100_000_000;

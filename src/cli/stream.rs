@@ -24,22 +24,22 @@ use super::progress::Points;
 use super::results::{Results, Tally};
 use super::resumed::Resumed;
 use super::session::Session;
-use crate::allocator::registry::AllocatorSpec;
-use crate::experiment::Watch;
-use crate::experiment::contention::{MOST_SENT, Messages, of_streams};
-use crate::experiment::grid::{Values, once};
-use crate::experiment::journal::CellId;
-use crate::experiment::stream::{
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_experiment::Watch;
+use replay_experiment::contention::{MOST_SENT, Messages, of_streams};
+use replay_experiment::grid::{Values, once};
+use replay_experiment::journal::CellId;
+use replay_experiment::stream::{
     Counting, Estimates, Life, Metric, Point, SampleError, SizeOf, estimate_unless,
 };
-use crate::frame::{self, FrameError};
-use crate::metrics::estimate::{ReplicateError, StopRule};
-use crate::number::{counted, plain};
-use crate::plot::{Lines, Plots, save};
-use crate::report::{Sheet, Shown};
-use crate::scheduler::registry::SchedulerSpec;
-use crate::topology::Topology;
-use crate::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT};
+use replay_output::frame::{self, FrameError};
+use replay_core::metrics::estimate::{ReplicateError, StopRule};
+use replay_core::number::{counted, plain};
+use replay_output::plot::{Lines, Plots, save};
+use replay_output::report::{Sheet, Shown};
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::topology::Topology;
+use replay_core::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT};
 
 /// Arguments of `replay stream`.
 #[derive(Clone, Debug, Args)]

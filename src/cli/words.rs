@@ -1,8 +1,8 @@
 //! Values that are chosen by a word, among few.
 
 use super::exit::Failure;
-use crate::naming::advice;
-use crate::shown::shown;
+use replay_core::naming::advice;
+use replay_core::shown::shown;
 
 /// The value of a word.
 pub fn one<T: Copy>(option: &str, word: &str, all: &[(&'static str, T)]) -> Result<T, Failure> {

@@ -21,18 +21,18 @@ use crate::cli::kind::Kind;
 use crate::cli::print::{FormatArg, SortArg, TableArgs};
 use crate::cli::stdout::stdout;
 use crate::cli::words::one;
-use crate::experiment::compare::{
+use replay_experiment::compare::{
     CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
 };
-use crate::experiment::contention::ranking::{Decided, Stretches, decided_by_two};
-use crate::experiment::moved::Moved;
-use crate::files::{ResultError, ResultFolder};
-use crate::frame::read::{self, JobsTable, ReadError};
-use crate::metrics::blocks::FEWEST;
-use crate::metrics::comparable;
-use crate::number::{counted, fixed, grouped};
-use crate::plot::{FigureStyle, Plots};
-use crate::shown::shown;
+use replay_experiment::contention::ranking::{Decided, Stretches, decided_by_two};
+use replay_experiment::moved::Moved;
+use replay_experiment::files::{ResultError, ResultFolder};
+use replay_output::frame::read::{self, JobsTable, ReadError};
+use replay_core::metrics::blocks::FEWEST;
+use replay_core::metrics::comparable;
+use replay_core::number::{counted, fixed, grouped};
+use replay_output::plot::{FigureStyle, Plots};
+use replay_core::shown::shown;
 
 /// Arguments of `replay compare`.
 #[derive(Clone, Debug, Args)]

@@ -5,10 +5,10 @@ use std::io::Write;
 use crate::cli::exit::Failure;
 use crate::cli::print::{FormatArg, Sorting, TableArgs};
 use crate::cli::stdout::stdout;
-use crate::experiment::moved::{Moved, Moves};
-use crate::number::{fixed, grouped};
-use crate::plot::{Plots, Shift, Shifts, Stems, save};
-use crate::report::{Sheet, Shown};
+use replay_experiment::moved::{Moved, Moves};
+use replay_core::number::{fixed, grouped};
+use replay_output::plot::{Plots, Shift, Shifts, Stems, save};
+use replay_output::report::{Sheet, Shown};
 
 /// So many jobs that move most are told to people.
 const TOLD: usize = 20;

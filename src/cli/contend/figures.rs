@@ -3,13 +3,13 @@
 
 use std::path::PathBuf;
 
-use crate::experiment::RunKey;
-use crate::experiment::contention::{
+use replay_experiment::RunKey;
+use replay_experiment::contention::{
     Contended, Contention, Correlations, LinkUse, PAIRS, mean_use, ranking, settings,
 };
-use crate::experiment::shaken::ShakenRow;
-use crate::number::grouped;
-use crate::plot::{
+use replay_experiment::shaken::ShakenRow;
+use replay_core::number::grouped;
+use replay_output::plot::{
     Comparison, LinkMap, LinkMaps, Marks, Plots, STRETCHES, Scatter, ScatterPanel, Spread,
     SpreadCurve, Spreads, Stems, save, spreads,
 };
@@ -218,7 +218,7 @@ fn stretches(group: &[&Contended], most: usize) -> Option<Spreads> {
 fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&Contended], most: usize) -> Scatter {
     let key = of.key;
     let strategy = of.over_jobs.then(|| key.strategy());
-    let panel = |pair: &crate::experiment::contention::Pair| ScatterPanel {
+    let panel = |pair: &replay_experiment::contention::Pair| ScatterPanel {
         name: pair.words(&of.points),
         x_title: pair.axes.0.to_string(),
         y_title: pair.axes.1.to_string(),

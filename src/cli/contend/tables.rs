@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::experiment::RunKey;
-use crate::experiment::contention::{Contended, Contention, Correlations, PAIRS};
-use crate::experiment::shaken::ShakenRow;
-use crate::frame::{FrameError, write as write_table};
-use crate::number::fixed;
-use crate::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};
+use replay_experiment::RunKey;
+use replay_experiment::contention::{Contended, Contention, Correlations, PAIRS};
+use replay_experiment::shaken::ShakenRow;
+use replay_output::frame::{FrameError, write as write_table};
+use replay_core::number::fixed;
+use replay_output::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};
 
 /// The runs of traces as they are for people, how their measures go together, and what all comes to over
 /// shaken copies.

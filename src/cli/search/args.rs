@@ -4,8 +4,8 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::args::{GridArgs, OutputArgs, ShakeArgs};
 use crate::cli::print::SortArg;
-use crate::experiment::search::Range;
-use crate::experiment::sweep::Shard;
+use replay_experiment::search::Range;
+use replay_experiment::sweep::Shard;
 
 /// Arguments of `replay search`, as typed.
 #[derive(Clone, Debug, Args)]

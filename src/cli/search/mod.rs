@@ -28,18 +28,18 @@ use super::kind::Kind;
 use super::results::{Results, Tally};
 use super::resumed::Kept;
 use super::session::Session;
-use crate::experiment::Watch;
-use crate::experiment::journal::Journal;
-use crate::experiment::search::strategy::{
+use replay_experiment::Watch;
+use replay_experiment::journal::Journal;
+use replay_experiment::search::strategy::{
     External, Halving, List, Local, Random, SearchStrategy, Tpe,
 };
-use crate::experiment::search::{
+use replay_experiment::search::{
     Archive, Control, End, Evaluation, Found, GIVEN, Memory, Portability, Problem, Space, search,
     width,
 };
-use crate::number::grouped;
-use crate::report::page::{Csv, searched};
-use crate::stop::Stop;
+use replay_core::number::grouped;
+use replay_output::report::page::{Csv, searched};
+use replay_core::stop::Stop;
 
 /// Evaluations of strategies that would never end, unless the user says otherwise.
 const RANDOM_EVALUATIONS: u64 = 500;

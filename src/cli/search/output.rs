@@ -14,14 +14,14 @@ use crate::cli::kind::Kind;
 use crate::cli::output::configuration;
 use crate::cli::print::Sorting;
 use crate::cli::results::Results;
-use crate::experiment::search::{
+use replay_experiment::search::{
     Archive, Candidate, Extent, GIVEN, Origin, Portability, Problem, SearchRow, SparedRow,
     improvement, rows, shaken_improvement,
 };
-use crate::frame::{self, FrameError};
-use crate::number::grouped;
-use crate::plot::{Plots, Searched, search_gallery};
-use crate::report::{Sheet, portability_summary, search_summary};
+use replay_output::frame::{self, FrameError};
+use replay_core::number::grouped;
+use replay_output::plot::{Plots, Searched, search_gallery};
+use replay_output::report::{Sheet, portability_summary, search_summary};
 
 /// What a search has found.
 pub struct Findings<'a> {

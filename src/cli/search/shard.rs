@@ -20,15 +20,15 @@ use crate::cli::resumed::Kept;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, Part, Shards, Which, no_plan};
 use crate::cli::stdout::stdout;
-use crate::experiment::Watch;
-use crate::experiment::journal::{CellId, Journal};
-use crate::experiment::search::strategy::{List, Random, questions};
-use crate::experiment::search::{
+use replay_experiment::Watch;
+use replay_experiment::journal::{CellId, Journal};
+use replay_experiment::search::strategy::{List, Random, questions};
+use replay_experiment::search::{
     Archive, Candidate, Control, Evaluation, Memory, Question, search,
 };
-use crate::experiment::sweep::{Build, Shard, text_digest};
-use crate::number::grouped;
-use crate::stop::Stop;
+use replay_experiment::sweep::{Build, Shard, text_digest};
+use replay_core::number::grouped;
+use replay_core::stop::Stop;
 
 /// What the plan of a shard says.
 #[derive(Serialize, Deserialize)]

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::args::{SearchArgs, StrategyArg};
 use super::keep;
-use crate::allocator::centre::{Slack, SlackRule, TieVector};
-use crate::allocator::registry::AllocatorSpec;
+use replay_core::allocator::centre::{Slack, SlackRule, TieVector};
+use replay_core::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::cells::{Loaded, seeds};
 use crate::cli::compatible::never_down;
@@ -13,13 +13,13 @@ use crate::cli::exit::Failure;
 use crate::cli::interrupt::attend;
 use crate::cli::journal::of_journal;
 use crate::cli::words::one;
-use crate::experiment::grid::Values;
-use crate::experiment::search::{
+use replay_experiment::grid::Values;
+use replay_experiment::search::{
     Candidate, Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
 };
-use crate::experiment::{Measure, Trace, Watch};
-use crate::scheduler::registry::SchedulerSpec;
-use crate::workload::Shake;
+use replay_experiment::{Measure, Trace, Watch};
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::workload::Shake;
 
 /// Ratios that halving can draw: it holds them all.
 const MOST_DRAWN: u64 = 1_000_000;
@@ -240,12 +240,12 @@ fn one_each() -> Failure {
 /// Before any trace is read: one scheduler, and one allocator that takes a vector and has
 /// none.
 fn check_single(grid: &GridArgs) -> Result<AllocatorSpec, Failure> {
-    let schedulers = grid.sched.iter().flat_map(|list| crate::naming::split_list(list));
+    let schedulers = grid.sched.iter().flat_map(|list| replay_core::naming::split_list(list));
     if schedulers.count() > 1 {
         return Err(one_each());
     }
     let [list] = &grid.alloc[..] else { return Err(one_each()) };
-    let [name] = crate::naming::split_list(list)[..] else { return Err(one_each()) };
+    let [name] = replay_core::naming::split_list(list)[..] else { return Err(one_each()) };
     let allocator: AllocatorSpec = name.parse().map_err(Failure::usage)?;
     if !allocator.takes_tie() || allocator.tie().is_some() {
         return Err(Failure::usage(SearchError::NoTie(allocator.to_string())));

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::allocator::centre::TieVector;
-use crate::allocator::notes::LISTED;
-use crate::allocator::rival::{Rival, Term};
+use replay_core::allocator::centre::TieVector;
+use replay_core::allocator::notes::LISTED;
+use replay_core::allocator::rival::{Rival, Term};
 use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::interrupt::interruption;
@@ -17,13 +17,13 @@ use crate::cli::print::FormatArg;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
 use crate::cli::stdout::{columns, stdout};
-use crate::experiment::explained::{Explained, explain};
-use crate::experiment::snapshot::{When, snapshot};
-use crate::experiment::{Cell, CellProblem};
-use crate::number::grouped;
-use crate::plot::{CandidateMap, Candidates, Counted, Ground, Plots, save};
-use crate::report::machine::Sheets;
-use crate::report::{Sheet, Shown, candidate_maps, candidate_words};
+use replay_experiment::explained::{Explained, explain};
+use replay_experiment::snapshot::{When, snapshot};
+use replay_experiment::{Cell, CellProblem};
+use replay_core::number::grouped;
+use replay_output::plot::{CandidateMap, Candidates, Counted, Ground, Plots, save};
+use replay_output::report::machine::Sheets;
+use replay_output::report::{Sheet, Shown, candidate_maps, candidate_words};
 
 /// The most maps of text.
 const MOST_MAPS: usize = 6;
@@ -73,7 +73,7 @@ pub fn compete(
 fn explained(
     cell: &Cell,
     when: When,
-    stop: &crate::stop::Stop,
+    stop: &replay_core::stop::Stop,
 ) -> Result<Option<Explained>, CellProblem> {
     let (number, until) = match when {
         When::Started(number) => (number, i64::MIN),

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::experiment::stream::{Estimates, Life, Metric, Point};
-use crate::metrics::comparable;
-use crate::number::counted;
-use crate::plot::{self, Line, Lines, Stems, joined};
+use replay_experiment::stream::{Estimates, Life, Metric, Point};
+use replay_core::metrics::comparable;
+use replay_core::number::counted;
+use replay_output::plot::{self, Line, Lines, Stems, joined};
 
 /// The file name of a figure of these results without its ending: what it shows, sizes of jobs, machines, schedulers,
 /// the allocator if there is only one, and the load if it is of one.

@@ -5,7 +5,7 @@ use clap::Args;
 use crate::cli::args::{GridArgs, ProcessArgs, ShakeArgs};
 use crate::cli::baseline::BaselineArg;
 use crate::cli::print::SortArg;
-use crate::experiment::sweep::Shard;
+use replay_experiment::sweep::Shard;
 
 /// A grid, from a file or from flags.
 #[derive(Clone, Debug, Args)]

@@ -22,10 +22,10 @@ use super::sample::{Limit, Sample, Sampler};
 use super::seconds::{Cost, Seconds};
 use super::window::{ENOUGH, Windows, lock};
 use crate::cli::exit::Failure;
-use crate::experiment::sweep::{Plan, done_as_one};
-use crate::experiment::{Cell, Trace};
-use crate::naming::NameError;
-use crate::stop::worked;
+use replay_experiment::sweep::{Plan, done_as_one};
+use replay_experiment::{Cell, Trace};
+use replay_core::naming::NameError;
+use replay_core::stop::worked;
 
 /// What all samples may take together of each thread, and how long after the begin of the command they end if
 /// its preparations took long or others work on the machine; some time they have in any case.
@@ -353,8 +353,8 @@ fn together(plan: &Plan, kinds: &Kinds, strategies: &[String], told: &Told) -> E
 mod tests {
     use super::super::sample::Scheduling;
     use super::*;
-    use crate::experiment::grid::ParameterGrid;
-    use crate::workload::{Policy, Window, Workload};
+    use replay_experiment::grid::ParameterGrid;
+    use replay_core::workload::{Policy, Window, Workload};
 
     const GRID: &str = "placements = false\nschedulers = ['fcfs', 'easy']\n[[allocator]]\nname = 'mc1x1'\n\
         order = ['scan', 'greedy']\ntie = { sr = '1..3', af = '0..2', wf = '0..2', bf = '1' }\n\

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use crate::cli::exit::Failure;
 use crate::cli::journal::{PLAN_FILE, PlanFile};
 use crate::cli::shards::{Part, Which, no_plan};
-use crate::experiment::RunResult;
-use crate::experiment::journal::Journal;
-use crate::experiment::sweep::{Build, Plan, Shard};
-use crate::files::{Dir, Folder};
+use replay_experiment::RunResult;
+use replay_experiment::journal::Journal;
+use replay_experiment::sweep::{Build, Plan, Shard};
+use replay_experiment::files::{Dir, Folder};
 
 /// The table that only `--placements` writes.
 const PLACEMENTS_FILE: &str = "placements.parquet";
@@ -58,7 +58,7 @@ pub fn read(part: &Part) -> Result<(Plan, Which), Failure> {
     let shard = shard.as_deref().unwrap_or_default().parse();
     let which = Which {
         path: part.path.clone(),
-        shard: shard.map_err(|e: crate::experiment::sweep::ShardError| no_plan(&part.path, e))?,
+        shard: shard.map_err(|e: replay_experiment::sweep::ShardError| no_plan(&part.path, e))?,
         digest: plan.digest().map_err(Failure::usage)?,
         build: plan.build.clone(),
         earlier: earlier_builds.clone(),

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::allocator::centre::TieRule;
-use crate::experiment::sweep::Plan;
-use crate::naming::NameError;
+use replay_core::allocator::centre::TieRule;
+use replay_experiment::sweep::Plan;
+use replay_core::naming::NameError;
 
 /// With more strategies all of one entry of the grid are one: a sample needs time.
 const STRATEGIES: usize = 64;

@@ -10,11 +10,11 @@ use super::seconds::Seconds;
 use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::stdout::stdout;
-use crate::experiment::RunKey;
-use crate::experiment::sweep::{Plan, Shard};
-use crate::number::{counted, grouped};
-use crate::report::manifest::peak_memory_bytes;
-use crate::report::{Align, Sheet};
+use replay_experiment::RunKey;
+use replay_experiment::sweep::{Plan, Shard};
+use replay_core::number::{counted, grouped};
+use replay_output::report::manifest::peak_memory_bytes;
+use replay_output::report::{Align, Sheet};
 
 /// Kinds of cells that have a row of their own in the summary.
 const ROWS: usize = 20;

@@ -14,16 +14,16 @@ use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
 use crate::cli::stdout::stdout;
-use crate::experiment::against::{self, Against};
-use crate::experiment::journal::{Journal, Outcome};
-use crate::experiment::pool::Turn;
-use crate::experiment::shaken::Estimates;
-use crate::experiment::sweep::{Build, Plan, run_plan};
-use crate::experiment::{Measure, RunResult, Trace, Watch};
-use crate::files::ResultFolder;
-use crate::frame::Tables;
-use crate::report::page::{Folder, sentences};
-use crate::report::sweep::{SweepConfiguration, SweepDetails};
+use replay_experiment::against::{self, Against};
+use replay_experiment::journal::{Journal, Outcome};
+use replay_experiment::pool::Turn;
+use replay_experiment::shaken::Estimates;
+use replay_experiment::sweep::{Build, Plan, run_plan};
+use replay_experiment::{Measure, RunResult, Trace, Watch};
+use replay_experiment::files::ResultFolder;
+use replay_output::frame::Tables;
+use replay_output::report::page::{Folder, sentences};
+use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
 
 /// What else a user may want of a sweep.
 #[derive(Default)]

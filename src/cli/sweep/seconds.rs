@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::number::fixed;
+use replay_core::number::fixed;
 
 /// By how much clock rates, caches and the order of the jobs change what a window of them took.
 const MARGIN: f64 = 0.2;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use crate::plot::{Beside, BesideRow, Plots, Stems, save};
-use crate::published::Check;
+use replay_output::plot::{Beside, BesideRow, Plots, Stems, save};
+use replay_published::Check;
 
 /// Draws a figure for each figure or table of each suite that has printed numbers and ours; the paths of
 /// the files.

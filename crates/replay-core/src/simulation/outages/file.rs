@@ -1,0 +1,356 @@
+//! Windows as a file tells them.
+//!
+//! ```text
+//! # until empty: to the end
+//! from,until,what
+//! 3600,7200,box 0 0 0 3 3 0
+//! 5000,6000,node 17,20-22
+//! 10000,,all
+//! ```
+//!
+//! Times are seconds of the trace, after any scaling of its load. `node` takes the numbers of processors in
+//! scan order (of points, where these hold several), `nodes` is the same word, `box` two corners, both inclusive, with z or without.
+
+use std::io::{BufRead, BufReader, Read};
+
+use super::Window;
+use crate::lines::{LineError, Lines};
+use crate::scheduler::FOREVER;
+use crate::shown::shown;
+use crate::topology::{NodeId, Topology};
+use crate::workload::nodes::{BadList, ranges};
+
+/// A file of windows, not yet of a machine.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct OutageFile {
+    /// Its name in messages.
+    pub name: String,
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Row {
+    line: u64,
+    from: i64,
+    until: Option<i64>,
+    what: What,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum What {
+    All,
+    /// First and last of each part.
+    Nodes(Vec<(u64, u64)>),
+    /// Both corners; z is 0 where it is not told.
+    Box {
+        low: [u64; 3],
+        high: [u64; 3],
+        flat: bool,
+    },
+}
+
+/// A file of windows that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum OutageError {
+    /// The input's own complaint.
+    #[error("cannot read {file}: {source}")]
+    Read {
+        /// The file.
+        file: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A field is not what it should be.
+    #[error("{file}:{line}: field {field}: {problem}")]
+    Field {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: u64,
+        /// `from`, `until` or `what`.
+        field: &'static str,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// The first line that is no comment.
+const HEADER: &str = "from,until,what";
+
+impl OutageFile {
+    /// Reads windows; `name` is what the input is called in messages.
+    ///
+    /// # Errors
+    /// [`OutageError`] with line and field. A file without windows is none.
+    ///
+    /// ```
+    /// use replay_core::simulation::OutageFile;
+    ///
+    /// let file = OutageFile::read("from,until,what\n60,90,node 2-3\n".as_bytes(), "down.csv")?;
+    /// let windows = file.on(&"4x4".parse().expect("a mesh"))?;
+    /// assert_eq!((windows[0].from, windows[0].until, windows[0].nodes.len()), (60, Some(90), 2));
+    /// let bad = OutageFile::read("from,until,what\n60,60,all\n".as_bytes(), "down.csv").unwrap_err();
+    /// assert_eq!(bad.to_string(), "down.csv:2: field until: 60 is not after 60, where the window begins");
+    /// # Ok::<(), replay_core::simulation::OutageError>(())
+    /// ```
+    pub fn read(input: impl Read, name: &str) -> Result<Self, OutageError> {
+        Self::of_lines(BufReader::new(input), name)
+    }
+
+    fn of_lines(input: impl BufRead, name: &str) -> Result<Self, OutageError> {
+        let mut lines = Lines::new(input);
+        let (mut rows, mut headed) = (Vec::new(), false);
+        loop {
+            let row = lines.next_text(|line, text| {
+                if text.starts_with('#') {
+                    return Ok(None);
+                }
+                if !std::mem::replace(&mut headed, true) {
+                    let header: String = text.split_whitespace().collect();
+                    let problem = || format!("the header is \"{}\", not \"{HEADER}\"", shown(text));
+                    return match header.eq_ignore_ascii_case(HEADER) {
+                        true => Ok(None),
+                        false => Err((line, "from", problem())),
+                    };
+                }
+                row(line, text).map(Some).map_err(|(field, problem)| (line, field, problem))
+            });
+            let row = match row {
+                Ok(row) => row,
+                Err(LineError::TooLong(_)) => {
+                    let problem = LineError::TooLong(Vec::new()).to_string();
+                    Some(Err((lines.number(), "what", problem)))
+                }
+                Err(LineError::Io(source)) => {
+                    return Err(OutageError::Read { file: name.to_string(), source });
+                }
+            };
+            match row {
+                None => return Ok(Self { name: name.to_string(), rows }),
+                Some(Ok(row)) => rows.extend(row),
+                Some(Err((line, field, problem))) => {
+                    return Err(OutageError::Field {
+                        file: name.to_string(),
+                        line,
+                        field,
+                        problem,
+                    });
+                }
+            }
+        }
+    }
+
+    /// The windows on a machine.
+    ///
+    /// # Errors
+    /// [`OutageError`] with line and field if the machine has no such processor.
+    pub fn on(&self, machine: &Topology) -> Result<Vec<Window>, OutageError> {
+        let window = |row: &Row| {
+            let nodes = row.what.nodes(machine).map_err(|problem| OutageError::Field {
+                file: self.name.clone(),
+                line: row.line,
+                field: "what",
+                problem,
+            })?;
+            Ok(Window { from: row.from, until: row.until, nodes })
+        };
+        self.rows.iter().map(window).collect()
+    }
+}
+
+type FieldProblem = (&'static str, String);
+
+fn row(line: u64, text: &str) -> Result<Row, FieldProblem> {
+    let mut fields = text.splitn(3, ',').map(str::trim);
+    let from = fields.next().unwrap_or_default();
+    let from = time("from", from)?;
+    if from < 0 {
+        return Err(("from", format!("{from} is before the trace, whose times begin with 0")));
+    }
+    let until = fields.next().ok_or(("until", "is missing".to_string()))?;
+    let until = if until.is_empty() { None } else { Some(time("until", until)?) };
+    if let Some(until) = until.filter(|&until| until <= from) {
+        return Err(("until", format!("{until} is not after {from}, where the window begins")));
+    }
+    let what = fields.next().filter(|what| !what.is_empty());
+    let what = what.ok_or(("what", "is missing".to_string()))?;
+    // A list has commas: some programs put quotes around it.
+    let bare = what.strip_prefix('"').and_then(|what| what.strip_suffix('"')).unwrap_or(what);
+    let what = What::parse(bare).map_err(|why| {
+        let why = why.map_or(String::new(), |why| format!(": {why}"));
+        let what = shown(what);
+        ("what", format!("\"{what}\" is no node LIST, box x y z X Y Z, or all{why}"))
+    })?;
+    Ok(Row { line, from, until, what })
+}
+
+fn time(field: &'static str, text: &str) -> Result<i64, FieldProblem> {
+    let seconds: Option<i64> = text.parse().ok();
+    seconds.filter(|seconds| seconds.abs() < FOREVER).ok_or_else(|| {
+        let problem = match text {
+            "" => "is missing".to_string(),
+            text => format!("\"{}\" is no number of seconds", shown(text)),
+        };
+        (field, problem)
+    })
+}
+
+impl What {
+    /// Reads it; else what is wrong with its list, if it has one.
+    fn parse(text: &str) -> Result<Self, Option<BadList>> {
+        let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+        match word.to_ascii_lowercase().as_str() {
+            "all" if rest.trim().is_empty() => Ok(What::All),
+            "node" | "nodes" => ranges(rest).map(What::Nodes).map_err(Some),
+            "box" => Self::of_sides(rest).ok_or(None),
+            _ => Err(None),
+        }
+    }
+
+    fn of_sides(text: &str) -> Option<Self> {
+        let sides: Vec<u64> = text.split_whitespace().map(number).collect::<Option<_>>()?;
+        match sides[..] {
+            [x, y, to_x, to_y] => {
+                Some(What::Box { low: [x, y, 0], high: [to_x, to_y, 0], flat: true })
+            }
+            [x, y, z, to_x, to_y, to_z] => {
+                Some(What::Box { low: [x, y, z], high: [to_x, to_y, to_z], flat: false })
+            }
+            _ => None,
+        }
+    }
+
+    /// The processors on a machine, in scan order.
+    fn nodes(&self, machine: &Topology) -> Result<Vec<NodeId>, String> {
+        let processors = machine.processors() as u64;
+        match self {
+            What::All => Ok(machine.nodes().collect()),
+            What::Nodes(parts) => {
+                if let Some((_, last)) = parts.iter().find(|(_, last)| *last >= processors) {
+                    return Err(format!(
+                        "there is no node {last}: {machine} has 0 to {}",
+                        processors - 1
+                    ));
+                }
+                let all = parts.iter().flat_map(|&(first, last)| first..=last);
+                let mut nodes: Vec<NodeId> = all.map(|node| NodeId(node as u32)).collect();
+                nodes.sort_unstable();
+                nodes.dedup();
+                Ok(nodes)
+            }
+            What::Box { low, high, flat } => {
+                let grid =
+                    machine.grid().ok_or_else(|| format!("{machine} has no boxes: say node"))?;
+                if *flat && grid.dimensions() == 3 {
+                    return Err(format!("a box of {machine} has six numbers: x y z X Y Z"));
+                }
+                for axis in 0..3 {
+                    if low[axis] > high[axis] {
+                        return Err(format!("{} is beyond {}", low[axis], high[axis]));
+                    }
+                    if high[axis] >= grid.extent(axis) as u64 {
+                        return Err(format!("{} is outside {machine}", high[axis]));
+                    }
+                }
+                let range = |axis: usize| low[axis]..=high[axis];
+                let cells = range(0).flat_map(|x| range(1).map(move |y| (x, y)));
+                let cells = cells.flat_map(|(x, y)| range(2).map(move |z| [x, y, z]));
+                Ok(cells.map(|cell| grid.node(cell.map(|p| p as u16))).collect())
+            }
+        }
+    }
+}
+
+/// Digits only, and not more than a machine could have processors.
+fn number(text: &str) -> Option<u64> {
+    let digits = !text.is_empty() && text.len() <= 10 && text.bytes().all(|b| b.is_ascii_digit());
+    digits.then(|| text.parse().ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(text: &str) -> Result<OutageFile, String> {
+        OutageFile::read(text.as_bytes(), "down.csv").map_err(|error| error.to_string())
+    }
+
+    fn on(what: &str, machine: &str) -> Result<Vec<u32>, String> {
+        let file = read(&format!("from,until,what\n1,2,{what}\n"))?;
+        let windows = file.on(&machine.parse().expect("a machine"));
+        let windows = windows.map_err(|error| error.to_string())?;
+        Ok(windows[0].nodes.iter().map(|node| node.0).collect())
+    }
+
+    #[test]
+    fn windows() {
+        let text =
+            "# down\n from, until ,what\n\n3600,7200,box 0 0 1 1\n5000,,node 3-5,7\n0,9,all\n";
+        let file = read(text).expect("three windows");
+        let windows = file.on(&"3x3".parse().expect("a mesh")).expect("they fit");
+        let times: Vec<_> = windows.iter().map(|window| (window.from, window.until)).collect();
+        assert_eq!(times, [(3600, Some(7200)), (5000, None), (0, Some(9))]);
+        let nodes = |at: usize| windows[at].nodes.iter().map(|node| node.0).collect::<Vec<_>>();
+        assert_eq!((nodes(0), nodes(1)), (vec![0, 1, 3, 4], vec![3, 4, 5, 7]));
+        assert_eq!(windows[2].nodes.len(), 9);
+        assert_eq!(on("\"node 2,1,1-2\"", "hypercube:2"), Ok(vec![1, 2]));
+        assert_eq!(on("box 0 0 0 1 0 1", "2x2x2"), Ok(vec![0, 1, 4, 5]));
+        assert_eq!(read(""), Ok(OutageFile { name: "down.csv".into(), rows: Vec::new() }));
+    }
+
+    #[test]
+    fn what_is_wrong_has_line_and_field() {
+        for (row, field, problem) in [
+            ("x,2,all", "from", "\"x\" is no number of seconds"),
+            (",2,all", "from", "is missing"),
+            ("1", "until", "is missing"),
+            ("1,b,all", "until", "\"b\" is no number"),
+            ("20000,20000,node 1", "until", "20000 is not after 20000"),
+            ("1,2", "what", "is missing"),
+            ("1,2,", "what", "is missing"),
+            ("1,2,rack 3", "what", "\"rack 3\" is no node LIST"),
+            ("1,2,node 5-3", "what", "\"5-3\": a range that runs backwards"),
+            ("1,2,node", "what", "no node LIST"),
+            ("1,2,node 1,,2", "what", "no node LIST, box x y z X Y Z, or all: \"\": an empty name"),
+            ("1,2,box 1 2 3", "what", "no node LIST, box"),
+            ("1,2,all 3", "what", "no node LIST"),
+            ("99999999999999999999,,all", "from", "no number of seconds"),
+        ] {
+            let error = read(&format!("#\nfrom,until,what\n0,1,all\n{row}\n")).expect_err(row);
+            let place = format!("down.csv:4: field {field}: ");
+            assert!(error.starts_with(&place) && error.contains(problem), "{row}: {error}");
+        }
+        let error = read("start,end,what\n").expect_err("another header");
+        assert!(error.contains("down.csv:1: field from: the header is"), "{error}");
+        for (what, machine, problem) in [
+            ("node 16", "4x4", "there is no node 16: 4x4 has 0 to 15"),
+            ("box 0 0 3 4", "4x4", "4 is outside 4x4"),
+            ("box 2 0 1 1", "4x4", "2 is beyond 1"),
+            ("box 0 0 1 1", "2x2x2", "six numbers"),
+            ("box 0 0 1 1", "hypercube:3", "has no boxes"),
+        ] {
+            let error = on(what, machine).expect_err(what);
+            assert!(
+                error.contains("down.csv:2: field what: ") && error.contains(problem),
+                "{error}"
+            );
+        }
+    }
+
+    proptest! {
+        /// Nothing breaks it, and what it admits lies on the machine.
+        #[test]
+        fn any_text_is_windows_or_an_error(text in "[0-9a-z,\\- #\"\n]{0,60}") {
+            let text = format!("from,until,what\n{text}");
+            if let Ok(file) = read(&text)
+                && let Ok(windows) = file.on(&"4x4".parse().expect("a mesh"))
+            {
+                for window in windows {
+                    prop_assert!(window.until.is_none_or(|until| until > window.from));
+                    prop_assert!(window.nodes.iter().all(|node| node.0 < 16));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The eighteen fields of a record: their numbers and their names.
+
+use std::fmt;
+
+/// One field of an SWF record, in file order.
+///
+/// Source: Standard Workload Format 2.2 (Chapin et al., "Benchmarks and standards for the evaluation
+/// of parallel job schedulers", JSSPP 1999; field definitions of the Parallel Workloads Archive).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Field {
+    /// Field 1.
+    JobNumber = 1,
+    /// Field 2, seconds.
+    SubmitTime,
+    /// Field 3, seconds.
+    WaitTime,
+    /// Field 4, seconds.
+    RunTime,
+    /// Field 5.
+    AllocatedProcessors,
+    /// Field 6, seconds.
+    AverageCpuTime,
+    /// Field 7, kilobytes per processor.
+    UsedMemory,
+    /// Field 8.
+    RequestedProcessors,
+    /// Field 9, seconds.
+    RequestedTime,
+    /// Field 10, kilobytes per processor.
+    RequestedMemory,
+    /// Field 11.
+    Status,
+    /// Field 12.
+    User,
+    /// Field 13.
+    Group,
+    /// Field 14.
+    Executable,
+    /// Field 15.
+    Queue,
+    /// Field 16.
+    Partition,
+    /// Field 17.
+    PrecedingJob,
+    /// Field 18, seconds.
+    ThinkTime,
+}
+
+impl Field {
+    /// Number of fields in a complete record.
+    pub const COUNT: usize = 18;
+
+    /// All fields in file order.
+    pub const ALL: [Field; Field::COUNT] = [
+        Field::JobNumber,
+        Field::SubmitTime,
+        Field::WaitTime,
+        Field::RunTime,
+        Field::AllocatedProcessors,
+        Field::AverageCpuTime,
+        Field::UsedMemory,
+        Field::RequestedProcessors,
+        Field::RequestedTime,
+        Field::RequestedMemory,
+        Field::Status,
+        Field::User,
+        Field::Group,
+        Field::Executable,
+        Field::Queue,
+        Field::Partition,
+        Field::PrecedingJob,
+        Field::ThinkTime,
+    ];
+
+    /// The field's 1-based number, as the format's definition counts.
+    ///
+    /// ```
+    /// assert_eq!(replay_core::swf::Field::RequestedTime.number(), 9);
+    /// ```
+    pub const fn number(self) -> usize {
+        self as usize
+    }
+
+    /// The field's name in plain words, as error messages print it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Field::JobNumber => "job number",
+            Field::SubmitTime => "submit time",
+            Field::WaitTime => "wait time",
+            Field::RunTime => "run time",
+            Field::AllocatedProcessors => "allocated processors",
+            Field::AverageCpuTime => "average CPU time",
+            Field::UsedMemory => "used memory",
+            Field::RequestedProcessors => "requested processors",
+            Field::RequestedTime => "requested time",
+            Field::RequestedMemory => "requested memory",
+            Field::Status => "status",
+            Field::User => "user",
+            Field::Group => "group",
+            Field::Executable => "executable",
+            Field::Queue => "queue",
+            Field::Partition => "partition",
+            Field::PrecedingJob => "preceding job",
+            Field::ThinkTime => "think time",
+        }
+    }
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_follow_file_order() {
+        for (index, field) in Field::ALL.into_iter().enumerate() {
+            assert_eq!(field.number(), index + 1, "{field}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The header: `; Key: value` lines, kept byte for byte and understood as a map.
+
+/// One `Key: value` of the header, continuation lines included.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The key as the file spells it, e.g. `MaxProcs`.
+    pub key: String,
+    /// The value without the blanks around it; the lines of a continued value are joined by `\n`.
+    pub value: String,
+}
+
+/// The comment lines of a trace.
+///
+/// A line is `; Key: value` when its first word is letters, digits, `_` or `-`, starts with a letter
+/// and is followed by a colon and a blank (or nothing): so `; http://host/` is no key. A `;` line
+/// without a key continues the value before it; an empty one means nothing. Keys may repeat.
+///
+/// ```
+/// use replay_core::swf::Header;
+///
+/// let header = Header::parse(b"; MaxNodes: 400 (48 interactive, 352 batch)\n; MaxProcs: 1024\n");
+/// assert_eq!(header.max_nodes(), Some(400));
+/// assert_eq!(header.max_procs(), Some(1024));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Header {
+    raw: Vec<u8>,
+    entries: Vec<Entry>,
+}
+
+impl Header {
+    /// Reads header text, one or more `;` lines. Any bytes do; text outside UTF-8 is replaced in the values.
+    pub fn parse(text: &[u8]) -> Header {
+        let mut header = Header::default();
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            header.push_line(line);
+        }
+        header
+    }
+
+    /// Adds one line (with its line end, if it has one) to the raw text and to the map.
+    pub(super) fn push_line(&mut self, line: &[u8]) {
+        self.raw.extend_from_slice(line);
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim();
+        let text = text.strip_prefix(';').unwrap_or(text).trim();
+        if let Some((key, value)) = split_key(text) {
+            self.entries.push(Entry { key: key.to_owned(), value: value.to_owned() });
+        } else if let (false, Some(last)) = (text.is_empty(), self.entries.last_mut()) {
+            if !last.value.is_empty() {
+                last.value.push('\n');
+            }
+            last.value.push_str(text);
+        }
+    }
+
+    /// The `;` lines as they stand in the file, line ends included, in file order.
+    pub fn raw(&self) -> &[u8] {
+        &self.raw
+    }
+
+    /// All entries in file order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The first value of `key`; case does not matter.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.entries.iter().find(|e| e.key.eq_ignore_ascii_case(key)).map(|e| e.value.as_str())
+    }
+
+    /// All values of a key that may repeat (`Queue`, `Note`, ...), in file order; case does not matter.
+    pub fn get_all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
+        self.entries
+            .iter()
+            .filter(move |e| e.key.eq_ignore_ascii_case(key))
+            .map(|e| e.value.as_str())
+    }
+
+    /// The integer at the start of the first value of `key`: 400 of `400 (48 interactive, 352 batch)`.
+    pub fn integer(&self, key: &str) -> Option<i64> {
+        leading_integer(self.get(key)?)
+    }
+
+    /// `Version` of the format, e.g. `2.2`.
+    pub fn version(&self) -> Option<&str> {
+        self.get("Version")
+    }
+
+    /// `Computer`: brand and model.
+    pub fn computer(&self) -> Option<&str> {
+        self.get("Computer")
+    }
+
+    /// `Installation`: the site.
+    pub fn installation(&self) -> Option<&str> {
+        self.get("Installation")
+    }
+
+    /// `MaxProcs`: processors of the machine.
+    pub fn max_procs(&self) -> Option<u32> {
+        self.count("MaxProcs")
+    }
+
+    /// `MaxNodes`: nodes of the machine.
+    pub fn max_nodes(&self) -> Option<u32> {
+        self.count("MaxNodes")
+    }
+
+    /// `MaxJobs`: jobs in the original log, cleaned-out ones included.
+    pub fn max_jobs(&self) -> Option<u64> {
+        u64::try_from(self.integer("MaxJobs")?).ok()
+    }
+
+    /// `MaxRecords`: records of the file.
+    pub fn max_records(&self) -> Option<u64> {
+        u64::try_from(self.integer("MaxRecords")?).ok()
+    }
+
+    /// `UnixStartTime`: time 0 of the log, seconds since 1970-01-01 UTC.
+    pub fn unix_start_time(&self) -> Option<i64> {
+        self.integer("UnixStartTime")
+    }
+
+    /// `TimeZone`: seconds to add to UTC for local time (superseded by `TimeZoneString` in SWF 2.2).
+    pub fn time_zone(&self) -> Option<i64> {
+        self.integer("TimeZone")
+    }
+
+    /// `StartTime`: the log's start in words.
+    pub fn start_time(&self) -> Option<&str> {
+        self.get("StartTime")
+    }
+
+    /// `EndTime`: the log's end in words.
+    pub fn end_time(&self) -> Option<&str> {
+        self.get("EndTime")
+    }
+
+    fn count(&self, key: &str) -> Option<u32> {
+        u32::try_from(self.integer(key)?).ok().filter(|&n| n > 0)
+    }
+}
+
+/// Splits `Key: value`; `None` if the text does not start with a key.
+fn split_key(text: &str) -> Option<(&str, &str)> {
+    let (key, value) = text.split_once(':')?;
+    let key = key.trim_end();
+    let well_formed = key.starts_with(|c: char| c.is_ascii_alphabetic())
+        && key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+    (well_formed && (value.is_empty() || value.starts_with(char::is_whitespace)))
+        .then(|| (key, value.trim()))
+}
+
+fn leading_integer(text: &str) -> Option<i64> {
+    let signed = text.strip_prefix('-').unwrap_or(text);
+    let digits = signed.bytes().take_while(u8::is_ascii_digit).count();
+    text[..text.len() - signed.len() + digits].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "; Computer: Intel iPSC/860\r\n;\n; Information: http://www.nas.nasa.gov/\n\
+        ;              http://www.cs.huji.ac.il/\n; Queue:  0  interactive    \n; Queue:  1  batch\n;TimeZone: -28800\n";
+
+    #[test]
+    fn keys_repeat_and_lines_without_key_continue() {
+        let header = Header::parse(TEXT.as_bytes());
+        assert_eq!(header.raw(), TEXT.as_bytes());
+        assert_eq!(header.computer(), Some("Intel iPSC/860"));
+        assert_eq!(
+            header.get("information"),
+            Some("http://www.nas.nasa.gov/\nhttp://www.cs.huji.ac.il/")
+        );
+        assert_eq!(header.get_all("Queue").collect::<Vec<_>>(), ["0  interactive", "1  batch"]);
+        assert_eq!(header.time_zone(), Some(-28800));
+        assert_eq!(header.max_procs(), None);
+    }
+
+    #[test]
+    fn odd_values_do_not_become_numbers() {
+        let header = Header::parse(
+            b"; MaxProcs: -1\n; MaxJobs: many\n; MaxNodes: 99999999999\n; Note:\n; MaxRecords: -\n",
+        );
+        assert_eq!(header.max_procs(), None);
+        assert_eq!(header.max_jobs(), None);
+        assert_eq!(header.max_nodes(), None);
+        assert_eq!(header.max_records(), None);
+        assert_eq!(header.get("Note"), Some(""));
+    }
+
+    #[test]
+    fn bytes_outside_utf8_stay_in_the_raw_text() {
+        let header = Header::parse(b"; Installation: KTH \xd6\n");
+        assert_eq!(header.raw(), b"; Installation: KTH \xd6\n");
+        assert_eq!(header.installation(), Some("KTH \u{fffd}"));
+    }
+}

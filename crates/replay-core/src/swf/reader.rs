@@ -1,0 +1,297 @@
+//! The streaming reader: one record at a time into a record the caller owns.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+
+use super::{
+    Decoder, Error, ErrorTally, Field, GzipFault, Header, ReadOptions, Reason, Record, RecordError,
+    parse,
+};
+use crate::lines::{LineError, Lines};
+
+/// A line longer than this is no SWF line; binary data often have no line ends at all. The longest
+/// known ones list the node of every processor after the last field.
+const MAX_LINE: usize = 1 << 20;
+
+/// Bytes of comment lines that are kept; a trace with more is none.
+const LONGEST_HEADER: usize = 1 << 24;
+
+/// Bytes asked of a file at once.
+const BUFFER: usize = 1 << 18;
+
+/// Reads an SWF trace line by line.
+///
+/// The header is collected on the way: before the first record it is complete in a well-formed file,
+/// comments further down are added as they come. Blank lines are skipped, CRLF is a line end, a byte
+/// order mark is passed over. Records may stand in any order.
+///
+/// ```
+/// use replay_core::swf::{Reader, Record};
+///
+/// let trace = "; MaxProcs: 100\n1 0 5 60 4\n2 9 0 60 8\n";
+/// let mut reader = Reader::new(trace.as_bytes(), "trace.swf");
+/// let mut record = Record::default();
+/// let mut processors = 0;
+/// while reader.read_record(&mut record)? {
+///     processors += record.allocated_processors;
+/// }
+/// assert_eq!((processors, reader.line()), (12, 3));
+/// assert_eq!(reader.header().max_procs(), Some(100));
+/// # Ok::<(), replay_core::swf::Error>(())
+/// ```
+pub struct Reader<R> {
+    lines: Lines<R>,
+    state: State,
+    done: bool,
+}
+
+/// Everything but the input, so that a line can be looked at while the input's buffer is borrowed.
+struct State {
+    file: String,
+    options: ReadOptions,
+    header: Header,
+    line: u64,
+    extra: Vec<u8>,
+    tally: ErrorTally,
+    others: OtherLines,
+    /// Records by their number of fields, those that end before the last.
+    short: [u64; Field::COUNT],
+}
+
+/// Lines that are no records and are not meant to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OtherLines {
+    /// Comments, the header among them.
+    pub comments: u64,
+    /// Blank ones.
+    pub blank: u64,
+}
+
+/// What a line was.
+enum Line {
+    Record,
+    Other,
+}
+
+impl Reader<BufReader<Decoder<File>>> {
+    /// Opens a trace, gzip'ed or plain (by content).
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be opened or read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        match File::open(path).and_then(Decoder::new) {
+            Ok(decoder) => Ok(Reader::new(BufReader::with_capacity(BUFFER, decoder), file)),
+            Err(source) => Err(Error::Io { file, source }),
+        }
+    }
+}
+
+impl<R: BufRead> Reader<R> {
+    /// A strict reader; `file` is the name in error messages.
+    pub fn new(inner: R, file: impl Into<String>) -> Reader<R> {
+        let state = State {
+            file: file.into(),
+            options: ReadOptions::default(),
+            header: Header::default(),
+            line: 0,
+            extra: Vec::new(),
+            tally: ErrorTally::default(),
+            others: OtherLines::default(),
+            short: [0; Field::COUNT],
+        };
+        Reader { lines: Lines::new(inner), state, done: false }
+    }
+
+    /// The same reader, strict or collecting as `options` say.
+    #[must_use]
+    pub fn with_options(mut self, options: ReadOptions) -> Reader<R> {
+        self.state.options = options;
+        self
+    }
+
+    /// Reads the next record; `false` at the end of the file (`record` is then of no meaning).
+    ///
+    /// # Errors
+    /// [`Error`]; after one the reader is at its end.
+    pub fn read_record(&mut self, record: &mut Record) -> Result<bool, Error> {
+        while !self.done {
+            match self.read_line(record) {
+                Ok(Line::Record) => return Ok(true),
+                Ok(Line::Other) => {}
+                Err(error) => {
+                    self.done = true;
+                    return Err(error);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The records that are left, each with its line number.
+    pub fn records(&mut self) -> impl Iterator<Item = Result<(u64, Record), Error>> {
+        let mut record = Record::UNKNOWN;
+        std::iter::from_fn(move || match self.read_record(&mut record) {
+            Ok(true) => Some(Ok((self.line(), record))),
+            Ok(false) => None,
+            Err(error) => Some(Err(error)),
+        })
+    }
+
+    /// Line number of the last record, 1-based; at the end, of the last line.
+    pub fn line(&self) -> u64 {
+        self.state.line
+    }
+
+    /// What followed field 18 of the last record, without blanks before it; often nothing.
+    pub fn extra(&self) -> &[u8] {
+        &self.state.extra
+    }
+
+    /// The header as far as it has been read.
+    pub fn header(&self) -> &Header {
+        &self.state.header
+    }
+
+    /// The bad lines skipped so far (collecting mode).
+    pub fn tally(&self) -> &ErrorTally {
+        &self.state.tally
+    }
+
+    /// The comments and blank lines so far. With the records and the [tally](Self::tally) they are all lines.
+    pub fn other_lines(&self) -> OtherLines {
+        self.state.others
+    }
+
+    /// The records so far that end before field 18, by their number of fields: what is missing is unknown.
+    pub fn short_records(&self) -> BTreeMap<usize, u64> {
+        let counts = self.state.short.iter().copied().enumerate();
+        counts.filter(|(_, records)| *records > 0).collect()
+    }
+
+    /// Gives back input, header and tally.
+    pub fn into_parts(self) -> (R, Header, ErrorTally) {
+        (self.lines.into_inner(), self.state.header, self.state.tally)
+    }
+
+    /// Reads one line.
+    #[inline]
+    fn read_line(&mut self, record: &mut Record) -> Result<Line, Error> {
+        let Self { lines, state, done } = self;
+        match lines.next(|raw| state.take(raw, record)) {
+            Ok(Some(outcome)) => outcome,
+            Ok(None) => {
+                *done = true;
+                Ok(Line::Other)
+            }
+            Err(LineError::Io(error)) => Err(state.input_error(error)),
+            Err(LineError::TooLong(start)) => Err(state.endless(&start)),
+        }
+    }
+}
+
+impl State {
+    /// Sorts out one line, line end included if it has one.
+    #[inline]
+    fn take(&mut self, raw: &[u8], record: &mut Record) -> Result<Line, Error> {
+        self.line += 1;
+        if raw.len() > MAX_LINE {
+            return Err(self.endless_line(raw));
+        }
+        let raw =
+            if self.line == 1 { raw.strip_prefix(b"\xef\xbb\xbf").unwrap_or(raw) } else { raw };
+        let line = raw.strip_suffix(b"\n").unwrap_or(raw);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match line.iter().find(|&&byte| byte != b' ' && byte != b'\t') {
+            None => {
+                self.others.blank += 1;
+                return Ok(Line::Other);
+            }
+            Some(b';') => {
+                self.others.comments += 1;
+                if self.header.raw().len() + raw.len() > LONGEST_HEADER {
+                    let what = format!("more than {LONGEST_HEADER} bytes of comment lines");
+                    return Err(self.not_text(0, what));
+                }
+                self.header.push_line(raw);
+                return Ok(Line::Other);
+            }
+            Some(_) => {}
+        }
+        match parse::record(line, record) {
+            Ok((fields, extra)) => {
+                if let Some(short) = self.short.get_mut(fields) {
+                    *short += 1;
+                }
+                self.extra.clear();
+                self.extra.extend_from_slice(extra);
+                Ok(Line::Record)
+            }
+            Err(fault) => self.reject(line, fault).map(|()| Line::Other),
+        }
+    }
+
+    /// A bad line: fatal if reading is strict, else counted, up to the limit.
+    #[cold]
+    fn reject(&mut self, line: &[u8], mut fault: parse::Fault) -> Result<(), Error> {
+        let limit = self.options.max_errors;
+        let control = line.iter().position(|&byte| byte != b'\t' && (byte < b' ' || byte == 0x7f));
+        if let Some(place) = control {
+            if limit == 0 {
+                let what = format!("control byte 0x{:02x} in a record", line[place]);
+                return Err(self.not_text(place, what));
+            }
+            fault =
+                parse::Fault { reason: Reason::ControlByte, start: place, end: place + 1, ..fault };
+        }
+        let error = RecordError {
+            file: self.file.clone(),
+            line: self.line,
+            column: fault.start + 1,
+            field: fault.field,
+            reason: fault.reason,
+            text: line[fault.start..fault.end].to_vec(),
+            source_line: line.to_vec(),
+        };
+        if limit == 0 {
+            return Err(Error::Record(Box::new(error)));
+        }
+        self.tally.add(error, limit);
+        if self.tally.total() > limit {
+            let tally = Box::new(std::mem::take(&mut self.tally));
+            return Err(Error::TooMany { file: self.file.clone(), limit, tally });
+        }
+        Ok(())
+    }
+
+    /// A line without end.
+    #[cold]
+    fn endless(&mut self, start: &[u8]) -> Error {
+        self.line += 1;
+        self.endless_line(start)
+    }
+
+    #[cold]
+    fn endless_line(&self, start: &[u8]) -> Error {
+        match start.iter().position(|&byte| byte < b' ' && !byte.is_ascii_whitespace()) {
+            Some(place) => self.not_text(place, format!("control byte 0x{:02x}", start[place])),
+            None => self.not_text(MAX_LINE, format!("a line of more than {MAX_LINE} bytes")),
+        }
+    }
+
+    fn not_text(&self, place: usize, what: String) -> Error {
+        Error::NotText { file: self.file.clone(), line: self.line, column: place + 1, what }
+    }
+
+    #[cold]
+    fn input_error(&self, source: io::Error) -> Error {
+        let file = self.file.clone();
+        match GzipFault::of(&source) {
+            Some(fault) => Error::Gzip { file, line: self.line, fault },
+            None => Error::Io { file, source },
+        }
+    }
+}

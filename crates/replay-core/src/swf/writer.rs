@@ -1,0 +1,125 @@
+//! The writer: header text byte for byte, records in the archive's column widths.
+
+use std::fmt;
+use std::io::{self, Write};
+
+use super::{Header, Record};
+
+/// Header lines `; key: value` for the fields given.
+///
+/// # Errors
+/// [`io::ErrorKind::InvalidInput`] for a field that would not come back as it is: a key that is
+/// blank or holds a colon, a line break in either.
+pub fn header_fields(fields: &[(&str, &str)]) -> io::Result<String> {
+    let mut text = String::new();
+    for (key, value) in fields {
+        let breaks = |s: &str| s.contains(['\n', '\r']);
+        if key.trim().is_empty() || key.contains(':') || breaks(key) || breaks(value) {
+            let message = format!("{key:?}: {value:?} is no SWF header field");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        text += &format!("; {key}: {value}\n");
+    }
+    Ok(text)
+}
+
+/// Writes SWF.
+///
+/// What a [`Reader`](super::Reader) read comes back from what a writer wrote: the same header text and
+/// the same records (the spelling of numbers and blanks is the writer's own: `489.00` becomes `489`).
+///
+/// ```
+/// use replay_core::swf::{Header, Record, Writer};
+///
+/// let mut writer = Writer::new(Vec::new());
+/// writer.write_header(&Header::parse(b"; MaxProcs: 100\n"))?;
+/// writer.write_record(&Record { job_number: 1, submit_time: 0.5, ..Record::UNKNOWN })?;
+/// let text = String::from_utf8_lossy(writer.get_ref()).into_owned();
+/// assert!(text.starts_with("; MaxProcs: 100\n    1      0.5     -1 "), "{text}");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct Writer<W> {
+    inner: W,
+}
+
+impl<W: Write> Writer<W> {
+    /// A writer on `inner`, which should be buffered.
+    pub fn new(inner: W) -> Writer<W> {
+        Writer { inner }
+    }
+
+    /// Writes the header's raw text; ends its last line if the file did not.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write_header(&mut self, header: &Header) -> io::Result<()> {
+        self.inner.write_all(header.raw())?;
+        match header.raw().last() {
+            None | Some(b'\n') => Ok(()),
+            Some(_) => self.inner.write_all(b"\n"),
+        }
+    }
+
+    /// Writes one record as a line.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write_record(&mut self, r: &Record) -> io::Result<()> {
+        self.write_wide(r, b"")
+    }
+
+    /// Writes one record as a line, with text after its last field if there is any. A line break
+    /// in it would begin another line.
+    ///
+    /// # Errors
+    /// Those of the output.
+    pub fn write_wide(&mut self, r: &Record, extra: &[u8]) -> io::Result<()> {
+        write!(
+            self.inner,
+            "{:>5} {:>8} {:>6} {:>6} {:>4} {:>6} {:>5} {:>4} {:>6} {:>5} {:>2} {:>3} {:>3} {:>3} {:>2} {:>2} {:>2} {:>2}",
+            r.job_number,
+            Seconds(r.submit_time),
+            Seconds(r.wait_time),
+            Seconds(r.run_time),
+            r.allocated_processors,
+            Seconds(r.average_cpu_time),
+            r.used_memory,
+            r.requested_processors,
+            Seconds(r.requested_time),
+            r.requested_memory,
+            r.status,
+            r.user,
+            r.group,
+            r.executable,
+            r.queue,
+            r.partition,
+            r.preceding_job,
+            Seconds(r.think_time),
+        )?;
+        if !extra.is_empty() {
+            self.inner.write_all(b" ")?;
+            self.inner.write_all(extra)?;
+        }
+        self.inner.write_all(b"\n")
+    }
+
+    /// The output.
+    pub fn get_ref(&self) -> &W {
+        &self.inner
+    }
+
+    /// Gives the output back; flushing is the caller's part.
+    pub fn into_inner(self) -> W {
+        self.inner
+    }
+}
+
+/// A time: shortest text that reads back as the same number, padded.
+struct Seconds(f64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whole = self.0 as i64;
+        if whole as f64 == self.0 { whole.fmt(f) } else { self.0.fmt(f) }
+    }
+}

@@ -1,0 +1,314 @@
+//! Applying a policy: records in, jobs and a report out.
+
+use super::error::{AnyField, CleaningError, Problem};
+use super::extra::Extra;
+use super::job::Job;
+use super::oversize;
+use super::policy::{Policy, Repair, Rounding, SizeSource};
+use super::report::{Change, CleaningReport, DropReason};
+use crate::swf::{Field, Record};
+
+impl Policy {
+    /// Cleans records, given with their line numbers (1-based; 0 if there is no file).
+    ///
+    /// Jobs come back sorted by submit time, equal times in the order of the records. If the size of
+    /// the machine is known, the policy's rule for larger jobs is applied.
+    ///
+    /// # Errors
+    /// [`CleaningError`] for a record the policy does not admit; without the file's name, which this
+    /// function does not know ([`CleaningError::in_file`] adds it).
+    ///
+    /// ```
+    /// use replay::{swf::Record, workload::Policy};
+    ///
+    /// let record = Record { submit_time: 0.0, run_time: 60.0, allocated_processors: 4, ..Record::UNKNOWN };
+    /// let (jobs, report) = Policy::JOHNSON.apply([(1, record), (2, Record::UNKNOWN)], Some(16))?;
+    /// assert_eq!((jobs.len(), jobs[0].estimate, report.dropped()), (1, 60, 1));
+    /// # Ok::<(), replay_core::workload::CleaningError>(())
+    /// ```
+    pub fn apply(
+        &self,
+        records: impl IntoIterator<Item = (u64, Record)>,
+        machine_procs: Option<u32>,
+    ) -> Result<(Vec<Job>, CleaningReport), CleaningError> {
+        let mut cleaner = Cleaner::new(self, machine_procs);
+        for (line, record) in records {
+            cleaner.push(line, &record)?;
+        }
+        Ok(cleaner.finish())
+    }
+}
+
+/// A policy at work, record by record: what [`Policy::apply`] does for a whole trace.
+pub struct Cleaner<'a> {
+    policy: &'a Policy,
+    machine_procs: Option<u32>,
+    jobs: Vec<Job>,
+    report: CleaningReport,
+}
+
+/// A record on its way: its values as they stand now and what was done to them.
+struct Draft<'a> {
+    policy: &'a Policy,
+    line: u64,
+    record: &'a Record,
+    /// What the record has after field 18.
+    extra: Extra<'a>,
+    /// One bit per [`Change`].
+    changes: u16,
+}
+
+/// What a step of cleaning says when there is no next step.
+enum Stop {
+    Drop(DropReason),
+    Error(Box<CleaningError>),
+}
+
+impl<'a> Cleaner<'a> {
+    /// A cleaner that has seen nothing yet.
+    pub fn new(policy: &'a Policy, machine_procs: Option<u32>) -> Cleaner<'a> {
+        let mut report =
+            CleaningReport { policy: policy.name.to_owned(), ..CleaningReport::default() };
+        report.extra.used = policy.size.is_extra();
+        Cleaner { policy, machine_procs, jobs: Vec::new(), report }
+    }
+
+    /// Takes the next record, which stands in line `line` (1-based; 0 if there is no file).
+    ///
+    /// # Errors
+    /// [`CleaningError`]; the cleaner must not be used after one.
+    pub fn push(&mut self, line: u64, record: &Record) -> Result<(), CleaningError> {
+        self.push_wide(line, record, b"")
+    }
+
+    /// The same, with what the record has after field 18.
+    ///
+    /// # Errors
+    /// As [`Cleaner::push`].
+    pub fn push_wide(
+        &mut self,
+        line: u64,
+        record: &Record,
+        extra: &[u8],
+    ) -> Result<(), CleaningError> {
+        self.report.read += 1;
+        let extra_fields = !extra.is_empty();
+        let extra = Extra::new(extra);
+        let mut draft = Draft { policy: self.policy, line, record, extra, changes: 0 };
+        if extra_fields {
+            if self.policy.strict {
+                return Err(draft.cleaning_error(AnyField::Extra(19), Problem::TooManyFields));
+            }
+            self.report.extra.count(extra);
+            self.report.extra.sizes += u64::from(self.policy.size.is_told_by(extra));
+        }
+        match draft.job(self.jobs.len(), self.machine_procs) {
+            Ok(job) => {
+                self.report.kept += 1;
+                self.report.changed += u64::from(draft.changes != 0);
+                self.report.changed_jobs.push(job.line, draft.changes);
+                for change in Change::of(draft.changes) {
+                    *self.report.changes.entry(change).or_default() += 1;
+                }
+                self.jobs.push(job);
+                Ok(())
+            }
+            Err(Stop::Drop(reason)) => {
+                *self.report.drops.entry(reason).or_default() += 1;
+                Ok(())
+            }
+            Err(Stop::Error(error)) => Err(*error),
+        }
+    }
+
+    /// The jobs, stably sorted by submit time, and the report.
+    pub fn finish(mut self) -> (Vec<Job>, CleaningReport) {
+        self.jobs.sort_by_key(|job| job.submit);
+        (self.jobs, self.report)
+    }
+}
+
+impl Draft<'_> {
+    /// All rules in order; `index` is the number of jobs kept so far.
+    fn job(&mut self, index: usize, machine_procs: Option<u32>) -> Result<Job, Stop> {
+        let policy = self.policy;
+        let (size, size_field) = self.size()?;
+        let run = self.run()?;
+        let estimate = self.estimate(run)?;
+        if policy.drop_tight_estimate && estimate <= run {
+            return Err(self.drop(DropReason::EstimateTight, Field::RequestedTime));
+        }
+        let run = self.lengthen(run)?;
+        let submit = self.submit()?;
+        let size = self.fit(size, size_field, machine_procs)?;
+        let number = match index as i64 {
+            index if policy.renumber && index != self.record.job_number => {
+                self.change(Change::Renumbered, Field::JobNumber)?;
+                index
+            }
+            _ => self.record.job_number,
+        };
+        let line = u32::try_from(self.line).unwrap_or(u32::MAX);
+        let limit = self.limit();
+        Ok(Job { number, submit, run, estimate, size, line, shape: None, limit })
+    }
+
+    /// What the user asked for, as it stands there: no policy changes or counts it.
+    fn limit(&self) -> Option<u32> {
+        let requested = self.record.requested_time;
+        // The cast cuts off fractions, and what 32 bits do not hold.
+        (requested > 0.0).then_some((requested as u32).max(1))
+    }
+
+    fn size(&mut self) -> Result<(u32, AnyField), Stop> {
+        let allocated = (self.record.allocated_processors, Field::AllocatedProcessors.into());
+        let requested = (self.record.requested_processors, Field::RequestedProcessors.into());
+        let (first, second) = match self.policy.size {
+            SizeSource::FrontierNodes => {
+                let nodes = self.extra.descriptor().map_or(-1, |found| found.nodes);
+                ((nodes, AnyField::Extra(21)), Some(allocated))
+            }
+            SizeSource::CeritProcessors => {
+                let least = self.extra.processors_per_node().unwrap_or(0);
+                if (1..least).contains(&allocated.0) {
+                    self.change(Change::SizeRaised, allocated.1)?;
+                    ((least, AnyField::Extra(21)), None)
+                } else {
+                    (allocated, None)
+                }
+            }
+            SizeSource::CeritNodes => {
+                let each = self.extra.processors_per_node().unwrap_or(1).max(1);
+                let nodes = self.extra.distinct_nodes().unwrap_or(-1);
+                let processors = allocated.0.max(0);
+                let spread = processors / each + i64::from(processors % each > 0);
+                ((nodes, AnyField::Extra(19)), Some((spread, allocated.1)))
+            }
+            SizeSource::Allocated => (allocated, None),
+            SizeSource::AllocatedElseRequested => (allocated, Some(requested)),
+            SizeSource::RequestedElseAllocated => (requested, Some(allocated)),
+        };
+        let (size, field) = match (first, second) {
+            ((size, _), Some(second)) if size <= 0 && second.0 > 0 => {
+                self.change(Change::SizeFallback, first.1)?;
+                second
+            }
+            _ => first,
+        };
+        if size <= 0 {
+            return Err(self.drop(DropReason::SizeUnknown, field));
+        }
+        match u32::try_from(size) {
+            Ok(size) => Ok((size, field)),
+            Err(_) => Err(self.error(field, Problem::SizeOutOfRange { size })),
+        }
+    }
+
+    fn run(&mut self) -> Result<i64, Stop> {
+        // A record made by hand may hold a NaN, which is as unknown as -1.
+        let run = if self.record.run_time.is_nan() { -1.0 } else { self.record.run_time };
+        if self.policy.drop_cancelled && self.record.status == 5 && run <= 0.0 {
+            return Err(self.drop(DropReason::Cancelled, Field::Status));
+        }
+        if run < 0.0 {
+            return match self.policy.negative_run {
+                Repair::Drop => Err(self.drop(DropReason::RunNegative, Field::RunTime)),
+                Repair::Zero => self.change(Change::RunToZero, Field::RunTime).map(|()| 0),
+            };
+        }
+        let run = self.seconds(run, Field::RunTime)?;
+        if self.policy.drop_zero_run && run == 0 {
+            return Err(self.drop(DropReason::RunZero, Field::RunTime));
+        }
+        Ok(run)
+    }
+
+    fn estimate(&mut self, run: i64) -> Result<i64, Stop> {
+        let rule = self.policy.estimate;
+        let requested = self.record.requested_time;
+        let known =
+            rule.requested && if rule.zero_is_unknown { requested > 0.0 } else { requested >= 0.0 };
+        if !known {
+            self.change(Change::EstimateFromRun, Field::RequestedTime)?;
+            return Ok(run.saturating_mul(i64::from(rule.missing.max(rule.floor))));
+        }
+        let estimate = self.seconds(requested, Field::RequestedTime)?;
+        let floor = run.saturating_mul(i64::from(rule.floor));
+        if estimate >= floor {
+            return Ok(estimate);
+        }
+        let change =
+            if rule.floor == 1 { Change::EstimateRaised } else { Change::EstimateMultiplied };
+        self.change(change, Field::RequestedTime)?;
+        Ok(floor)
+    }
+
+    fn lengthen(&mut self, run: i64) -> Result<i64, Stop> {
+        let grain = i64::from(self.policy.run_grain);
+        if grain == 0 {
+            return Ok(run);
+        }
+        self.change(Change::RunLengthened, Field::RunTime)?;
+        Ok((run / grain).saturating_add(1).saturating_mul(grain))
+    }
+
+    fn submit(&mut self) -> Result<i64, Stop> {
+        let submit = self.record.submit_time;
+        if submit >= 0.0 {
+            return self.seconds(submit, Field::SubmitTime);
+        }
+        match self.policy.negative_submit {
+            Repair::Drop => Err(self.drop(DropReason::SubmitNegative, Field::SubmitTime)),
+            Repair::Zero => self.change(Change::SubmitToZero, Field::SubmitTime).map(|()| 0),
+        }
+    }
+
+    fn fit(&mut self, size: u32, field: AnyField, machine_procs: Option<u32>) -> Result<u32, Stop> {
+        let Some(procs) = machine_procs.filter(|&procs| size > procs) else { return Ok(size) };
+        match oversize::verdict(self.policy.oversize, procs) {
+            None => Err(self.error(field, Problem::LargerThanMachine { size, procs })),
+            Some(0) => Err(self.drop(DropReason::LargerThanMachine, field)),
+            Some(procs) => self.change(Change::SizeClamped, field).map(|()| procs),
+        }
+    }
+
+    /// Whole seconds of a time that is not negative.
+    fn seconds(&mut self, time: f64, field: Field) -> Result<i64, Stop> {
+        let whole = match self.policy.rounding {
+            Rounding::Truncate => time.trunc(),
+            Rounding::Nearest => time.round(),
+        };
+        if whole != time {
+            self.change(Change::TimeRounded, field)?;
+        }
+        Ok(whole as i64)
+    }
+
+    #[inline]
+    fn change(&mut self, change: Change, field: impl Into<AnyField>) -> Result<(), Stop> {
+        if self.policy.strict {
+            return Err(self.error(field.into(), Problem::Change(change)));
+        }
+        self.changes |= change.bit();
+        Ok(())
+    }
+
+    fn drop(&self, reason: DropReason, field: impl Into<AnyField>) -> Stop {
+        if self.policy.strict {
+            self.error(field.into(), Problem::Drop(reason))
+        } else {
+            Stop::Drop(reason)
+        }
+    }
+
+    #[cold]
+    fn error(&self, field: AnyField, problem: Problem) -> Stop {
+        Stop::Error(Box::new(self.cleaning_error(field, problem)))
+    }
+
+    #[cold]
+    fn cleaning_error(&self, field: AnyField, problem: Problem) -> CleaningError {
+        let (policy, job) = (self.policy.name.to_owned(), self.record.job_number);
+        CleaningError { file: None, line: self.line, job, field, policy, problem }
+    }
+}

@@ -1,0 +1,181 @@
+//! An instant of a trace as people write it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::window::{date, since_start};
+use crate::swf::Header;
+
+/// An instant of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Instant {
+    /// Seconds since the start of the log (time 0 of its submit times).
+    Seconds(i64),
+    /// Local time of the log (`TimeZone` of the header, else UTC), in seconds since the midnight with which 1970 began.
+    Local(i64),
+}
+
+/// A text that is no instant.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "write seconds of the trace (2000000), a time since its start (1d2h, 2h30m, 3:20:00) or a date (1996-09-23T12:00)"
+)]
+pub struct InstantError;
+
+/// A date where the header does not say when the log starts.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "a date needs UnixStartTime in the trace's header: give a time since its start, such as 2000000 or 1d2h"
+)]
+pub struct NoStart;
+
+impl Instant {
+    /// Seconds since the start of the log.
+    ///
+    /// # Errors
+    /// [`NoStart`] if it is a date and the header does not say when the log starts.
+    pub fn seconds(self, header: &Header) -> Result<i64, NoStart> {
+        match self {
+            Instant::Seconds(seconds) => Ok(seconds),
+            Instant::Local(local) => since_start(header, local).ok_or(NoStart),
+        }
+    }
+}
+
+impl FromStr for Instant {
+    type Err = InstantError;
+
+    /// ```
+    /// use replay_core::workload::Instant;
+    ///
+    /// for (text, seconds) in [("2000000", 2_000_000), ("1d2h", 93_600), ("2h30m", 9_000), ("3:20:00", 12_000)] {
+    ///     assert_eq!(text.parse(), Ok(Instant::Seconds(seconds)));
+    /// }
+    /// assert_eq!("1970-01-02T00:30".parse(), Ok(Instant::Local(86_400 + 1_800)));
+    /// ```
+    fn from_str(text: &str) -> Result<Self, InstantError> {
+        let text = text.trim();
+        if let Ok(seconds) = text.parse() {
+            return Ok(Instant::Seconds(seconds));
+        }
+        let since = clock(text, 4).or_else(|| units(text)).map(Instant::Seconds);
+        since.or_else(|| local(text).map(Instant::Local)).ok_or(InstantError)
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Instant::Seconds(seconds) => write!(f, "second {seconds}"),
+            Instant::Local(local) => write!(f, "second {local} since 1970-01-01"),
+        }
+    }
+}
+
+fn whole(text: &str) -> Option<i64> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    digits.then(|| text.parse().ok()).flatten()
+}
+
+/// `3:20:00`, hours of at most so many digits; minutes and seconds are two digits below 60.
+fn clock(text: &str, digits: usize) -> Option<i64> {
+    let mut parts = text.split(':');
+    let hours = parts.next().filter(|hours| hours.len() <= digits).and_then(whole)?;
+    let minutes = parts.next().and_then(sixtieths)?;
+    let seconds = parts.next().and_then(sixtieths)?;
+    parts.next().is_none().then_some((hours * 60 + minutes) * 60 + seconds)
+}
+
+fn sixtieths(text: &str) -> Option<i64> {
+    whole(text).filter(|&value| text.len() == 2 && value < 60)
+}
+
+/// `1d2h`, `2h30m`, `90s`: each unit at most once, from the largest down.
+fn units(text: &str) -> Option<i64> {
+    let (mut rest, mut sum) = (text, 0i64);
+    for (unit, seconds) in [('d', 86_400i64), ('h', 3600), ('m', 60), ('s', 1)] {
+        if let Some((count, after)) = rest.split_once(unit) {
+            sum = sum.checked_add(whole(count)?.checked_mul(seconds)?)?;
+            rest = after;
+        }
+    }
+    (rest.is_empty() && !text.is_empty()).then_some(sum)
+}
+
+/// `1996-09-23`, `1996-09-23T12:00`, `1996-09-23T12:00:30`; a blank may stand for the T.
+fn local(text: &str) -> Option<i64> {
+    let (day, time) = match text.split_once(['T', ' ']) {
+        Some((day, time)) => (day, Some(time)),
+        None => (text, None),
+    };
+    let midnight = date(day)? * 86_400;
+    let Some(time) = time else { return Some(midnight) };
+    let time = if time.len() == 5 { format!("{time}:00") } else { time.to_string() };
+    let seconds = clock(&time, 2).filter(|&seconds| seconds < 86_400)?;
+    Some(midnight + seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn at(text: &str) -> Option<Instant> {
+        text.parse().ok()
+    }
+
+    #[test]
+    fn instants_are_read_as_people_write_them() {
+        let seconds = |text: &str| match at(text) {
+            Some(Instant::Seconds(seconds)) => Some(seconds),
+            _ => None,
+        };
+        assert_eq!(
+            ["-5", "1d2h3m4s", "90s", "90m", "0:00:10", "100:00:00"].map(seconds),
+            [Some(-5), Some(93_784), Some(90), Some(5400), Some(10), Some(360_000)]
+        );
+        for no in [
+            "",
+            "noon",
+            "1h2d",
+            "1h1h",
+            "h",
+            "1d2",
+            "-1d",
+            "3:20",
+            "3:60:00",
+            "3:2:00",
+            "1.5",
+            "1996-13-01",
+            "1996-09-23T24:00",
+            "1996-09-23T1:00",
+            "9999999999999999999d",
+        ] {
+            assert_eq!(at(no), None, "{no}");
+        }
+        let header = |text: &str| Header::parse(text.as_bytes());
+        let noon = at("1996-09-23T12:00").expect("a date");
+        assert_eq!(at("1996-09-23 12:00:00"), Some(noon));
+        assert_eq!(at("1996-09-23"), Some(Instant::Local(843_436_800)));
+        let log = header("; UnixStartTime: 843436800\n");
+        assert_eq!(noon.seconds(&log), Ok(43_200));
+        // East of Greenwich noon is earlier.
+        let log = header("; UnixStartTime: 843436800\n; TimeZone: 3600\n");
+        assert_eq!(noon.seconds(&log), Ok(39_600));
+        assert_eq!(noon.seconds(&header("")), Err(NoStart));
+        assert_eq!(Instant::Seconds(7).seconds(&header("")), Ok(7));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_breaks_it(text in "[-0-9dhmsT: ]{0,24}") {
+            let _ = at(&text);
+        }
+
+        #[test]
+        fn days_hours_minutes_and_seconds_add_up(d in 0i64..9999, h in 0i64..99, m in 0i64..99, s in 0i64..99) {
+            let seconds = ((d * 24 + h) * 60 + m) * 60 + s;
+            prop_assert_eq!(at(&format!("{d}d{h}h{m}m{s}s")), Some(Instant::Seconds(seconds)));
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Where the nodes of a log stand, as a user's file says: the log names them, and no more.
+//!
+//! ```text
+//! node,x,y,z
+//! 26,0,0,13
+//! 27,0,0,13
+//! ```
+//!
+//! As many coordinates as the machine has dimensions, or one, the number of the point in scan order. Several nodes
+//! may stand at one point; lines that begin with `#` are comments.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::io::{BufReader, Read};
+
+use super::placed::PlacedError;
+use crate::lines::{LineError, Lines};
+use crate::number::{counted, digits, grouped};
+use crate::shown::shown;
+use crate::topology::{NodeId, Topology};
+
+/// Columns of coordinates, after that of the node.
+const AXES: [&str; 3] = ["x", "y", "z"];
+
+/// A file of nodes and their points, not yet on a machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NodeMap {
+    file: String,
+    /// Coordinates of each node.
+    axes: usize,
+    /// Line and coordinates by name.
+    rows: HashMap<String, (u64, [u64; 3])>,
+}
+
+type FieldProblem = (&'static str, String);
+
+impl NodeMap {
+    /// Reads a file; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// [`PlacedError`] with line and field: no header, a field that is no number, a node that comes again.
+    ///
+    /// ```
+    /// use replay_core::workload::NodeMap;
+    ///
+    /// let map = NodeMap::read("node,x,y\nn1,3,0\nn2,3,1\n".as_bytes(), "map.csv")?;
+    /// let points = map.points(&["n2".to_string()], &"4x4".parse().expect("a mesh"))?;
+    /// assert_eq!(points[0].0, 13);
+    /// let error = NodeMap::read("node,x,y\nn1,3\n".as_bytes(), "map.csv").expect_err("no y");
+    /// assert_eq!(error.to_string(), "map.csv:2: field y: is missing");
+    /// # Ok::<(), replay_core::workload::PlacedError>(())
+    /// ```
+    pub fn read(input: impl Read, file: &str) -> Result<Self, PlacedError> {
+        let mut map = Self { file: file.to_string(), ..Self::default() };
+        let mut lines = Lines::new(BufReader::new(input));
+        loop {
+            let row = lines.next_text(|line, text| match text.starts_with('#') {
+                true => Ok(()),
+                false => map.line(line, text).map_err(|problem| (line, problem)),
+            });
+            let (line, (field, problem)) = match row {
+                Ok(Some(Ok(()))) => continue,
+                Ok(None) if map.axes > 0 => return Ok(map),
+                Ok(None) => (lines.number().max(1), ("node", no_header(""))),
+                Ok(Some(Err(problem))) => problem,
+                Err(LineError::Io(source)) => {
+                    return Err(PlacedError::Io { file: map.file, source });
+                }
+                Err(error) => (lines.number(), ("node", error.to_string())),
+            };
+            return Err(map.problem(line, field, problem));
+        }
+    }
+
+    fn problem(&self, line: u64, field: &'static str, problem: String) -> PlacedError {
+        PlacedError::Field { file: self.file.clone(), line, field, problem }
+    }
+
+    fn line(&mut self, line: u64, text: &str) -> Result<(), FieldProblem> {
+        let mut fields = text.split(',').map(|field| field.trim().trim_matches('"').trim());
+        let first = fields.next().unwrap_or_default();
+        if self.axes == 0 {
+            let is = |name: &str, own: &str| name.eq_ignore_ascii_case(own);
+            let named: Vec<&str> = fields.collect();
+            let known = is(first, "node")
+                && (1..=AXES.len()).contains(&named.len())
+                && named.iter().zip(AXES).all(|(name, axis)| is(name, axis));
+            self.axes = if known { named.len() } else { 0 };
+            return if known { Ok(()) } else { Err(("node", no_header(text))) };
+        }
+        if first.is_empty() {
+            return Err(("node", "is missing".to_string()));
+        }
+        let mut place = [0; 3];
+        for (place, axis) in place.iter_mut().zip(AXES).take(self.axes) {
+            let text = fields.next().filter(|text| !text.is_empty());
+            let text = text.ok_or_else(|| (axis, "is missing".to_string()))?;
+            let number = digits(text).map(|number| number as u64);
+            *place = number.ok_or_else(|| (axis, format!("\"{}\" is no number", shown(text))))?;
+        }
+        if fields.next().is_some() {
+            let count = text.split(',').count() as u64;
+            let problem =
+                format!("the line has {}, the header {}", counted(count, "field"), self.axes + 1);
+            return Err((AXES[self.axes - 1], problem));
+        }
+        match self.rows.entry(first.to_string()) {
+            Entry::Vacant(vacant) => {
+                vacant.insert((line, place));
+                Ok(())
+            }
+            Entry::Occupied(other) => {
+                let (node, line) = (shown(first), other.get().0);
+                Err(("node", format!("node \"{node}\" has its place in line {line} already")))
+            }
+        }
+    }
+
+    /// The points of nodes by name on a machine.
+    ///
+    /// # Errors
+    /// [`PlacedError`]: a node that the file does not have, a point that the machine does not have, or another
+    /// number of coordinates than the machine has dimensions.
+    pub fn points(&self, names: &[String], machine: &Topology) -> Result<Vec<NodeId>, PlacedError> {
+        let grid = machine.grid().filter(|grid| self.axes > 1 || grid.dimensions() == 1);
+        if let Some(grid) = grid.filter(|grid| grid.dimensions() != self.axes) {
+            let told = counted(self.axes as u64, "coordinate");
+            let dimensions = counted(grid.dimensions() as u64, "dimension");
+            let problem = format!("the header has {told}, {machine} has {dimensions}");
+            return Err(self.problem(1, AXES[self.axes - 1], problem));
+        }
+        if grid.is_none() && self.axes > 1 {
+            let problem =
+                format!("{machine} has no coordinates: say node,x, the number of a point");
+            return Err(self.problem(1, "x", problem));
+        }
+        let mut unknown = names.iter().filter(|name| !self.rows.contains_key(*name));
+        if let Some(node) = unknown.next() {
+            let (file, node) = (self.file.clone(), shown(node));
+            return Err(PlacedError::Unmapped { file, node, more: unknown.count() as u64 });
+        }
+        let point = |name: &String| {
+            let Some((line, place)) = self.rows.get(name) else { return Ok(NodeId(0)) };
+            let extent = |axis: usize| match grid {
+                Some(grid) => grid.extent(axis) as u64,
+                None => machine.processors() as u64,
+            };
+            for axis in 0..self.axes {
+                if place[axis] >= extent(axis) {
+                    let most = grouped(extent(axis) - 1);
+                    let problem =
+                        format!("{} is outside {machine}: it has 0 to {most}", place[axis]);
+                    return Err(self.problem(*line, AXES[axis], problem));
+                }
+            }
+            Ok(match grid {
+                Some(grid) => grid.node(place.map(|place| place as u16)),
+                None => NodeId(place[0] as u32),
+            })
+        };
+        names.iter().map(point).collect()
+    }
+}
+
+fn no_header(text: &str) -> String {
+    format!(
+        "the header is \"{}\", not \"node,x,y,z\", with as many of x, y, z as there are",
+        shown(text)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points(text: &str, names: &[&str], machine: &str) -> Result<Vec<u32>, String> {
+        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+        let map = NodeMap::read(text.as_bytes(), "m.csv").map_err(|error| error.to_string())?;
+        let points = map.points(&names, &machine.parse().expect("a machine"));
+        points.map(|all| all.iter().map(|point| point.0).collect()).map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn coordinates_of_any_number() {
+        let three = "# of ours\nNODE, X,y,z\n\na,1,2,0\n\"b\",0,0,1\n 26,3,3,3\n";
+        assert_eq!(points(three, &["b", "26", "a"], "torus:4x4x4"), Ok(vec![1, 63, 24]));
+        assert_eq!(points("node,x,y\na,1,2\n", &["a", "a"], "4x4*2"), Ok(vec![6, 6]));
+        for machine in ["4x4", "2x2x4", "hypercube:4"] {
+            assert_eq!(points("node,x\nn9,9\n", &["n9"], machine), Ok(vec![9]), "{machine}");
+        }
+    }
+
+    #[test]
+    fn mistakes_have_line_and_field() {
+        for (text, machine, words) in [
+            ("", "4x4", "m.csv:1: field node: the header is \"\", not \"node,x,y,z\""),
+            ("n,x,y\n", "4x4", "m.csv:1: field node: the header is \"n,x,y\""),
+            ("node,y,x\n", "4x4", "m.csv:1: field node: the header is"),
+            ("node,x,y,z,w\n", "4x4", "m.csv:1: field node: the header is"),
+            ("node,x,y\na,1\n", "4x4", "m.csv:2: field y: is missing"),
+            ("node,x,y\n,1,1\n", "4x4", "m.csv:2: field node: is missing"),
+            ("node,x,y\na,1,-1\n", "4x4", "m.csv:2: field y: \"-1\" is no number"),
+            ("node,x,y\na,1,1,1\n", "4x4", "m.csv:2: field y: the line has 4 fields, the header 3"),
+            (
+                "node,x,y\na,1,1\na,1,2\n",
+                "4x4",
+                "m.csv:3: field node: node \"a\" has its place in line 2",
+            ),
+            ("node,x,y\na,1,4\n", "4x4", "m.csv:2: field y: 4 is outside 4x4: it has 0 to 3"),
+            ("node,x\na,16\n", "4x4", "m.csv:2: field x: 16 is outside 4x4: it has 0 to 15"),
+            (
+                "node,x,y\na,1,1\n",
+                "4x4x4",
+                "m.csv:1: field y: the header has 2 coordinates, 4x4x4 has 3",
+            ),
+            (
+                "node,x,y\na,1,1\n",
+                "hypercube:4",
+                "m.csv:1: field x: hypercube:4 has no coordinates",
+            ),
+            (
+                "node,x,y\nb,1,1\n",
+                "4x4",
+                "m.csv: there is no node \"a\", where the log says that jobs ran",
+            ),
+        ] {
+            let error = points(text, &["a"], machine).expect_err(text);
+            assert!(error.starts_with(words), "{error}");
+        }
+        let more = points("node,x,y\nb,1,1\n", &["a", "b", "c"], "4x4").expect_err("two");
+        assert!(more.ends_with("and 1 more"), "{more}");
+    }
+}

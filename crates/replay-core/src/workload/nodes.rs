@@ -1,0 +1,316 @@
+//! Lists of nodes as Slurm writes them: the one grammar of such lists.
+//!
+//! ```text
+//! list  = item { "," item }                        -- blanks around an item do not matter
+//! item  = text with any number of groups           -- a comma inside brackets splits no item
+//! group = "[" part { "," part } "]"
+//! part  = digits | digits "-" digits               -- leading zeros keep their width
+//! ```
+//!
+//! The last group of an item varies fastest: `r[1-2]n[1-2]` is r1n1, r1n2, r2n1, r2n2. A list of
+//! parts alone, `0-127,256`, names nodes that are numbers ([`ranges`]). A range that runs backwards is no
+//! range, in brackets or without.
+
+use std::fmt;
+
+use crate::shown::shown;
+
+/// Most nodes of a list.
+const MOST: u64 = 1 << 32;
+
+/// Why a text is no list.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("\"{}\": {why}", shown(text))]
+pub struct BadList {
+    /// The place in it, in bytes.
+    pub at: usize,
+    /// The text there.
+    pub text: String,
+    /// What is wrong.
+    pub why: Why,
+}
+
+/// What is wrong with a list of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Nothing where a name or a number should be.
+    Empty,
+    /// A blank in a name.
+    Blank,
+    /// A bracket inside a bracket.
+    Nested,
+    /// A closing bracket without an opening one.
+    Unopened,
+    /// A bracket that is not closed.
+    Unclosed,
+    /// Something else than digits.
+    NotANumber,
+    /// A range from a number to a smaller one.
+    Backwards,
+    /// More nodes than there may be.
+    TooMany(u64),
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Empty => f.write_str("an empty name"),
+            Why::Blank => f.write_str("a blank in a name"),
+            Why::Nested => f.write_str("a bracket inside a bracket"),
+            Why::Unopened => f.write_str("a closing bracket without an opening one"),
+            Why::Unclosed => f.write_str("a bracket that is not closed"),
+            Why::NotANumber => f.write_str("not a number"),
+            Why::Backwards => f.write_str("a range that runs backwards"),
+            Why::TooMany(most) => write!(f, "more than {most} nodes"),
+        }
+    }
+}
+
+/// How many nodes a list names.
+///
+/// # Errors
+/// [`BadList`], also for more than 2^32 nodes.
+///
+/// ```
+/// use replay_core::workload::nodes::count;
+///
+/// assert_eq!(count("n[001-004,007],m1"), Ok(6));
+/// assert_eq!(count("rack[1-2]n[0-3]"), Ok(8));
+/// assert!(count("n[4-1]").is_err() && count("2,1-0").is_err());
+/// ```
+pub fn count(list: &str) -> Result<u64, BadList> {
+    let mut total = 0u64;
+    for_items(list, |item| {
+        let mut nodes = 1u64;
+        for_groups(item, |group| {
+            let mut all = 0u64;
+            for part in group.split(',') {
+                let Part { first, last, .. } = Part::read(list, part)?;
+                all = all.saturating_add(last - first + 1);
+            }
+            nodes = nodes.saturating_mul(all);
+            Ok(())
+        })?;
+        total = total.saturating_add(nodes);
+        if total > MOST { Err(bad(list, item, Why::TooMany(MOST))) } else { Ok(()) }
+    })?;
+    Ok(total)
+}
+
+/// The names that a list stands for, in order.
+///
+/// # Errors
+/// [`BadList`], as [`count`], and for more than `most` nodes.
+///
+/// ```
+/// use replay_core::workload::nodes::names;
+///
+/// assert_eq!(names("n[009-010],m1", 9).unwrap(), ["n009", "n010", "m1"]);
+/// assert_eq!(names("r[1-2]n[1-2]", 9).unwrap(), ["r1n1", "r1n2", "r2n1", "r2n2"]);
+/// ```
+pub fn names(list: &str, most: u64) -> Result<Vec<String>, BadList> {
+    if count(list)? > most {
+        return Err(bad(list, list, Why::TooMany(most)));
+    }
+    let mut all = Vec::new();
+    for_items(list, |item| {
+        let mut names = vec![String::new()];
+        let mut rest = if is_part(item) { "" } else { item };
+        for_groups(item, |group| {
+            let (before, after) = rest.split_once('[').unwrap_or((rest, ""));
+            rest = after.split_once(']').map_or("", |(_, after)| after);
+            let mut longer = Vec::new();
+            for name in &names {
+                for part in group.split(',') {
+                    let Part { first, last, width } = Part::read(list, part)?;
+                    let number = |number: u64| format!("{name}{before}{number:0width$}");
+                    longer.extend((first..=last).map(number));
+                }
+            }
+            names = longer;
+            Ok(())
+        })?;
+        all.extend(names.into_iter().map(|name| name + rest));
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// First and last number of each part of a list of numbers and ranges: `0-127,256`.
+///
+/// # Errors
+/// [`BadList`].
+///
+/// ```
+/// use replay_core::workload::nodes::ranges;
+///
+/// assert_eq!(ranges("17,20-22"), Ok(vec![(17, 17), (20, 22)]));
+/// assert!(ranges("n17").is_err());
+/// ```
+pub fn ranges(list: &str) -> Result<Vec<(u64, u64)>, BadList> {
+    let mut all = Vec::new();
+    for part in list.split(',').map(str::trim) {
+        let Part { first, last, .. } = Part::read(list, part)?;
+        all.push((first, last));
+    }
+    Ok(all)
+}
+
+/// What is wrong with a part of a list.
+#[cold]
+fn bad(list: &str, part: &str, why: Why) -> BadList {
+    let at = (part.as_ptr() as usize).saturating_sub(list.as_ptr() as usize).min(list.len());
+    BadList { at, text: part.to_string(), why }
+}
+
+/// Each item of a list; of an empty list none.
+fn for_items<'a>(
+    list: &'a str,
+    mut see: impl FnMut(&'a str) -> Result<(), BadList>,
+) -> Result<(), BadList> {
+    if list.is_empty() {
+        return Ok(());
+    }
+    let (mut begin, mut open) = (0, false);
+    for (at, byte) in list.bytes().enumerate() {
+        match byte {
+            b'[' if open => return Err(bad(list, &list[at..], Why::Nested)),
+            b']' if !open => return Err(bad(list, &list[at..], Why::Unopened)),
+            b'[' | b']' => open = byte == b'[',
+            b',' if !open => {
+                see(whole_item(list, &list[begin..at])?)?;
+                begin = at + 1;
+            }
+            _ => {}
+        }
+    }
+    let last = &list[begin..];
+    if open {
+        return Err(bad(list, last.trim(), Why::Unclosed));
+    }
+    see(whole_item(list, last)?)
+}
+
+/// An item without the blanks around it.
+fn whole_item<'a>(list: &str, item: &'a str) -> Result<&'a str, BadList> {
+    let trimmed = item.trim();
+    match trimmed {
+        "" => Err(bad(list, item, Why::Empty)),
+        _ if trimmed.contains(char::is_whitespace) => Err(bad(list, trimmed, Why::Blank)),
+        _ => Ok(trimmed),
+    }
+}
+
+/// Each group of an item, or the item itself if it is a number or a range.
+fn for_groups<'a>(
+    item: &'a str,
+    mut see: impl FnMut(&'a str) -> Result<(), BadList>,
+) -> Result<(), BadList> {
+    if is_part(item) {
+        return see(item);
+    }
+    let mut text = item;
+    while let Some((_, rest)) = text.split_once('[') {
+        let (group, after) = rest.split_once(']').unwrap_or((rest, ""));
+        see(group)?;
+        text = after;
+    }
+    Ok(())
+}
+
+/// Whether an item has the form of a part: digits, or digits on both sides of a dash.
+fn is_part(item: &str) -> bool {
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let (first, last) = item.split_once('-').unwrap_or((item, item));
+    are_digits(first) && are_digits(last)
+}
+
+/// A number or a range of them.
+struct Part {
+    first: u64,
+    last: u64,
+    /// Digits of the first.
+    width: usize,
+}
+
+impl Part {
+    fn read(list: &str, part: &str) -> Result<Part, BadList> {
+        let number = |text: &str| match crate::number::digits(text) {
+            Some(number) => Ok(number as u64),
+            None if text.is_empty() => Err(bad(list, part, Why::Empty)),
+            None => Err(bad(list, part, Why::NotANumber)),
+        };
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last, width) = (number(first)?, number(last)?, first.len());
+        match first <= last {
+            true => Ok(Part { first, last, width }),
+            false => Err(bad(list, part, Why::Backwards)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lists() {
+        for (list, nodes) in [
+            ("n001", 1),
+            ("n[001-004]", 4),
+            ("n[005,007]", 2),
+            ("rack[1-2]n[3]", 2),
+            ("n[0011-0018,0021-0028]", 16),
+            ("0-127,256", 129),
+            ("a-b", 1),
+            ("", 0),
+        ] {
+            assert_eq!(count(list), Ok(nodes), "{list}");
+            assert_eq!(names(list, 1000).map(|names| names.len() as u64), Ok(nodes), "{list}");
+        }
+        for (list, at, why) in [
+            ("n[", 0, Why::Unclosed),
+            ("m,n[1-", 2, Why::Unclosed),
+            ("n]1", 1, Why::Unopened),
+            ("n[[1]]", 2, Why::Nested),
+            ("n[]", 2, Why::Empty),
+            ("n[1-]", 2, Why::Empty),
+            ("n[-1]", 2, Why::Empty),
+            ("n[a]", 2, Why::NotANumber),
+            ("n[+1]", 2, Why::NotANumber),
+            ("n1,", 3, Why::Empty),
+            (",n1", 0, Why::Empty),
+            ("n1,,n2", 3, Why::Empty),
+            ("n 1", 0, Why::Blank),
+            ("n[3-1]", 2, Why::Backwards),
+            ("2,1-0", 2, Why::Backwards),
+            ("n[0-18446744073709551615]", 2, Why::NotANumber),
+        ] {
+            let found = count(list).expect_err(list);
+            assert_eq!((found.at, found.why), (at, why), "{list}");
+            assert_eq!(names(list, 9).expect_err(list), found);
+        }
+        let too_many = names("a[0-99][0-99]", 1000).expect_err("ten thousand");
+        assert_eq!(too_many.to_string(), "\"a[0-99][0-99]\": more than 1000 nodes");
+        assert_eq!(
+            count("2,1-0").expect_err("a range").to_string(),
+            "\"1-0\": a range that runs backwards"
+        );
+        assert!(count("n[0-999999999999]").is_err() && names("n[1-9]", 8).is_err());
+        assert_eq!(names("n[08-10]x", 9).unwrap(), ["n08x", "n09x", "n10x"]);
+        assert_eq!(names("a, b[9-11]x,c", 9).unwrap().join(" "), "a b9x b10x b11x c");
+        assert_eq!(names("08-10", 9).unwrap(), ["08", "09", "10"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_list_or_not(text in "[a-c0-9,\\[\\]-]{0,20}") {
+            if let Ok(nodes) = count(&text)
+                && nodes < 10_000
+            {
+                prop_assert_eq!(names(&text, nodes).unwrap().len() as u64, nodes);
+            }
+        }
+    }
+}

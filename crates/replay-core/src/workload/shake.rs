@@ -1,0 +1,248 @@
+//! Input shaking: copies of a trace whose times differ a little, for error bars.
+//!
+//! A trace is one course of events. Moving one job by a second can change who starts next, and
+//! with that where everybody is; a difference of two strategies on the log alone may be no more than
+//! that. D. Tsafrir, K. Ouaknine, D. G. Feitelson, "Reducing performance evaluation sensitivity and
+//! variability by input shaking" (MASCOTS 2007), replay copies of the log with small random
+//! changes and report what comes out over all of them.
+//!
+//! Every copy has the jobs of the log with their numbers, sizes, shapes and lines. Of each job:
+//!
+//! * the submit time changes by a whole number of seconds, each from -width to +width as likely as
+//!   any other, and is never below 0 (below what it was if that is below 0);
+//! * the run time changes in the same way by a number of its own and is never below 1 s; a run time of 0
+//!   stays 0, since a job that never ran does not begin to;
+//! * the estimate stays, except that one which was not below the run time is not below the new one.
+//!
+//! Jobs are then in the order of their new submit times, those of equal times as before.
+//!
+//! A copy is drawn from a random stream of its own, made of seed and number: it is the same alone,
+//! among many, and for any number of threads. More copies leave the first ones as they are.
+
+use std::ops::RangeInclusive;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::job::Job;
+
+/// Keeps these streams apart from others of the same seed.
+const LABEL: &[u8; 16] = b"shaken job times";
+
+/// How many copies of a trace, and how they are shaken.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shake {
+    /// Copies beside the trace itself; they are numbered from 1.
+    pub copies: u32,
+    /// Most seconds by which a time changes.
+    #[serde(default = "Shake::usual_width")]
+    pub width: u32,
+    /// Seed of all copies.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// What is wrong with a shake.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{value}: {problem}")]
+pub struct ShakeError {
+    /// The field: `copies`, `width` or `seed`.
+    pub field: &'static str,
+    /// Its value.
+    pub value: u64,
+    /// Why it cannot be.
+    pub problem: String,
+}
+
+impl Shake {
+    /// One copy has no interval.
+    pub const COPIES: RangeInclusive<u32> = 2..=1000;
+    /// No wider than a day, which is no shaking any more.
+    pub const WIDTHS: RangeInclusive<u32> = 1..=86_400;
+    /// What a grid file can say.
+    const LARGEST_SEED: u64 = i64::MAX as u64;
+
+    const fn usual_width() -> u32 {
+        1
+    }
+
+    /// So many copies, shaken by one second at most, from seed 0.
+    pub const fn of(copies: u32) -> Self {
+        Self { copies, width: Self::usual_width(), seed: 0 }
+    }
+
+    /// Whether it can be done.
+    ///
+    /// # Errors
+    /// [`ShakeError`]: fewer than two copies or too many, no width or one of more than a day, a seed of
+    /// more than 63 bits.
+    pub fn check(&self) -> Result<(), ShakeError> {
+        let refuse = |field, value: u64, problem: &str| {
+            Err(ShakeError { field, value, problem: problem.to_string() })
+        };
+        if !Self::COPIES.contains(&self.copies) {
+            let problem = "an interval takes 2 to 1000 shaken copies";
+            return refuse("copies", self.copies.into(), problem);
+        }
+        if !Self::WIDTHS.contains(&self.width) {
+            let problem = "times are shaken by 1 to 86400 seconds";
+            return refuse("width", self.width.into(), problem);
+        }
+        if self.seed > Self::LARGEST_SEED {
+            return refuse("seed", self.seed, "a seed is at most 9223372036854775807");
+        }
+        Ok(())
+    }
+
+    /// The jobs of copy `copy`, from 1; those of copy 0 are the jobs themselves. `jobs` are in order
+    /// of submission.
+    ///
+    /// ```
+    /// use replay_core::workload::{Job, Shake};
+    ///
+    /// let job = Job { number: 7, submit: 100, run: 60, estimate: 60, size: 4, line: 1, shape: None, limit: None };
+    /// let shaken = Shake::of(20).copy(&[job], 1)[0];
+    /// assert!((99..=101).contains(&shaken.submit) && (59..=61).contains(&shaken.run));
+    /// assert_eq!(Shake::of(30).copy(&[job], 1)[0], shaken);
+    /// assert_eq!(Shake::of(20).copy(&[job], 0), [job]);
+    /// ```
+    #[must_use]
+    pub fn copy(&self, jobs: &[Job], copy: u32) -> Vec<Job> {
+        if copy == 0 {
+            return jobs.to_vec();
+        }
+        let mut random = self.stream(copy);
+        let width = i64::from(self.width);
+        let mut by = || random.random_range(-width..=width);
+        let shaken = jobs.iter().map(|job| {
+            let submit = job.submit.saturating_add(by()).max(job.submit.min(0));
+            // Drawn for every job, so that it does not hang on the others' run times.
+            let run = job.run.saturating_add(by()).max(job.run.min(1));
+            let run = if job.run == 0 { 0 } else { run };
+            let estimate =
+                if job.estimate < job.run { job.estimate } else { job.estimate.max(run) };
+            Job { submit, run, estimate, ..*job }
+        });
+        let mut shaken: Vec<Job> = shaken.collect();
+        shaken.sort_by_key(|job| job.submit);
+        shaken
+    }
+
+    /// What tells copy `copy` from others of the same jobs, as text.
+    pub fn identity(&self, copy: u32) -> String {
+        let Self { width, seed, .. } = self;
+        format!("shaken {width} {seed} {copy}\n")
+    }
+
+    /// Seed and number are the cipher's key, so no two copies share a number.
+    fn stream(&self, copy: u32) -> ChaCha8Rng {
+        let mut key = [0; 32];
+        key[..8].copy_from_slice(&self.seed.to_le_bytes());
+        key[8..16].copy_from_slice(&u64::from(copy).to_le_bytes());
+        key[16..].copy_from_slice(LABEL);
+        ChaCha8Rng::from_seed(key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn job(number: i64, submit: i64, run: i64, estimate: i64) -> Job {
+        Job {
+            number,
+            submit,
+            run,
+            estimate,
+            size: 3,
+            line: number as u32,
+            shape: None,
+            limit: None,
+        }
+    }
+
+    /// Jobs of short run times, many at equal times, with estimates on both sides of the run time.
+    fn any_jobs() -> impl Strategy<Value = Vec<Job>> {
+        let one = (0i64..30, 0i64..6, 0i64..9);
+        proptest::collection::vec(one, 1..60).prop_map(|times| {
+            let job = |(number, (submit, run, estimate))| job(number, submit, run, estimate);
+            let mut jobs: Vec<Job> = (0..).zip(times).map(job).collect();
+            jobs.sort_by_key(|job| job.submit);
+            jobs
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_job_is_there_and_hardly_moved(jobs in any_jobs(), width in 1u32..5, seed: u32, copy in 1u32..9) {
+            let shake = Shake { copies: 8, width, seed: seed.into() };
+            let shaken = shake.copy(&jobs, copy);
+            prop_assert_eq!(shaken.len(), jobs.len());
+            prop_assert!(shaken.windows(2).all(|pair| pair[0].submit <= pair[1].submit));
+            let width = i64::from(width);
+            let mut seen = vec![false; jobs.len()];
+            for new in &shaken {
+                let old = jobs.iter().find(|job| job.number == new.number).expect("one of them");
+                prop_assert!(!std::mem::replace(&mut seen[new.number as usize], true));
+                prop_assert_eq!((new.size, new.line, new.shape), (old.size, old.line, old.shape));
+                prop_assert!(new.submit >= 0 && (new.submit - old.submit).abs() <= width);
+                prop_assert!((new.run - old.run).abs() <= width);
+                prop_assert_eq!(new.run == 0, old.run == 0);
+                prop_assert!(new.run >= 0);
+                if old.estimate < old.run {
+                    prop_assert_eq!(new.estimate, old.estimate);
+                } else {
+                    prop_assert_eq!(new.estimate, old.estimate.max(new.run));
+                }
+            }
+        }
+
+        #[test]
+        fn equal_times_keep_their_order(jobs in any_jobs(), copy in 1u32..9) {
+            let place = |number: i64| jobs.iter().position(|job| job.number == number);
+            for pair in Shake::of(8).copy(&jobs, copy).windows(2) {
+                prop_assert!(pair[0].submit < pair[1].submit || place(pair[0].number) < place(pair[1].number));
+            }
+        }
+    }
+
+    #[test]
+    fn each_change_is_as_likely_as_any_other() {
+        let jobs: Vec<Job> = (0..30_000).map(|i| job(i, 10 + 10 * i, 100, 100)).collect();
+        let shaken = Shake { copies: 2, width: 2, seed: 5 }.copy(&jobs, 1);
+        let mut pairs = [[0u32; 5]; 5];
+        for (old, new) in jobs.iter().zip(&shaken) {
+            let place = |change: i64| (change + 2) as usize;
+            pairs[place(new.submit - old.submit)][place(new.run - old.run)] += 1;
+        }
+        // 1,200 of each of 25 pairs, standard deviation 34.
+        assert!(pairs.iter().flatten().all(|count| (1030..1370).contains(count)), "{pairs:?}");
+    }
+
+    #[test]
+    fn a_copy_hangs_on_seed_and_number_alone() {
+        let jobs: Vec<Job> = (0..50).map(|i| job(i, 10 * i, 100, 100)).collect();
+        let shake = Shake::of(2);
+        assert_eq!(shake.copy(&jobs, 1), Shake::of(1000).copy(&jobs, 1));
+        assert_ne!(shake.copy(&jobs, 1), shake.copy(&jobs, 2));
+        assert_ne!(shake.copy(&jobs, 1), Shake { seed: 1, ..shake }.copy(&jobs, 1));
+        assert_eq!(shake.copy(&jobs, 0), jobs);
+        // What comes later changes nothing before it.
+        assert_eq!(shake.copy(&jobs[..20], 1), shake.copy(&jobs, 1)[..20]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let field = |shake: Shake| shake.check().map_err(|error| error.field);
+        for copies in [0, 1, 1001, u32::MAX] {
+            assert_eq!(field(Shake::of(copies)), Err("copies"), "{copies}");
+        }
+        assert_eq!(field(Shake::of(2)).and(field(Shake::of(1000))), Ok(()));
+        assert_eq!(field(Shake { width: 0, ..Shake::of(2) }), Err("width"));
+        assert_eq!(field(Shake { width: 86_401, ..Shake::of(2) }), Err("width"));
+        assert_eq!(field(Shake { seed: u64::MAX, ..Shake::of(2) }), Err("seed"));
+    }
+}

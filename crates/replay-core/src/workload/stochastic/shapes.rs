@@ -1,0 +1,226 @@
+//! The side file of a trace that says the shape of each job: CSV with the header `job,w,h,d`.
+//!
+//! ```text
+//! job,w,h,d
+//! 1,4,3,1
+//! 2,16,9,1
+//! ```
+//!
+//! Jobs are named by their number (SWF field 1), in any order; the product of the sides is the job's
+//! size. A file may hold more jobs than a window of its trace. Lines that begin with `#` are comments; one of them
+//! may name the trace ([`sidecar`](crate::workload::sidecar)). Read in one pass; one table entry per job.
+
+mod error;
+
+pub use error::ShapeError;
+
+use crate::lines::{LineError, Lines};
+use crate::workload::sidecar::{OtherTrace, TraceLine, is_comment};
+use crate::workload::{Job, Links};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
+
+/// The first line of a side file: the fields of a line, in order.
+pub const SHAPES_HEADER: &str = "job,w,h,d";
+
+/// Where the shapes of a trace are kept: `lo.swf` and `lo.swf.gz` have `lo.shapes.csv` beside them.
+///
+/// ```
+/// use replay_core::workload::stochastic::shapes_path;
+/// assert_eq!(shapes_path("out/lo.swf".as_ref()), std::path::Path::new("out/lo.shapes.csv"));
+/// ```
+#[must_use]
+pub fn shapes_path(trace: &Path) -> PathBuf {
+    beside(trace, ".shapes.csv")
+}
+
+/// Where an import keeps the nodes of jobs: `lo.nodes.csv` beside `lo.swf`.
+#[must_use]
+pub fn nodes_path(trace: &Path) -> PathBuf {
+    beside(trace, ".nodes.csv")
+}
+
+/// Where an import keeps what a log calls its jobs: `lo.ids.csv` beside `lo.swf`.
+#[must_use]
+pub fn ids_path(trace: &Path) -> PathBuf {
+    beside(trace, ".ids.csv")
+}
+
+/// The name of a trace with another end.
+fn beside(trace: &Path, end: &str) -> PathBuf {
+    let mut path = trace.to_path_buf();
+    for extension in ["gz", "swf"] {
+        if path.extension().is_some_and(|own| own.eq_ignore_ascii_case(extension)) {
+            path.set_extension("");
+        }
+    }
+    // Appended, not set: the rest of the name may hold dots.
+    let mut path = path.into_os_string();
+    path.push(end);
+    path.into()
+}
+
+/// Writes the shapes of the jobs that have one, in processors, job by job. `out` should be buffered; it
+/// is flushed at the end.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_shapes(jobs: &[Job], mut out: impl Write) -> io::Result<()> {
+    writeln!(out, "{SHAPES_HEADER}")?;
+    for (number, shape) in jobs.iter().filter_map(|job| Some((job.number, job.shape?))) {
+        write_shape(number, shape, &mut out)?;
+    }
+    out.flush()
+}
+
+/// Writes the line of one job.
+///
+/// # Errors
+/// Those of the output.
+pub fn write_shape(number: i64, [w, h, d]: [u16; 3], out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{number},{w},{h},{d}")
+}
+
+/// A side file that was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShapeFile {
+    file: String,
+    /// Line and shape by job number.
+    rows: HashMap<i64, (u64, [u16; 3])>,
+    /// What it says of its trace.
+    traces: Vec<TraceLine>,
+}
+
+impl ShapeFile {
+    /// Reads a side file; `file` is its name for errors. Blank lines and blanks around fields do not
+    /// matter.
+    ///
+    /// # Errors
+    /// [`ShapeError`] with file, line and field: no header, a missing or an extra field, a field that
+    /// is no number in range, or a job that has a shape already.
+    pub fn read(input: impl BufRead, file: &str) -> Result<Self, ShapeError> {
+        let mut shapes = Self { file: file.to_string(), rows: HashMap::new(), traces: Vec::new() };
+        let (mut lines, mut header) = (Lines::new(input), false);
+        loop {
+            // What is no UTF-8 is no number either, and is shown as well as it can be.
+            let read = lines.next_text(|line, text| {
+                if is_comment(text) {
+                    shapes.traces.extend(TraceLine::parse(file, line, text));
+                    return Ok(());
+                }
+                if header {
+                    return shapes.insert(line, text);
+                }
+                header = text.split(',').map(str::trim).eq(SHAPES_HEADER.split(','));
+                if header { Ok(()) } else { Err(ShapeError::header(file, line, text)) }
+            });
+            let (file, line) = (file.to_string(), lines.number());
+            match read {
+                Ok(Some(outcome)) => outcome?,
+                Ok(None) if header => return Ok(shapes),
+                Ok(None) => return Err(ShapeError::header(&file, line.max(1), "")),
+                Err(LineError::TooLong(_)) => return Err(ShapeError::TooLong { file, line }),
+                Err(LineError::Io(source)) => return Err(ShapeError::Io { file, source }),
+            }
+        }
+    }
+
+    /// Checks that the file does not name another trace than this one, which is given by its name for messages and
+    /// by its digest.
+    ///
+    /// # Errors
+    /// [`OtherTrace`].
+    pub fn check_trace(&self, trace: &str, digest: &str) -> Result<(), OtherTrace> {
+        self.traces.iter().try_for_each(|line| line.check(trace, digest))
+    }
+
+    /// Gives each job its shape; how many have none. `links` are those of their trace, which tell what numbers
+    /// several of its records have.
+    ///
+    /// # Errors
+    /// [`ShapeError`], if no job has a shape, one of another size, or one that may be of another record.
+    pub fn give(&self, jobs: &mut [Job], links: &Links) -> Result<u64, ShapeError> {
+        let first = jobs.first().map(|job| job.number);
+        let (mut with, mut without) = (0u64, 0u64);
+        for job in jobs {
+            let (file, number) = (self.file.clone(), job.number);
+            let Some(&(line, shape)) = self.rows.get(&number) else {
+                without += 1;
+                continue;
+            };
+            if let Some(records) = links.twice(number) {
+                return Err(ShapeError::Repeated { file, line, job: number, records });
+            }
+            let size: u64 = shape.iter().map(|&side| u64::from(side)).product();
+            if size != u64::from(job.size) {
+                return Err(ShapeError::Size { file, line, job: number, shape, size: job.size });
+            }
+            job.shape = Some(shape);
+            with += 1;
+        }
+        match first {
+            Some(job) if with == 0 => Err(ShapeError::Missing { file: self.file.clone(), job }),
+            _ => Ok(without),
+        }
+    }
+
+    /// The file as the user named it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.file
+    }
+
+    /// Number of shapes in the file.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether the file has a header and nothing else.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Reads one line below the header.
+    fn insert(&mut self, line: u64, text: &str) -> Result<(), ShapeError> {
+        let mut fields = text.split(',').map(str::trim);
+        let job = self.field(line, 0, fields.next())?;
+        let mut shape = [0; 3];
+        for (side, index) in shape.iter_mut().zip(1..) {
+            *side = self.field(line, index, fields.next())?;
+            if *side == 0 {
+                return Err(ShapeError::field(&self.file, line, index, "0"));
+            }
+        }
+        if fields.next().is_some() {
+            let fields = text.split(',').count();
+            return Err(ShapeError::Extra { file: self.file.clone(), line, fields });
+        }
+        match self.rows.entry(job) {
+            Entry::Vacant(vacant) => {
+                vacant.insert((line, shape));
+                Ok(())
+            }
+            Entry::Occupied(old) => {
+                let (file, first) = (self.file.clone(), old.get().0);
+                Err(ShapeError::Twice { file, line, job, first })
+            }
+        }
+    }
+
+    fn field<T: std::str::FromStr>(
+        &self,
+        line: u64,
+        index: usize,
+        text: Option<&str>,
+    ) -> Result<T, ShapeError> {
+        let text = text.unwrap_or("");
+        text.parse().map_err(|_| ShapeError::field(&self.file, line, index, text))
+    }
+}
+
+#[cfg(test)]
+mod tests;

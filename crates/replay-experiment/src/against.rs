@@ -1,0 +1,298 @@
+//! How runs differ from what the log did, in a grid with the scheduler `recorded`.
+//!
+//! A run is set against the run that repeats the log on the same copy of the trace, with the same strategy
+//! and seed, so that only the schedule differs; if the grid has the allocator `recorded`, against the one
+//! that repeats placements too. Recorded waits contain what no scheduler here models: holds, limits of
+//! users, priorities, outages and reservations. So a change is not what a policy would have brought.
+
+use super::sweep::Plan;
+use super::{LeftOut, OverLogJobs, RunKey, RunResult, run_column};
+use replay_core::metrics::run::Needs;
+use replay_core::metrics::{RunMetrics, SizeRow};
+use replay_core::naming::NameError;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::table::{Column, Table};
+
+/// What is to be said beside such figures.
+pub const CAVEAT: &str = "recorded waits contain holds, limits, priorities, outages and reservations that no \
+                          scheduler here models";
+
+/// What is to be said of a run that has no such figures.
+pub const NOT_COMPARED: &str =
+    "is not set against the log: it has no processors for jobs that shared points there";
+
+/// Which run of a plan repeats the log.
+#[derive(Clone, Copy, Debug)]
+pub struct Against {
+    scheduler: usize,
+    /// The strategy that repeats placements, if there is one.
+    strategy: Option<usize>,
+}
+
+impl Against {
+    /// `None` if no run of the plan repeats the log.
+    ///
+    /// # Errors
+    /// As [`Plan::key`].
+    pub fn new(plan: &Plan) -> Result<Option<Against>, NameError> {
+        let is_recorded = |scheduler: &SchedulerSpec| scheduler.recorded().is_some();
+        let Some(scheduler) = plan.grid.schedulers.iter().position(is_recorded) else {
+            return Ok(None);
+        };
+        let strategies = &plan.grid.strategies;
+        for index in 0..strategies.len() {
+            if strategies.get(index)?.recorded() {
+                return Ok(Some(Against { scheduler, strategy: Some(index) }));
+            }
+        }
+        Ok(Some(Against { scheduler, strategy: None }))
+    }
+
+    /// The run that cell `run` is set against; `None` if it is that one.
+    pub fn of(self, plan: &Plan, run: u32) -> Option<u32> {
+        let [trace, copy, _, strategy, seed] = plan.places(run);
+        let strategy = self.strategy.unwrap_or(strategy);
+        let with = plan.run_at([trace, copy, self.scheduler, strategy, seed]);
+        (with != run).then_some(with)
+    }
+}
+
+/// A metric of a run beside that of the run that repeats the log.
+#[derive(Clone, Debug)]
+pub struct AgainstRow {
+    /// The run.
+    pub run: u32,
+    /// What ran.
+    pub key: RunKey,
+    /// The run that repeats the log.
+    pub log_run: u32,
+    /// Size of the jobs that it is about; `None` for all.
+    pub size: Option<u32>,
+    /// Jobs that both values are over.
+    pub jobs: u64,
+    /// Jobs of the trace that they are not over; `None` of one size.
+    pub left_out: Option<LeftOut>,
+    /// Name of the metric, a column of the runs.
+    pub metric: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// In the run that repeats the log, and in this one.
+    pub values: [f64; 2],
+}
+
+impl AgainstRow {
+    /// The change in percent; `None` where the log has 0.
+    pub fn change(&self) -> Option<f64> {
+        let [log, own] = self.values;
+        (log != 0.0).then(|| 100.0 * (own / log - 1.0))
+    }
+}
+
+/// A run over the jobs that are compared.
+struct Side<'a> {
+    metrics: &'a RunMetrics,
+    by_size: &'a [SizeRow],
+    over: Option<&'a OverLogJobs>,
+}
+
+impl<'a> Side<'a> {
+    fn of(run: &'a RunResult) -> Self {
+        let (metrics, by_size) = run.compared();
+        Self { metrics, by_size, over: run.over_log.as_deref() }
+    }
+
+    fn jobs(&self) -> u64 {
+        self.metrics.schedule.jobs
+    }
+
+    /// Jobs that distances are over.
+    fn known(&self) -> u64 {
+        self.over.map_or(self.jobs(), |over| over.known)
+    }
+
+    fn known_of(&self, size: usize) -> u64 {
+        self.over.map_or(self.by_size[size].jobs, |over| over.known_by_size[size])
+    }
+}
+
+/// The rows of a run: its metrics, then those of its job sizes, over the jobs that both runs have. None if this run
+/// lacks some that the other has: it repeats starts of jobs that shared points there, and has the points whole.
+pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
+    let (own, with) = (Side::of(run), Side::of(log));
+    let mut rows = Vec::new();
+    if own.jobs() != with.jobs() {
+        return rows;
+    }
+    let row = |size, metric, unit, values| AgainstRow {
+        run: run.run,
+        key: run.key.clone(),
+        log_run: log.run,
+        size,
+        jobs: own.jobs(),
+        left_out: None,
+        metric,
+        unit,
+        values,
+    };
+    let left_out = own.over.map_or(LeftOut::default(), |over| over.left_out);
+    for (needs, columns) in RunMetrics::groups() {
+        let is_of_places = !matches!(needs, Needs::Schedule | Needs::System);
+        let (jobs, nowhere) = match is_of_places {
+            true => (own.known(), left_out.nowhere),
+            false => (own.jobs(), 0),
+        };
+        // How many jobs there are is no outcome.
+        for column in columns.iter().filter(|column| column.name != "jobs" && jobs > 0) {
+            let value = |of: &Side| column.value(of.metrics).number();
+            if let (Some(log), Some(own)) = (value(&with), value(&own)) {
+                let left_out = Some(LeftOut { nowhere, ..left_out });
+                let whole = row(None, column.name, column.unit, [log, own]);
+                rows.push(AgainstRow { jobs, left_out, ..whole });
+            }
+        }
+    }
+    let of_size: Vec<Column<SizeRow>> = SizeRow::columns();
+    let means: Vec<_> = of_size.iter().filter(|column| column.name.starts_with("mean_")).collect();
+    for (at, own_row) in own.by_size.iter().enumerate() {
+        let size = own_row.size;
+        let Some(log_row) = with.by_size.iter().find(|log| log.size == size) else { continue };
+        for column in &means {
+            let values = (column.value(log_row).number(), column.value(own_row).number());
+            if let (Some(log), Some(value)) = values {
+                let is_of_places = column.name == "mean_pairwise_l1";
+                let jobs = if is_of_places { own.known_of(at) } else { own_row.jobs };
+                let of_size = row(Some(size), column.name, column.unit, [log, value]);
+                rows.push(AgainstRow { jobs, ..of_size });
+            }
+        }
+    }
+    rows
+}
+
+impl Table for AgainstRow {
+    const NAME: &'static str = "against_log";
+    const ROW: &'static str = "one row per run and metric, and per job size of it, beside a run that repeats the \
+                               log: how it differs from what the log did. Both values are over the same jobs";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        type C = Column<AgainstRow>;
+        let [trace, topology, scheduler, allocator, tie, policy, seed, copy] =
+            RunKey::columns(|row: &Self| &row.key);
+        let mut columns = vec![run_column(|row: &Self| row.run)];
+        columns.extend([trace, topology, scheduler, allocator, tie, policy, seed, copy]);
+        columns.extend([
+            C::new("log_run", "", "run that repeats the log, against which a row is", |row| row.log_run),
+            C::new("of_size", "processors", "processors that the jobs ask for that a row is about; null for all jobs of the run", |row| row.size),
+            C::new("compared_jobs", "jobs", "jobs that both values are over: all of the trace, or of the size, but those left out", |row| row.jobs),
+            C::new("left_out_no_wait", "jobs", "jobs left out since the log does not tell how long they waited; null for one size", |row| row.left_out.map(|out| out.no_wait)),
+            C::new("left_out_full", "jobs", "jobs left out since too few processors are free when the log starts them; null for one size", |row| row.left_out.map(|out| out.full)),
+            C::new("left_out_nowhere", "jobs", "jobs left out since nothing tells where they ran, of distances alone; null for one size", |row| row.left_out.map(|out| out.nowhere)),
+            C::text("metric", "the metric, a column of the runs", |row| Some(row.metric)),
+            C::text("unit", "its unit, and that of the columns that follow", |row| Some(row.unit)),
+            C::new("log_value", "as the metric", "the metric where the log is repeated", |row| row.values[0]),
+            C::new("run_value", "as the metric", "the metric in the run", |row| row.values[1]),
+            C::new("to_log_percent", "%", "the run's value against the log's: how much larger it is; null where that is 0. Recorded waits contain holds, limits, priorities, outages and reservations that no scheduler here models", |row| row.change()),
+        ]);
+        columns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use replay_core::metrics::run::PlacementMeans;
+    use replay_core::metrics::{RunMetrics, ScheduleMetrics};
+    use replay_core::workload::Job;
+
+    fn run(run: u32, starts: &[i64]) -> RunResult {
+        let job = |submit, size| Job {
+            number: 0,
+            submit,
+            run: 100,
+            estimate: 100,
+            size,
+            line: 0,
+            shape: None,
+            limit: None,
+        };
+        let jobs = [job(0, 4), job(10, 4), job(20, 2)];
+        let schedule = ScheduleMetrics::new(&jobs, starts, 8);
+        RunResult {
+            run,
+            key: RunKey {
+                trace: "log".to_string(),
+                topology: "4x2".to_string(),
+                scheduler: "fcfs".to_string(),
+                allocator: "mc1x1".to_string(),
+                tie: None,
+                policy: "johnson".to_string(),
+                seed: 0,
+                copy: 0,
+            },
+            turned_away: Vec::new(),
+            processors: 8,
+            metrics: RunMetrics::new(&schedule, 30, &PlacementMeans::default(), None, None),
+            by_size: replay_core::metrics::by_size::by_size(&jobs, starts, &[10, 10, 10]),
+            jobs: Vec::new(),
+            allocations: Vec::new(),
+            over_log: None,
+            series: Default::default(),
+            seconds: 0.0,
+            allocator_seconds: None,
+        }
+    }
+
+    #[test]
+    fn every_metric_and_size_beside_the_log() {
+        let (log, own) = (run(0, &[0, 40, 60]), run(5, &[0, 10, 110]));
+        let rows = rows(&own, &log);
+        let of = |size, metric: &str| {
+            let row = rows.iter().find(|row| row.size == size && row.metric == metric);
+            row.map(|row| (row.values, row.change()))
+        };
+        assert_eq!(
+            of(None, "mean_wait"),
+            Some(([70.0 / 3.0, 30.0], Some(100.0 * (30.0 / (70.0 / 3.0) - 1.0))))
+        );
+        assert_eq!(of(Some(4), "mean_wait"), Some(([15.0, 0.0], Some(-100.0))));
+        assert_eq!(of(Some(2), "mean_wait"), Some(([40.0, 90.0], Some(125.0))));
+        assert_eq!(of(None, "jobs"), None);
+        assert!(rows.iter().all(|row| (row.run, row.log_run) == (5, 0)));
+        let zero = run(1, &[0, 10, 20]);
+        let from_nothing = super::rows(&own, &zero);
+        assert!(from_nothing.iter().any(|row| row.metric == "mean_wait" && row.change().is_none()));
+    }
+
+    /// The log's run has two of its three jobs, and knows the place of one.
+    #[test]
+    fn values_are_over_the_jobs_of_both() {
+        let (mut log, mut own) = (run(0, &[0, 40, 60]), run(5, &[0, 10, 110]));
+        assert!(rows(&own, &log).iter().all(|row| row.size.is_some() || row.jobs == 3));
+        let left_out = LeftOut { no_wait: 2, full: 1, nowhere: 1 };
+        for run in [&mut log, &mut own] {
+            let mut by_size = vec![run.by_size[0].clone(), run.by_size[1].clone()];
+            by_size[1].mean_pairwise_l1 = None;
+            let mut metrics = run.metrics.clone();
+            (metrics.schedule.jobs, metrics.schedule.mean_wait) = (2, 7.0);
+            let known_by_size = vec![1, 0];
+            let over = OverLogJobs { metrics, by_size, known: 1, known_by_size, left_out };
+            run.over_log = Some(Box::new(over));
+        }
+        let found = rows(&own, &log);
+        let of = |metric: &str| {
+            let row = found.iter().find(|row| row.size.is_none() && row.metric == metric);
+            row.map(|row| (row.jobs, row.left_out, row.values))
+        };
+        let times = LeftOut { no_wait: 2, full: 1, nowhere: 0 };
+        assert_eq!(of("mean_wait"), Some((2, Some(times), [7.0, 7.0])));
+        assert_eq!(of("total_pairwise_l1"), Some((1, Some(left_out), [30.0, 30.0])));
+        let sizes = found.iter().filter(|row| row.metric == "mean_pairwise_l1");
+        let sizes: Vec<_> = sizes.map(|row| (row.size, row.jobs)).collect();
+        assert_eq!(sizes, [(None, 1), (Some(2), 1)]);
+        // Whoever lacks a job that the log's run has is not compared.
+        own.over_log = None;
+        own.metrics.schedule.jobs = 1;
+        assert!(rows(&own, &log).is_empty());
+    }
+}

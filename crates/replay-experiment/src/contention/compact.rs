@@ -1,0 +1,80 @@
+//! Jobs of a trace as they run alone: their times in cycles, and the most compact places that hold them.
+
+use super::stage::{LONGEST, TraceError};
+use replay_core::allocator::Request;
+use replay_core::allocator::hypercube::cube::Cube;
+use replay_core::allocator::hypercube::cubic::mesh_of;
+use replay_core::allocator::hypercube::sides::{Sides, SidesRule};
+use replay_core::allocator::submesh::{ShapeRule, SubMesh, turned};
+use replay_core::topology::{NodeId, Topology};
+use replay_core::workload::Job;
+
+/// What a job alone is placed by.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Place {
+    pub size: u32,
+    pub shape: Option<[u16; 3]>,
+}
+
+/// The jobs with their times in cycles, from the first arrival on.
+pub(super) fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
+    let first = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
+    let latest = jobs.iter().map(|job| job.submit).max().unwrap_or(0);
+    let work: f64 = jobs.iter().map(|job| job.run.max(job.estimate) as f64).sum();
+    let longest = (work + latest.abs_diff(first) as f64) * scale;
+    if longest > LONGEST {
+        return Err(TraceError::Scale { scale, longest });
+    }
+    let cycles = |seconds: i64| (seconds as f64 * scale).round() as i64;
+    let scaled = |job: &Job| Job {
+        submit: cycles(job.submit - first),
+        run: cycles(job.run).max(1),
+        estimate: cycles(job.estimate).max(1),
+        ..*job
+    };
+    Ok(jobs.iter().map(scaled).collect())
+}
+
+/// Where a job alone may be: in its own shape from the first corner; without one, in the most compact
+/// box that holds it, turned every way that fits. On a hypercube that is a mesh embedded in the first
+/// subcube by Gray codes; the first processors if the job's own shape needs more dimensions than there
+/// are.
+pub(super) fn compact(topology: &Topology, place: Place) -> Vec<Vec<NodeId>> {
+    let mut places = match topology {
+        Topology::Grid(grid) => {
+            let inside = |sides: &[u16; 3]| {
+                sides.iter().zip(grid.axes()).all(|(&side, axis)| side <= axis.extent)
+            };
+            let boxed = |sides: [u16; 3]| {
+                let mut nodes = Vec::new();
+                SubMesh { base: [0; 3], sides }.append_to(grid, &mut nodes);
+                nodes
+            };
+            let holds = |sides: &[u16; 3]| {
+                inside(sides) && SubMesh { base: [0; 3], sides: *sides }.volume() >= place.size
+            };
+            match place.shape.filter(holds) {
+                Some(own) => vec![boxed(own)],
+                None => {
+                    let compact = ShapeRule::NearSquare.shape(place.size, grid);
+                    let dimensions = grid.dimensions();
+                    let turned = compact.map(|sides| turned(sides, dimensions, true));
+                    turned.into_iter().flatten().filter(inside).map(boxed).collect()
+                }
+            }
+        }
+        Topology::Hypercube(cube) => {
+            let n = u32::from(cube.dimensions());
+            let request = Request::shaped(place.size, place.shape);
+            let mut nodes = Vec::new();
+            match mesh_of(&mut Sides::new(n, SidesRule::Exact), n, request, cube.processors()) {
+                Ok(mesh) => mesh.append_to(Cube::whole(mesh.dimension()), &mut nodes),
+                Err(_) => nodes.extend(topology.nodes()),
+            }
+            vec![nodes]
+        }
+        Topology::Cluster(_) | Topology::Toruses(_) => vec![topology.nodes().collect()],
+    };
+    places.iter_mut().for_each(|nodes| nodes.truncate(place.size as usize));
+    places
+}

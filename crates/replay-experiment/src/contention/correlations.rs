@@ -1,0 +1,242 @@
+//! How distances, dispersal and stretch go together: over the jobs of each run, and over the
+//! allocators of each trace, machine, scheduler and seed.
+
+use super::{Contended, TraceRun};
+use crate::RunKey;
+use replay_core::metrics::correlation::{FEWEST, pearson, spearman};
+use replay_core::table::{Column, Table};
+
+/// Measures of a job, or of an allocator's mean job.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Point {
+    pairwise_l1: f64,
+    distance: f64,
+    dispersal: f64,
+    stretch: f64,
+    placement: f64,
+    contention: f64,
+}
+
+impl Point {
+    /// The jobs that send packets.
+    pub(super) fn of_jobs(run: &TraceRun) -> Vec<Self> {
+        let point = |job: &super::JobContention| {
+            Some(Self {
+                pairwise_l1: job.placement.pairwise_l1 as f64,
+                distance: job.distance(),
+                dispersal: job.placement.dispersal,
+                stretch: job.stretch()?,
+                placement: job.placement_factor()?,
+                contention: job.contention_factor()?,
+            })
+        };
+        run.jobs.iter().filter_map(point).collect()
+    }
+
+    fn of_run(run: &Contended) -> Option<Self> {
+        Some(Self {
+            pairwise_l1: run.means.mean_sending_pairwise_l1?,
+            distance: run.means.mean_distance?,
+            dispersal: run.means.mean_sending_dispersal?,
+            stretch: run.means.mean_stretch?,
+            placement: run.means.mean_placement_factor?,
+            contention: run.means.mean_contention_factor?,
+        })
+    }
+}
+
+/// Two measures that are compared.
+pub struct Pair {
+    /// What people are shown.
+    pub title: &'static str,
+    /// Column of Pearson's coefficient, and what it is.
+    pub pearson: (&'static str, &'static str),
+    /// Column of Spearman's coefficient, and what it is.
+    pub spearman: (&'static str, &'static str),
+    /// What it compares: the axes of a figure.
+    pub axes: (&'static str, &'static str),
+    of: fn(&Point) -> (f64, f64),
+}
+
+impl Pair {
+    /// The two measures of every point.
+    pub fn points(&self, points: &[Point]) -> Vec<(f64, f64)> {
+        points.iter().map(self.of).collect()
+    }
+
+    /// What the points come to: how many they are, and both coefficients, if they are enough.
+    pub fn words(&self, points: &[Point]) -> String {
+        let pairs = self.points(points);
+        let count = pairs.len();
+        match (pearson(&pairs), spearman(&pairs)) {
+            (Some(r), Some(by_rank)) => format!("r {r:.2}, by rank {by_rank:.2}, n {count}"),
+            _ if count < FEWEST => format!("n {count}, too few for a correlation"),
+            _ => format!("no correlation, n {count}"),
+        }
+    }
+}
+
+macro_rules! pair {
+    ($title:literal, $x:ident, $y:ident, $words:literal, $axes:expr) => {
+        Pair {
+            title: $title,
+            axes: $axes,
+            pearson: (
+                concat!("pearson_", stringify!($x), "_", stringify!($y)),
+                concat!(
+                    "Pearson's correlation of ",
+                    $words,
+                    " over the points; null of fewer than eight, or where one of them does not vary"
+                ),
+            ),
+            spearman: (
+                concat!("spearman_", stringify!($x), "_", stringify!($y)),
+                concat!(
+                    "Spearman's rank correlation of ",
+                    $words,
+                    " over the points; null of fewer than eight, or where one of them does not vary"
+                ),
+            ),
+            of: |point| (point.$x, point.$y),
+        }
+    };
+}
+
+/// What is compared.
+pub static PAIRS: [Pair; 6] = [
+    pair!(
+        "L1 ~ stretch",
+        pairwise_l1,
+        stretch,
+        "pairwise L1 and stretch",
+        ("Pairwise L1 (hops)", "Stretch")
+    ),
+    pair!(
+        "distance ~ stretch",
+        distance,
+        stretch,
+        "mean hop distance and stretch",
+        ("Distance (hops)", "Stretch")
+    ),
+    pair!(
+        "dispersal ~ stretch",
+        dispersal,
+        stretch,
+        "dispersal and stretch",
+        ("Dispersal", "Stretch")
+    ),
+    pair!(
+        "distance ~ placement",
+        distance,
+        placement,
+        "mean hop distance and placement factor",
+        ("Distance (hops)", "Placement factor")
+    ),
+    pair!(
+        "distance ~ contention",
+        distance,
+        contention,
+        "mean hop distance and contention factor",
+        ("Distance (hops)", "Contention factor")
+    ),
+    pair!(
+        "L1 ~ dispersal",
+        pairwise_l1,
+        dispersal,
+        "pairwise L1 and dispersal",
+        ("Pairwise L1 (hops)", "Dispersal")
+    ),
+];
+
+/// The two columns of a pair, over the points of a row.
+fn columns<Row>(
+    pair: &'static Pair,
+    points: impl Fn(&Row) -> Vec<Point> + Copy + Send + Sync + 'static,
+) -> [Column<Row>; 2] {
+    let pairs = move |row: &Row| points(row).iter().map(pair.of).collect::<Vec<_>>();
+    [
+        Column::new(pair.pearson.0, "", pair.pearson.1, move |row| pearson(&pairs(row))),
+        Column::new(pair.spearman.0, "", pair.spearman.1, move |row| spearman(&pairs(row))),
+    ]
+}
+
+/// Columns of how distance and dispersal go with the stretch.
+pub(super) fn of_distances<Row>(
+    points: impl Fn(&Row) -> Vec<Point> + Copy + Send + Sync + 'static,
+) -> [Column<Row>; 4] {
+    let [pearson_distance, spearman_distance] = columns(&PAIRS[1], points);
+    let [pearson_dispersal, spearman_dispersal] = columns(&PAIRS[2], points);
+    [spearman_distance, spearman_dispersal, pearson_distance, pearson_dispersal]
+}
+
+/// Correlations over jobs or over allocators.
+#[derive(Clone, Debug)]
+pub struct Correlations<'a> {
+    /// Of the jobs of this run, or of the first of these allocators.
+    pub key: &'a RunKey,
+    /// Whether of jobs.
+    pub over_jobs: bool,
+    /// What is compared.
+    pub points: Vec<Point>,
+    /// Strategies of the points, if they are allocators.
+    pub names: Vec<String>,
+}
+
+impl<'a> Correlations<'a> {
+    /// Those of every run of a trace as it is, over the jobs that send packets, then those over
+    /// allocators.
+    pub fn of(runs: &'a [Contended]) -> Vec<Self> {
+        let jobs = runs.iter().filter(|run| run.is_unshaken()).map(|run| Self {
+            key: &run.key,
+            over_jobs: true,
+            points: Point::of_jobs(&run.result),
+            names: Vec::new(),
+        });
+        let groups = settings(runs).into_iter().map(|group| {
+            let named =
+                group.iter().filter_map(|run| Some((Point::of_run(run)?, run.key.strategy())));
+            let (points, names) = named.unzip();
+            Self { key: &group[0].key, over_jobs: false, points, names }
+        });
+        jobs.chain(groups).collect()
+    }
+}
+
+impl Table for Correlations<'_> {
+    const NAME: &'static str = "correlations";
+    const ROW: &'static str = "one row per run, over its sending jobs, and per trace, policy, machine, scheduler and seed, over its allocators";
+
+    fn columns() -> Vec<Column<Self>> {
+        let [trace, topology, scheduler, allocator, tie, policy, seed, _] =
+            RunKey::columns(|key: &RunKey| key);
+        let mut columns =
+            vec![Column::text("over", "what the points are: jobs or allocators", |of: &Self| {
+                Some(if of.over_jobs { "jobs" } else { "allocators" })
+            })];
+        columns.extend([trace, topology, scheduler].map(|c| c.of(|of: &Self| Some(of.key))));
+        let of_run = |c: Column<RunKey>| c.of(|of: &Self| of.over_jobs.then_some(of.key));
+        columns.extend([allocator, tie].map(of_run));
+        columns.extend([policy, seed].map(|c| c.of(|of: &Self| Some(of.key))));
+        columns.push(Column::new("points", "", "how many they are", |of: &Self| of.points.len()));
+        let points = |of: &Self| of.points.clone();
+        columns.extend(PAIRS.iter().flat_map(|pair| self::columns(pair, points)));
+        columns
+    }
+}
+
+/// Runs of traces as they are, by trace, policy, machine, scheduler and seed, in order of first
+/// appearance.
+pub fn settings(runs: &[Contended]) -> Vec<Vec<&Contended>> {
+    let same = |a: &RunKey, b: &RunKey| {
+        (&a.trace, &a.policy, &a.topology, &a.scheduler, a.seed)
+            == (&b.trace, &b.policy, &b.topology, &b.scheduler, b.seed)
+    };
+    let mut groups: Vec<Vec<&Contended>> = Vec::new();
+    for run in runs.iter().filter(|run| run.is_unshaken()) {
+        match groups.iter_mut().find(|group| same(&group[0].key, &run.key)) {
+            Some(group) => group.push(run),
+            None => groups.push(vec![run]),
+        }
+    }
+    groups
+}

@@ -1,0 +1,79 @@
+//! What all jobs of a run sent, as means over packets and as means over jobs.
+
+use replay_network::traffic::JobTraffic;
+
+/// Sums over the jobs that have ended. A job that sent nothing counts in neither mean.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Totals {
+    /// Packets sent, all of which were delivered.
+    pub packets: u64,
+    /// Jobs that sent any.
+    pub sending: u64,
+    /// Latency, cycles.
+    pub latency: Sums,
+    /// Waits of the headers, cycles.
+    pub blocking: Sums,
+    /// Links crossed.
+    pub hops: Sums,
+}
+
+/// A measure of packets, added up.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Sums {
+    of_packets: u64,
+    /// Sum of the jobs' own means.
+    of_jobs: f64,
+}
+
+impl Totals {
+    /// Takes in a job that has ended.
+    pub fn add(&mut self, job: &JobTraffic) {
+        if job.packets == 0 {
+            return;
+        }
+        self.packets += job.packets;
+        self.sending += 1;
+        let sums = [&mut self.latency, &mut self.blocking, &mut self.hops];
+        for (sums, of_job) in sums.into_iter().zip([job.latency, job.blocked, job.hops]) {
+            sums.of_packets += of_job;
+            sums.of_jobs += of_job as f64 / job.packets as f64;
+        }
+    }
+
+    /// The mean over packets: a job counts by how many it sent. NaN if there are none.
+    pub fn over_packets(&self, sums: Sums) -> f64 {
+        sums.of_packets as f64 / self.packets as f64
+    }
+
+    /// The mean over jobs of their own means: every job counts once. NaN if none sent.
+    pub fn over_jobs(&self, sums: Sums) -> f64 {
+        sums.of_jobs / self.sending as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_counts_by_its_packets_or_once() {
+        let job = |packets, latency, blocked, hops| JobTraffic {
+            packets,
+            latency,
+            blocked,
+            hops,
+            ..JobTraffic::default()
+        };
+        let mut totals = Totals::default();
+        assert!(totals.over_packets(totals.latency).is_nan());
+        assert!(totals.over_jobs(totals.latency).is_nan());
+        [job(1, 31, 4, 1), job(3, 300, 0, 15), job(0, 0, 0, 0)]
+            .iter()
+            .for_each(|job| totals.add(job));
+        assert_eq!((totals.packets, totals.sending), (4, 2));
+        let both = |sums| (totals.over_packets(sums), totals.over_jobs(sums));
+        assert_eq!(both(totals.latency), (331.0 / 4.0, (31.0 + 100.0) / 2.0));
+        assert_eq!(both(totals.blocking), (1.0, 2.0));
+        assert_eq!(both(totals.hops), (4.0, 3.0));
+    }
+}

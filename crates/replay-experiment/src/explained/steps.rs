@@ -1,0 +1,319 @@
+//! An explanation as steps in words.
+
+use super::{Explained, Moment, Story, Told};
+use replay_core::allocator::notes::{Listing, Part, count};
+use replay_core::metrics::allocations::words;
+use replay_core::number::{fixed, grouped};
+use replay_core::scheduler::Reason;
+use replay_core::table::{Column, Table};
+use replay_core::topology::Topology;
+use replay_core::workload::JobId;
+
+/// A step of an explanation: a sentence, or a line of a list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    /// Its number, from 1; the lines of a list share that of the list.
+    pub step: u32,
+    /// What it is about.
+    pub topic: &'static str,
+    /// What it says.
+    pub text: String,
+}
+
+impl Table for Step {
+    const NAME: &'static str = "steps";
+    const ROW: &'static str =
+        "one row per step of an explanation, in order; the lines of a list are rows of one step";
+
+    fn columns() -> Vec<Column<Self>> {
+        vec![
+            Column::new("step", "", "number of the step, from 1", |step: &Self| step.step),
+            Column::text(
+                "topic",
+                "what the step is about: job, scheduler, allocator, or result",
+                |step: &Self| Some(step.topic),
+            ),
+            Column::text(
+                "text",
+                "what it says; of a line of a list, its values with their names",
+                |step: &Self| Some(&step.text),
+            ),
+        ]
+    }
+}
+
+/// The parts of an explanation of all starts of a job, each with its topic.
+pub fn parts(starts: &[Explained], topology: &Topology) -> Vec<(&'static str, Part)> {
+    let mut parts = Vec::new();
+    for (place, explained) in starts.iter().enumerate() {
+        parts.extend((place == 0).then(|| ("job", Part::Words(job(explained)))));
+        parts.extend(of_start(explained, place > 0, topology));
+        if let Some(at) = explained.cut {
+            let then = match starts.get(place + 1) {
+                Some(_) => "it goes back to the queue, to run anew",
+                None => "it goes back to the queue, and does not start again",
+            };
+            let at = grouped(at);
+            let words =
+                format!("at {at} s it is cut off: processors of it go out of service; {then}");
+            parts.push(("job", Part::Words(words)));
+        }
+    }
+    parts
+}
+
+/// One start of a job.
+fn of_start(explained: &Explained, anew: bool, topology: &Topology) -> Vec<(&'static str, Part)> {
+    let mut parts: Vec<(&'static str, Part)> = Vec::new();
+    parts.extend(scheduler(explained, anew).into_iter().map(|part| ("scheduler", part)));
+    if let Some(refusal) = &explained.refusal {
+        let first =
+            explained.story.as_ref().and_then(|story| story.refused.iter().find(|r| r.1.is_some()));
+        let at = first.map_or(String::new(), |(at, _)| {
+            format!("at {} s, when the strategy itself was asked first: ", grouped(*at))
+        });
+        parts.extend(allocator(refusal, &at).into_iter().map(|part| ("allocator", part)));
+    }
+    let at = format!("at {} s: ", grouped(explained.start));
+    parts.extend(allocator(&explained.decision, &at).into_iter().map(|part| ("allocator", part)));
+    parts.push(("result", Part::Words(result(explained, topology))));
+    // Where nobody competes there is nothing to list.
+    parts.retain(|(_, part)| !matches!(part, Part::Listing(listing) if listing.rows.is_empty()));
+    parts
+}
+
+/// The same as rows.
+pub fn steps(parts: &[(&'static str, Part)]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (step, (topic, part)) in (1..).zip(parts) {
+        let mut say = |text: String| steps.push(Step { step, topic, text });
+        match part {
+            Part::Words(words) => say(words.clone()),
+            Part::Listing(Listing { about, columns, rows, more }) => {
+                say(about.clone());
+                for row in rows {
+                    let named = columns.iter().zip(row).filter(|(_, value)| !value.is_empty());
+                    let values: Vec<String> = named
+                        .map(|(name, value)| format!("{name} {value}").trim().to_string())
+                        .collect();
+                    say(values.join("; "));
+                }
+                if *more > 0 {
+                    say(format!("and {more} more"));
+                }
+            }
+        }
+    }
+    steps
+}
+
+fn job(explained: &Explained) -> String {
+    let job = &explained.job;
+    format!(
+        "job {} asks for {}, is to run {} s by its estimate, and runs {} s",
+        job.number,
+        count(job.size as usize, "processor"),
+        grouped(job.estimate),
+        grouped(job.run)
+    )
+}
+
+fn numbers(explained: &Explained, ids: &[JobId]) -> String {
+    const MOST: usize = 12;
+    let of = |id: &JobId| explained.numbers[id.index()].to_string();
+    let told: Vec<String> = ids.iter().take(MOST).map(of).collect();
+    let more = match ids.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    told.join(", ") + &more
+}
+
+fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
+    let Some(story) = &explained.story else {
+        return vec![Part::Words("it starts when the log says that it did".to_string())];
+    };
+    let Story { arrived, free, before, after, refused, named } = story;
+    let mut parts = Vec::new();
+    let mut say = |words: String| parts.push(Part::Words(words));
+    if let Some((at, waiting)) = arrived {
+        let free = free.map_or(String::new(), |free| {
+            format!("; when the queue is looked at next, {} free", processors_are(free))
+        });
+        let (at, waiting) = (grouped(*at), jobs_wait(*waiting));
+        match anew {
+            false => say(format!("it comes at {at} s; {waiting} before it{free}")),
+            true => say(format!(
+                "it is back in its place of the queue at {at} s; {waiting} beside it{free}"
+            )),
+        }
+    }
+    let Some(moment) = named else { return parts };
+    let waited = arrived.map_or(0, |(at, _)| moment.now - at);
+    if waited > 0 {
+        say(format!("it waits {} s, until {} s", grouped(waited), grouped(moment.now)));
+        let mut others = |ids: &[JobId], came: &str| {
+            if !ids.is_empty() {
+                let jobs = count(ids.len(), "job");
+                say(format!(
+                    "meanwhile {jobs} that came {came} it start: {}",
+                    numbers(explained, ids)
+                ));
+            }
+        };
+        others(before, "before");
+        others(after, "after");
+    }
+    if let Some((first, _)) = refused.first() {
+        let times = count(refused.len(), "time");
+        let asked = refused.iter().filter(|(_, decision)| decision.is_some()).count();
+        say(format!(
+            "the scheduler named it before, {times}, at {} s first: it did not get processors then{}",
+            grouped(*first),
+            match refused.len() - asked {
+                0 => String::new(),
+                known => format!(
+                    "; {} of them the strategy was not asked, as it was known that it would refuse",
+                    count(known, "time")
+                ),
+            }
+        ));
+    }
+    parts.extend(reason(explained, moment));
+    parts
+}
+
+fn jobs_wait(jobs: usize) -> String {
+    match jobs {
+        0 => "nobody waits".to_string(),
+        1 => "1 job waits".to_string(),
+        jobs => format!("{jobs} jobs wait"),
+    }
+}
+
+fn processors_are(number: u32) -> String {
+    format!("{} {}", count(number as usize, "processor"), if number == 1 { "is" } else { "are" })
+}
+
+/// Why it was named at the end.
+fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
+    let number = |id: JobId| explained.numbers[id.index()];
+    let now = grouped(moment.now);
+    let mut parts = Vec::new();
+    let overtaken = match moment.before.len() {
+        0 => "nobody who came before it waits".to_string(),
+        jobs => {
+            let ids: Vec<JobId> = moment.before.iter().map(|job| job.id).collect();
+            format!(
+                "it starts before {} that came before it: {}",
+                count(jobs, "job"),
+                numbers(explained, &ids)
+            )
+        }
+    };
+    let why = match moment.reason {
+        Some(Reason::First { promised }) => {
+            let promise = match promised {
+                Some(at) if at < moment.now => format!(
+                    "; it was to start at {} s at the latest: the promise is broken",
+                    grouped(at)
+                ),
+                Some(at) => format!("; it was to start at {} s at the latest", grouped(at)),
+                None => String::new(),
+            };
+            format!("it is the first of the queue{promise}")
+        }
+        Some(Reason::Backfilled { head, shadow, extra }) => {
+            let ends = moment.now + moment.job.estimate;
+            let by = grouped(ends);
+            let why = match extra {
+                _ if ends <= shadow => format!("it ends by {by} s, by its estimate"),
+                Some(extra) => format!(
+                    "it ends after that, at {by} s by its estimate, but then {} free beside job {}, and it takes no more than {}",
+                    processors_are(extra),
+                    number(head),
+                    moment.job.takes
+                ),
+                None => format!(
+                    "it ends after that, at {by} s by its estimate, but leaves what job {} needs then",
+                    number(head)
+                ),
+            };
+            parts.push(Part::Listing(running(explained, moment)));
+            format!(
+                "it is backfilled: job {}, the first of the queue, fits at {} s at the earliest (the shadow time); {why}",
+                number(head),
+                grouped(shadow)
+            )
+        }
+        Some(Reason::Reserved { at }) => format!("its reservation, for {} s, is due", grouped(at)),
+        Some(Reason::FirstThatFits) => {
+            "it is the first in the order of the queue that fits".to_string()
+        }
+        None => "it is next by the rule of the scheduler (replay list schedulers)".to_string(),
+    };
+    let free = processors_are(moment.free);
+    parts.insert(0, Part::Words(format!("at {now} s {free} free, and {why}")));
+    parts.push(Part::Words(format!("{overtaken}; {} beside it", jobs_wait(moment.waiting))));
+    parts
+}
+
+/// The running jobs as they end, by their estimates, and the processors that are free then.
+fn running(explained: &Explained, moment: &Moment) -> Listing {
+    let mut free = moment.free;
+    let rows: Vec<Vec<String>> = moment
+        .running
+        .iter()
+        .map(|running| {
+            free += running.size;
+            let number = explained.numbers[running.id.index()];
+            vec![
+                number.to_string(),
+                running.size.to_string(),
+                grouped(running.estimated_end),
+                free.to_string(),
+            ]
+        })
+        .collect();
+    Listing::of(
+        "the running jobs by their estimated ends, with the processors free by then",
+        &["job", "processors", "ends at", "free then"],
+        rows,
+    )
+}
+
+/// A decision as it was told.
+fn allocator(told: &Told, at: &str) -> Vec<Part> {
+    let down = match told.down.len() {
+        0 => String::new(),
+        down => format!(", {down} out of service"),
+    };
+    let outcome = match &told.outcome {
+        Ok(nodes) => format!("it gives {}", count(nodes.len(), "processor")),
+        Err(refusal) => format!("it refuses: {refusal}"),
+    };
+    let free = processors_are(told.free.len() as u32);
+    let mut parts = vec![Part::Words(format!("{at}{free} free{down}"))];
+    parts.extend(told.account.parts.iter().cloned());
+    parts.push(Part::Words(outcome));
+    parts
+}
+
+fn result(explained: &Explained, topology: &Topology) -> String {
+    let placement = &explained.placement;
+    let what = if topology.cluster().is_some() { "hosts" } else { "processors" };
+    let size = explained.job.size;
+    let more = explained.nodes.len() as u64 * u64::from(topology.per_point());
+    let lost = match more.saturating_sub(u64::from(size)) {
+        0 => String::new(),
+        lost => format!(", {lost} more than it asks for"),
+    };
+    format!(
+        "job {} has {what} {}{lost}: pairwise L1 {}, mean distance {}, {}",
+        explained.job.number,
+        words(&explained.nodes),
+        grouped(placement.pairwise_l1 as i64),
+        fixed(placement.distance(explained.nodes.len().min(size as usize) as u32), 3),
+        count(placement.components as usize, "connected component"),
+    )
+}

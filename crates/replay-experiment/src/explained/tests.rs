@@ -1,0 +1,309 @@
+use std::sync::Arc;
+
+use super::*;
+use replay_core::allocator::notes::LISTED;
+use replay_core::allocator::notes::Part;
+use replay_core::allocator::rival::{Rival, Rivals, Term};
+use crate::{Measure, RunResult, Trace, Watch, run_cell};
+use replay_core::scheduler::Reason;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::simulation::outages::{Outages, Window as OutageWindow};
+use replay_core::workload::{Policy, Window, Workload};
+
+/// Jobs of all sizes from a small generator: as many as waiting and backfilling need.
+fn swf(jobs: u32, processors: u32, seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut draw = |most: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % most
+    };
+    let mut text = format!("; MaxProcs: {processors}\n");
+    let mut submit = 0;
+    for number in 1..=jobs {
+        submit += draw(20);
+        let run = draw(120);
+        let size = 1 + draw(u64::from(processors) / 2).min(draw(u64::from(processors)));
+        let estimate = run + draw(60);
+        text += &format!("{number} {submit} -1 {run} {size} -1 -1 {size} {estimate}\n");
+    }
+    text
+}
+
+fn cell(swf: &str, machine: &str, scheduler: &str, allocator: &str) -> Cell {
+    let options = Default::default();
+    let workload =
+        Workload::from_reader(swf.as_bytes(), "made.swf", &Policy::JOHNSON, &Window::ALL, options);
+    let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
+    let machine = machine.parse().expect("a machine");
+    let schedulers = std::slice::from_ref(&scheduler);
+    let trace = Trace::new(Arc::new(workload.expect("a trace")), machine, "johnson", schedulers);
+    let allocator = allocator.parse().expect("a strategy");
+    Cell { trace: Arc::new(trace), scheduler, allocator, seed: 5 }
+}
+
+fn run(cell: &Cell) -> RunResult {
+    let measure = Measure { jobs: true, nodes: true, ..Measure::default() };
+    run_cell(0, cell, measure, Watch::new(&Stop::new())).expect("it runs")
+}
+
+/// What is told of these jobs is what the run did.
+fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
+    let run = run(cell);
+    let mut refusals = 0;
+    for number in numbers {
+        let explained = explain(cell, number, &Stop::new()).expect("it runs").remove(0);
+        let name = format!("{} {} {number}", cell.scheduler, cell.allocator);
+        let allocation = run.allocations.iter().find(|one| one.job == number).expect("a row");
+        assert_eq!(explained.nodes[..], allocation.nodes[..], "{name}");
+        assert_eq!(explained.start, allocation.start, "{name}");
+        let measures = run.jobs.iter().find(|job| job.number == number).expect("a row");
+        assert_eq!(Some(explained.placement), measures.placement, "{name}");
+        // The winner by the definition is the one that the fast code chose.
+        if let Some(mut winner) = explained.decision.account.winner.clone() {
+            let mut nodes = explained.nodes.clone();
+            winner.sort_unstable();
+            nodes.sort_unstable();
+            assert_eq!(winner, nodes, "{name}");
+        }
+        if cell.allocator.to_string() == WEIGHED {
+            assert!(check_terms(&explained.decision), "{name}");
+        }
+        if let Some(rivals) = &explained.decision.account.rivals {
+            check_rivals(rivals, &explained.decision, &explained.nodes);
+        }
+        if let Some(story) = &explained.story {
+            let moment = story.named.as_ref().expect("it was named");
+            assert_eq!(
+                (moment.now, story.arrived.map(|at| at.0)),
+                (measures.start, Some(measures.arrival))
+            );
+            let exact = cell.allocator.build(&cell.trace.topology, 0).expect("it works");
+            check_reason(moment, exact.keeps_schedule());
+        }
+        refusals +=
+            usize::from(explained.refusal.as_ref().is_some_and(|told| told.outcome.is_err()));
+        let parts = steps::parts(std::slice::from_ref(&explained), &cell.trace.topology);
+        assert!(steps::steps(&parts).iter().all(|step| !step.text.is_empty()), "{name}");
+    }
+    refusals
+}
+
+/// Placements by all terms.
+const WEIGHED: &str = "placements[tie=3,1,2,1,2,1]";
+
+/// The terms of each place that competes come to its sum, and the least is what is said of the winner.
+fn check_terms(told: &Told) -> bool {
+    let mut listings = told.account.parts.iter().filter_map(|part| match part {
+        Part::Listing(listing) if listing.columns.contains(&"sum") => Some(listing),
+        _ => None,
+    });
+    let Some(listing) = listings.next() else { return false };
+    assert_eq!(listing.columns, ["box", "at", "LF", "EQ", "NF", "WF", "EF", "DL", "sum"]);
+    let number = |text: &String| text.parse::<i128>().expect("a number");
+    let mut least = i128::MAX;
+    for row in &listing.rows {
+        let terms = row[2..8].iter().map(number).zip([3, 1, -2, -1, -2, 1]);
+        let sum = terms.map(|(term, weight)| term * weight).sum::<i128>();
+        assert_eq!(sum, number(&row[8]), "{row:?}");
+        least = least.min(sum);
+    }
+    let said = |part: &Part| matches!(part, Part::Words(it) if it.starts_with("the winner") && it.ends_with(&format!(" = {least}")));
+    assert!(listing.more > 0 || told.account.parts.iter().any(said), "{least}");
+    true
+}
+
+/// The first of those who compete is the one that the run took, and nobody has a better value; values are
+/// the sums of what is drawn.
+fn check_rivals(rivals: &Rivals, told: &Told, nodes: &[NodeId]) {
+    let sorted = |nodes: &[NodeId]| {
+        let mut nodes = nodes.to_vec();
+        nodes.sort_unstable();
+        nodes
+    };
+    let key = |one: &Rival| (one.tie, one.score, one.number);
+    let first = &rivals.first[0];
+    assert_eq!(sorted(&first.nodes), sorted(nodes));
+    assert!(rivals.first.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])));
+    for (place, one) in rivals.first.iter().enumerate() {
+        assert!(one.nodes.iter().all(|node| told.free.binary_search(node).is_ok()));
+        // Boxes are weighed without a vector, or not at all.
+        assert!(one.is_box() || one.tie.is_some() == rivals.vector.is_some());
+        assert!(!one.is_box() || rivals.vector.is_none());
+        let Some((vector, tie)) = rivals.vector.zip(one.tie) else { continue };
+        let [free, wall, busy, ends] =
+            [Term::Free, Term::Wall, Term::Busy, Term::Ends].map(|term| one.sum(term));
+        let [af, wf, bf, ef] = vector.factors().map(i64::from);
+        assert_eq!(tie, af * free - wf * wall - bf * busy - ef * ends);
+        // Of the others the sums are kept.
+        let weights = if place < LISTED { &one.weights[..] } else { &[] };
+        for weight in weights {
+            let (free, own) =
+                (told.free.binary_search(&weight.node), one.nodes.contains(&weight.node));
+            let expected = match weight.term {
+                Term::Free => free.is_ok() && !own,
+                Term::Wall => own,
+                Term::Busy | Term::Ends => free.is_err(),
+            };
+            assert!(expected, "{weight:?}");
+        }
+    }
+}
+
+/// The shadow time and the processors beside the head by a plain walk over the running jobs.
+fn check_reason(moment: &Moment, exact: bool) {
+    let Some(Reason::Backfilled { head, shadow, extra: Some(extra) }) = moment.reason else {
+        return;
+    };
+    let head = moment.before.iter().find(|job| job.id == head).expect("the head came before");
+    let taken = |until: i64| {
+        let ended = moment.running.iter().filter(|job| job.estimated_end <= until);
+        moment.free + ended.map(|job| job.size).sum::<u32>()
+    };
+    let ends = moment.now + moment.job.estimate;
+    assert!(ends <= shadow || moment.job.takes <= extra, "it may overtake");
+    assert!(taken(shadow) >= head.takes && moment.job.size <= moment.free);
+    if exact {
+        let mut ends = moment.running.iter().map(|job| job.estimated_end);
+        assert_eq!(ends.find(|&end| taken(end) >= head.takes), Some(shadow));
+        assert_eq!(taken(shadow) - head.takes, extra);
+        assert!(head.size > moment.free, "the head does not fit");
+    }
+}
+
+/// All strategies of the registry, each on a machine that it works on.
+#[test]
+fn what_is_told_is_what_the_run_did_for_every_strategy() {
+    let text = swf(90, 64, 3);
+    let mut names: Vec<String> =
+        replay_core::allocator::registry::standard().names().map(str::to_string).collect();
+    names.retain(|name| name != "recorded" && name != "slurm-torus3d");
+    names.extend(
+        [
+            "mc1x1[tie=2,13,20,6]",
+            "mc1x1[tie=2,13,20,6,3]",
+            "mm[tie=1,1,1,1,slack=0.1]",
+            "mc1x1[tie=auto]",
+            "gen-alg[tie=2,1,1,1]",
+            "mc1x1[tie=1,0,1,0,order=greedy]",
+            "paging[size=1]",
+            "midplane[unit=2x2x2]",
+            WEIGHED,
+        ]
+        .map(str::to_string),
+    );
+    let (mut explained, mut refusals) = (0, 0);
+    for name in names {
+        let machines = ["8x8", "hypercube:6", "4x4x4", "8x8x8", "cluster:64x2"];
+        let topology = machines.into_iter().find(|machine| {
+            let machine = machine.parse().expect("a machine");
+            let Ok(spec) = name.parse::<replay_core::allocator::registry::AllocatorSpec>() else {
+                return false;
+            };
+            spec.build(&machine, 0).is_ok()
+        });
+        let Some(machine) = topology else {
+            assert!(name.starts_with("midplane"), "{name} works nowhere");
+            continue;
+        };
+        let cell = cell(&text, machine, "fcfs", &name);
+        refusals += agrees(&cell, (1..=90).step_by(13));
+        explained += 1;
+    }
+    assert!(explained > 50 && refusals > 5, "{explained} strategies, {refusals} refusals");
+}
+
+#[test]
+fn what_is_told_is_what_the_run_did_for_every_scheduler() {
+    for seed in 0..3 {
+        let text = swf(120, 64, seed);
+        for allocator in ["mc1x1[tie=2,13,20,6]", "first-fit", "mbs", "random"] {
+            for scheduler in [
+                "fcfs",
+                "easy",
+                "easy[guard=place]",
+                "conservative",
+                "out-of-order",
+                "scan",
+                "lazy",
+                "shortest",
+                "largest",
+            ] {
+                if scheduler == "conservative" && allocator == "first-fit" {
+                    continue;
+                }
+                let cell = cell(&text, "8x8", scheduler, allocator);
+                agrees(&cell, (1..=120).skip(seed as usize).step_by(9));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_backfilled_job_says_so() {
+    // The second waits for the first to end; the third fits beside it and ends in time.
+    let text = "; MaxProcs: 16\n1 0 -1 100 8 -1 -1 8 100\n2 10 -1 50 16 -1 -1 16 50\n\
+                3 20 -1 60 8 -1 -1 8 70\n4 21 -1 60 8 -1 -1 8 90\n";
+    let of = |number| {
+        let cell = cell(text, "4x4", "easy", "mc1x1");
+        explain(&cell, number, &Stop::new()).expect("it runs").remove(0)
+    };
+    let third = of(3);
+    let moment = third.story.as_ref().and_then(|story| story.named.as_ref()).expect("named");
+    let expected = Reason::Backfilled { head: JobId(1), shadow: 100, extra: Some(0) };
+    assert_eq!((moment.reason, moment.now, moment.before.len()), (Some(expected), 20, 1));
+    let told =
+        steps::steps(&steps::parts(std::slice::from_ref(&third), &"4x4".parse().expect("a mesh")));
+    let all: Vec<&str> = told.iter().map(|step| step.text.as_str()).collect();
+    let all = all.join("\n");
+    assert!(all.contains("job 2, the first of the queue, fits at 100 s at the earliest"), "{all}");
+    let second = of(2);
+    let story = second.story.expect("a story");
+    assert_eq!((story.after, story.before), (vec![JobId(2)], vec![]));
+    assert_eq!(story.named.and_then(|m| m.reason), Some(Reason::First { promised: Some(100) }));
+    let nobody = explain(&cell(text, "4x4", "easy", "mc1x1"), 9, &Stop::new());
+    assert!(nobody.expect("it runs").is_empty());
+}
+
+/// A job that is cut off and requeued has a start for each row that the run has of it, with the same processors.
+#[test]
+fn every_start_of_a_job_that_was_cut_off_is_told() {
+    let text = swf(90, 64, 3);
+    for scheduler in ["fcfs", "easy"] {
+        for allocator in ["mc1x1[tie=2,13,20,6]", "mbs"] {
+            let mut cell = cell(&text, "8x8", scheduler, allocator);
+            let window = |from| OutageWindow {
+                from,
+                until: Some(from + 40),
+                nodes: (0..64).step_by(5).map(NodeId).collect(),
+            };
+            let windows = (1..9).map(|i| window(100 * i)).collect();
+            let outages = Outages { windows, running: WhenDown::Requeue, walls: false };
+            let trace = Arc::try_unwrap(cell.trace).expect("the only one");
+            cell.trace = Arc::new(trace.amid(Arc::new(outages)));
+            let run = run(&cell);
+            let mut anew = 0;
+            for number in 1..=90 {
+                let starts = explain(&cell, number, &Stop::new()).expect("it runs");
+                let rows = run.allocations.iter().filter(|row| row.job == number);
+                let rows: Vec<_> = rows.map(|row| (row.start, row.nodes.to_vec())).collect();
+                let told = starts.iter().map(|one| (one.start, one.nodes.clone()));
+                assert_eq!(told.collect::<Vec<_>>(), rows, "{scheduler} {allocator} {number}");
+                for pair in starts.windows(2) {
+                    let story = pair[1].story.as_ref().expect("a story");
+                    // It comes back when it is cut off.
+                    assert_eq!(story.arrived.map(|at| at.0), pair[0].cut);
+                    assert_eq!(story.named.as_ref().map(|at| at.now), Some(pair[1].start));
+                    assert_eq!(pair[1].decision.outcome.as_deref(), Ok(&pair[1].nodes[..]));
+                }
+                let data = data::data(&starts, &cell.trace.topology);
+                assert_eq!(data["later"].as_array().map(Vec::len), Some(starts.len() - 1));
+                let parts = steps::parts(&starts, &cell.trace.topology);
+                let results = parts.iter().filter(|(topic, _)| *topic == "result").count();
+                assert_eq!(results, starts.len());
+                anew += starts.len() - 1;
+            }
+            assert!(anew > 3, "{anew} starts anew");
+        }
+    }
+}

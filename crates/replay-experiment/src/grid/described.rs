@@ -1,0 +1,93 @@
+//! Machines that a `topology.yaml` describes: said as a machine, or as the `file` of an allocator; each says the other.
+
+use std::collections::HashSet;
+
+use super::error::{PathError, Step};
+use super::strategies::Strategies;
+use super::{GridError, GridFile, Values};
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::torus3d::Described;
+use replay_core::naming::StrategyName;
+use replay_core::topology::Topology;
+
+/// Whether a machine is said by a file.
+fn is_file(name: &str) -> bool {
+    let name = name.trim().to_ascii_lowercase();
+    name.ends_with(".yaml") || name.ends_with(".yml")
+}
+
+/// Takes the machine of a file out of the grid's machines, and gives the file to its allocators that have boxes, and nothing that
+/// says which. The machine, if the file's own default is wanted.
+///
+/// # Errors
+/// With the key concerned: another machine beside it, or what is wrong with the file.
+pub fn taken_out(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
+    let Some(place) = file.machines.iter().position(|name| is_file(name)) else { return Ok(None) };
+    let path = file.machines[place].trim().to_string();
+    let at = |problem: String| {
+        GridError::at(&[Step::Key("machines"), Step::Item(place)], format!("{path}: {problem}"))
+    };
+    if file.machines.len() > 1 {
+        return Err(at("a machine that a file describes stands alone".to_string()));
+    }
+    let described: Described = path.parse().map_err(|problem: String| at(problem))?;
+    let machine = described.machine(None).map_err(&at)?;
+    file.machines.clear();
+    for entry in &mut file.allocator {
+        // What is wrong with a name is told when it is looked up.
+        let Ok(spec) = entry.name.parse::<AllocatorSpec>() else { continue };
+        let Ok(mut name) = entry.name.parse::<StrategyName>() else { continue };
+        let says = |key: &str| name.get(key).is_some() || entry.parameters.contains_key(key);
+        if !spec.has_parameter("file") || says("file") {
+            continue;
+        }
+        // Its name would be that of whoever takes the boxes of the file.
+        if says("menu") {
+            return Err(at(format!(
+                "{} names a menu, and the file says which boxes there are; for a menu of its own on this machine \
+                 write --mesh '{machine}'",
+                entry.name
+            )));
+        }
+        match path.contains([',', '[', ']']) {
+            true => drop(entry.parameters.insert("file".to_string(), Values::listed(&path))),
+            false => {
+                name.parameters.insert(0, ("file".to_string(), path.clone()));
+                entry.name = name.to_string();
+            }
+        }
+    }
+    Ok(Some(machine))
+}
+
+/// The machine that the strategies of a grid describe, if some do.
+///
+/// # Errors
+/// What is wrong with a description, or that there are several machines.
+pub fn machine(strategies: &Strategies) -> Result<Option<Topology>, PathError> {
+    let mut described: Option<Topology> = None;
+    let mut without = HashSet::new();
+    for index in 0..strategies.len() {
+        let entry = strategies.entry(index);
+        if without.contains(&entry) {
+            continue;
+        }
+        let at =
+            |problem: String| GridError::at(&[Step::Key("allocator"), Step::Item(entry)], problem);
+        let strategy = strategies.get(index).map_err(|error| at(error.to_string()))?;
+        if !strategy.has_parameter("file") {
+            without.insert(entry);
+            continue;
+        }
+        let machine = strategy.described().map_err(|error| at(error.to_string()))?;
+        match (machine, &described) {
+            (Some(machine), Some(other)) if machine != *other => {
+                let problem = format!("{strategy} describes {machine}, others {other}");
+                return Err(at(problem));
+            }
+            (Some(machine), None) => described = Some(machine),
+            _ => {}
+        }
+    }
+    Ok(described)
+}

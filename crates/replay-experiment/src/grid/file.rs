@@ -1,0 +1,207 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use super::error::{self, GridError};
+use super::{Ties, Values};
+use replay_core::workload::Shake;
+
+/// A grid as its file says it; every key may be left out. [`ParameterGrid::resolve`](super::ParameterGrid::resolve)
+/// says what it means.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct GridFile {
+    /// Traces by path or name; none for the one that comes with the project.
+    pub traces: Vec<String>,
+    /// Machines; none for what each trace's header says.
+    pub machines: Vec<String>,
+    /// Schedulers.
+    pub schedulers: Vec<String>,
+    /// Cleaning policies.
+    pub policies: Vec<String>,
+    /// Seeds of allocators that draw random numbers.
+    pub seeds: Values,
+    /// What to do with a job larger than the machine: `error`, `drop` or `clamp`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oversize: Option<String>,
+    /// What is done with dependencies of jobs: `ignore`, `honour`, `shift` or `force`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deps: Option<String>,
+    /// When processors are out of service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub down: Option<DownFile>,
+    /// A file that says where the nodes of logs stand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_map: Option<String>,
+    /// Stop where a log contradicts its machine or itself, under the scheduler `recorded`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub strict: bool,
+    /// Malformed lines to skip per trace.
+    pub max_errors: usize,
+    /// Count tied decisions.
+    pub ties: bool,
+    /// Measure diameter, dispersal, components and contiguity.
+    pub placements: bool,
+    /// Part of the traces.
+    #[serde(skip_serializing_if = "WindowFile::is_all")]
+    pub window: WindowFile,
+    /// Offered loads to which arrivals are scaled; none for what the traces offer.
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    pub loads: Values,
+    /// Shaken copies to run beside every trace.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shake: Option<Shake>,
+    /// Allocators with their parameters.
+    pub allocator: Vec<AllocatorEntry>,
+}
+
+/// When processors are out of service, as a grid file says it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DownFile {
+    /// The file with the windows.
+    pub file: String,
+    /// What happens to jobs in their way: `drain`, `kill` or `requeue`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rule: Option<String>,
+    /// Whether processors out of service are walls to their neighbours, in tie values.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub walls: bool,
+}
+
+/// A window of a trace as a grid file says it.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct WindowFile {
+    /// Begin: seconds of the trace, or a date YYYY-MM-DD.
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    pub from: Values,
+    /// Most jobs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<usize>,
+    /// Most days.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub days: Option<f64>,
+}
+
+impl WindowFile {
+    /// Whether nothing is cut off.
+    pub fn is_all(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// An allocator with lists of parameters: every combination is a strategy. In the file a
+/// bare name or a table.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct AllocatorEntry {
+    /// The strategy, perhaps with parameters in brackets.
+    pub name: String,
+    /// Tie vectors, for strategies that take one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tie: Option<Ties>,
+    /// Values of the other parameters.
+    #[serde(flatten)]
+    pub parameters: BTreeMap<String, Values>,
+}
+
+impl AllocatorEntry {
+    /// One strategy.
+    pub fn named(name: impl Into<String>) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+}
+
+impl Default for GridFile {
+    fn default() -> Self {
+        Self {
+            traces: Vec::new(),
+            machines: Vec::new(),
+            schedulers: Vec::new(),
+            policies: Vec::new(),
+            seeds: Values::default(),
+            oversize: None,
+            deps: None,
+            down: None,
+            node_map: None,
+            strict: false,
+            max_errors: 0,
+            ties: false,
+            // As the main job does for its result files.
+            placements: true,
+            window: WindowFile::default(),
+            loads: Values::default(),
+            shake: None,
+            allocator: Vec::new(),
+        }
+    }
+}
+
+impl GridFile {
+    /// Reads the text of a grid file; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// [`GridError`] with file, line and key.
+    ///
+    /// ```
+    /// use replay_experiment::grid::{ParameterGrid, GridFile};
+    /// let text = r#"
+    /// schedulers = ["fcfs", "easy"]
+    /// [[allocator]]
+    /// name = "mc1x1"
+    /// tie = { sr = "1..9", af = "0..10", wf = "0..10", bf = "0..10" }
+    /// "#;
+    /// let grid = ParameterGrid::resolve(&GridFile::parse(text, "grid.toml")?)?;
+    /// // Of 9 * 11 * 11 * 11 vectors, those of one ratio are one strategy.
+    /// assert_eq!((grid.strategies.combinations(), grid.strategies.len()), (11_979, 9_298));
+    /// # Ok::<(), replay_experiment::grid::GridError>(())
+    /// ```
+    pub fn parse(text: &str, file: &str) -> Result<Self, GridError> {
+        toml::from_str(text).map_err(|cause| error::of_toml(&cause, text, file))
+    }
+
+    /// The text of a file that says the same.
+    ///
+    /// # Errors
+    /// None that a value of this type can cause; TOML has a few more rules than it.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for AllocatorEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(NameOrTable)
+    }
+}
+
+/// Reads a name, or a table with a name in it.
+struct NameOrTable;
+
+impl<'de> Visitor<'de> for NameOrTable {
+    type Value = AllocatorEntry;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an allocator's name, or a table with its name and parameters")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<AllocatorEntry, E> {
+        Ok(AllocatorEntry::named(name))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<AllocatorEntry, A::Error> {
+        #[derive(Deserialize)]
+        struct Table {
+            name: String,
+            tie: Option<Ties>,
+            #[serde(flatten)]
+            parameters: BTreeMap<String, Values>,
+        }
+        let Table { name, tie, parameters } =
+            Table::deserialize(MapAccessDeserializer::new(table))?;
+        Ok(AllocatorEntry { name, tie, parameters })
+    }
+}

@@ -1,0 +1,222 @@
+//! Grids in a file: traces, machines, schedulers and allocators with lists of parameters.
+//!
+//! ```toml
+//! traces = ["KTH-SP2"]            # default: the trace that comes with the project
+//! machines = ["10x10"]            # or a topology.yaml; default: from each trace's header
+//! schedulers = ["fcfs", "easy"]   # default: fcfs
+//! policies = ["johnson"]          # cleaning; default: johnson
+//! seeds = "0..9"                  # default: 0
+//! oversize = "drop"               # jobs larger than the machine; default: the policy's rule
+//! deps = "honour"                 # jobs that follow others; default: ignore
+//! down = { file = "down.csv", rule = "drain", walls = false }  # processors out of service; default: none
+//! node-map = "map.csv"             # where nodes stand (allocator recorded); default: by their numbers or names
+//! strict = false                   # stop where a log contradicts its machine (scheduler recorded)
+//! max-errors = 0                  # malformed lines to skip per trace
+//! ties = false                    # count tied decisions (several times the cost)
+//! placements = true               # measure diameter, dispersal, components
+//! window = { from = "1996-09-23", jobs = 1000, days = 7 }
+//! shake = { copies = 20, width = 1, seed = 0 }  # error bars; default: none
+//!
+//! [[allocator]]                   # default: mc1x1
+//! name = "mc1x1"
+//! order = ["greedy", "scan"]      # any parameter: a value or a list
+//! slack = "0..0.2:0.05"           # a range, both ends included
+//! tie = { sr = "1..9", af = "0..10", wf = "0..10", bf = "0..10" }
+//!
+//! [[allocator]]
+//! name = "mm"
+//! tie = ["none", "2,13,20,6"]
+//! ```
+//!
+//! Allocators without lists may also stand in one array: `allocator = ["mm", "random"]`.
+//!
+//! [`GridFile`] is the file as it stands, [`ParameterGrid`] what it means: names looked up, lists
+//! multiplied, equal strategies removed (tie vectors of one ratio are one strategy).
+//! Looking through ten million combinations takes two seconds.
+
+mod described;
+mod distinct;
+mod error;
+mod file;
+mod range;
+mod strategies;
+mod tie;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::{GridError, Place};
+pub use file::{AllocatorEntry, DownFile, GridFile, WindowFile};
+pub use strategies::{MOST_COMBINATIONS, Strategies, idle_parameter};
+pub use tie::{TieRanges, Ties};
+pub use values::{ValueError, Values};
+
+use std::collections::HashSet;
+use std::hash::Hash;
+
+use error::{PathError, Step};
+
+use super::Measure;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::simulation::WhenDown;
+use replay_core::topology::Topology;
+use replay_core::workload::{Dependencies, Oversize, Policy, Shake, Window};
+
+/// What a grid file means. Traces are still names: nothing has been read.
+#[derive(Clone, Debug)]
+pub struct ParameterGrid {
+    /// The file with every default written out and every name canonical.
+    pub file: GridFile,
+    /// Machines; none for what each trace's header says.
+    pub machines: Vec<Topology>,
+    /// Schedulers.
+    pub schedulers: Vec<SchedulerSpec>,
+    /// Cleaning policies.
+    pub policies: Vec<Policy>,
+    /// Offered loads; none for what the traces offer.
+    pub loads: Vec<f64>,
+    /// Allocation strategies, each once.
+    pub strategies: Strategies,
+    /// Seeds.
+    pub seeds: Vec<u64>,
+    /// Part of the traces.
+    pub window: Window,
+    /// What is done with dependencies of jobs.
+    pub deps: Dependencies,
+    /// What happens to jobs on processors that go out of service.
+    pub when_down: WhenDown,
+    /// Shaken copies to run beside every trace.
+    pub shake: Option<Shake>,
+    /// What to measure.
+    pub measure: Measure,
+}
+
+impl ParameterGrid {
+    /// Looks up every name and multiplies the lists.
+    ///
+    /// # Errors
+    /// [`GridError`] with the key concerned: an unknown name or parameter, a bad value, too
+    /// many combinations.
+    pub fn resolve(file: &GridFile) -> Result<Self, GridError> {
+        Self::resolved(file).map_err(|error| error.placed(None))
+    }
+
+    /// Shaken copies beside every trace.
+    pub fn copies(&self) -> u32 {
+        self.shake.map_or(0, |shake| shake.copies)
+    }
+
+    /// Reads and resolves the text of a grid file; `name` is its name in messages.
+    ///
+    /// # Errors
+    /// As [`GridFile::parse`] and [`resolve`](Self::resolve), with file and line.
+    pub fn parse(text: &str, name: &str) -> Result<Self, GridError> {
+        let file = GridFile::parse(text, name)?;
+        Self::resolved(&file).map_err(|error| error.placed(Some((text, name))))
+    }
+
+    fn resolved(file: &GridFile) -> Result<Self, PathError> {
+        let mut file = file.clone();
+        let or = |list: &mut Vec<String>, default: &str| {
+            if list.is_empty() {
+                list.push(default.to_string());
+            }
+        };
+        or(&mut file.schedulers, "fcfs");
+        or(&mut file.policies, Policy::DEFAULT);
+        if file.seeds.is_empty() {
+            file.seeds = Values::listed("0");
+        }
+        if file.allocator.is_empty() {
+            file.allocator.push(AllocatorEntry::named("mc1x1"));
+        }
+        let by_file = described::taken_out(&mut file)?;
+        let mut machines: Vec<Topology> = parsed("machines", &file.machines, |name| name.parse())?;
+        let schedulers: Vec<SchedulerSpec> =
+            parsed("schedulers", &file.schedulers, |name| name.parse())?;
+        let mut policies: Vec<Policy> =
+            parsed("policies", &file.policies, |name| Policy::by_name(name).cloned())?;
+        let key = |key| [Step::Key(key)];
+        if let Some(rule) = &file.oversize {
+            let rule: Oversize = rule.parse().map_err(|e| GridError::at(&key("oversize"), e))?;
+            policies.iter_mut().for_each(|policy| policy.oversize = rule);
+        }
+        let deps = file.deps.as_deref().map_or(Ok(Dependencies::default()), str::parse);
+        let deps = deps.map_err(|e| GridError::at(&key("deps"), e))?;
+        let rule = file.down.as_ref().and_then(|down| down.rule.as_deref());
+        let when_down = rule.map_or(Ok(WhenDown::default()), str::parse);
+        let when_down =
+            when_down.map_err(|e| GridError::at(&[Step::Key("down"), Step::Key("rule")], e))?;
+        let seeds = once(file.seeds.integers().map_err(|e| GridError::at(&key("seeds"), e))?);
+        let window = window(&file.window)?;
+        let loads = file.loads.texts().map_err(|e| GridError::at(&key("loads"), e))?;
+        let load = |text: &String| {
+            let load = text.parse().ok().filter(|&load: &f64| load > 0.0 && load.is_finite());
+            let problem = || GridError::at(&key("loads"), format!("\"{text}\" is no load above 0"));
+            load.ok_or_else(problem)
+        };
+        let loads = loads.iter().map(load).collect::<Result<Vec<f64>, _>>()?;
+        if let Some(Err(error)) = file.shake.as_ref().map(Shake::check) {
+            return Err(GridError::at(&[Step::Key("shake"), Step::Key(error.field)], error));
+        }
+        let shake = file.shake;
+        let strategies = Strategies::new(&file.allocator, &machines)?;
+        if machines.is_empty() {
+            // Which topology of a file it is an allocator may say.
+            machines.extend(described::machine(&strategies)?.or(by_file));
+        }
+        let (schedulers, machines) = (once(schedulers), once(machines));
+        let mut names = HashSet::new();
+        policies.retain(|policy| names.insert(policy.name));
+        file.machines = machines.iter().map(ToString::to_string).collect();
+        file.schedulers = schedulers.iter().map(ToString::to_string).collect();
+        file.policies = policies.iter().map(|policy| policy.name.to_string()).collect();
+        let measure =
+            Measure { ties: file.ties, placements: file.placements, ..Measure::default() };
+        Ok(Self {
+            file,
+            machines,
+            schedulers,
+            policies,
+            loads,
+            strategies,
+            seeds,
+            window,
+            deps,
+            when_down,
+            shake,
+            measure,
+        })
+    }
+}
+
+/// Every name of a list.
+fn parsed<T, E: std::fmt::Display>(
+    key: &str,
+    names: &[String],
+    parse: impl Fn(&str) -> Result<T, E>,
+) -> Result<Vec<T>, PathError> {
+    let one = |(place, name): (usize, &String)| {
+        parse(name).map_err(|e| GridError::at(&[Step::Key(key), Step::Item(place)], e))
+    };
+    names.iter().enumerate().map(one).collect()
+}
+
+/// Equal values once, in the order of the first.
+pub fn once<T: Clone + Eq + Hash>(mut values: Vec<T>) -> Vec<T> {
+    let mut seen = HashSet::with_capacity(values.len());
+    values.retain(|value| seen.insert(value.clone()));
+    values
+}
+
+fn window(file: &WindowFile) -> Result<Window, PathError> {
+    let at = |key, problem: String| GridError::at(&[Step::Key("window"), Step::Key(key)], problem);
+    let from = file.from.texts().map_err(|e| at("from", e.to_string()))?;
+    if from.len() > 1 {
+        return Err(at("from", "a window has one begin".to_string()));
+    }
+    let from = from.first().map(String::as_str);
+    Window::parse(from, None, None).map_err(|e| at("from", e.to_string()))?;
+    Window::parse(from, file.jobs, file.days).map_err(|e| at("days", e.to_string()))
+}

@@ -1,0 +1,306 @@
+use std::mem::discriminant;
+
+use super::distinct::{Patterns, Seen};
+use super::error::{GridError, PathError, Step};
+use super::{AllocatorEntry, Ties};
+use replay_core::allocator::centre::{TieRule, TieVector};
+use replay_core::allocator::registry::{AllocatorSpec, ParameterValue};
+use replay_core::naming::{NameError, StrategyName};
+use replay_core::topology::{Topology, default_machine};
+
+/// Combinations of parameters that a grid may have before equal strategies are removed:
+/// what can be looked through in some seconds.
+pub const MOST_COMBINATIONS: u64 = 10_000_000;
+
+/// The distinct allocation strategies of a grid, in order.
+///
+/// A strategy is made when it is asked for: ten thousand tie vectors take four bytes
+/// each, not ten thousand names.
+#[derive(Clone, Debug)]
+pub struct Strategies {
+    axes: Vec<Axis>,
+    /// Number of each distinct strategy among all combinations, ascending.
+    distinct: Vec<u32>,
+    combinations: u64,
+}
+
+/// An allocator and the lists of its parameters: a number in mixed radix, the last list
+/// counting fastest, and behind them the tie rules.
+#[derive(Clone, Debug)]
+struct Axis {
+    base: AllocatorSpec,
+    lists: Vec<Vec<ParameterValue>>,
+    ties: TieAxis,
+    combinations: u64,
+}
+
+/// The tie rules of an allocator.
+#[derive(Clone, Debug)]
+enum TieAxis {
+    /// As its name says.
+    Own,
+    /// One by one.
+    Rules(Vec<TieRule>),
+    /// Every vector of these lists, the last counting fastest.
+    Product([Vec<i32>; 5]),
+}
+
+impl Strategies {
+    /// The strategies of these allocators. Two that always choose the same processors on all of the
+    /// `machines` are one: the first stays. Without machines it is a mesh, as a trace's header has it.
+    pub(super) fn new(
+        entries: &[AllocatorEntry],
+        machines: &[Topology],
+    ) -> Result<Self, PathError> {
+        let mut kinds: Vec<&Topology> = Vec::new();
+        let mesh = default_machine(1).map(|machine| machine.topology);
+        let or_mesh = if machines.is_empty() { mesh.as_slice() } else { &[] };
+        for machine in machines.iter().chain(or_mesh) {
+            // What a machine decides is the same for all of its kind.
+            if !kinds.iter().any(|known| discriminant(*known) == discriminant(machine)) {
+                kinds.push(machine);
+            }
+        }
+        let mut axes = Vec::with_capacity(entries.len());
+        let mut combinations = 0u64;
+        for (place, entry) in entries.iter().enumerate() {
+            let axis = Axis::new(place, entry)?;
+            combinations = combinations.saturating_add(axis.combinations);
+            axes.push(axis);
+        }
+        if combinations > MOST_COMBINATIONS {
+            let problem = format!(
+                "{combinations} combinations of parameters, more than {MOST_COMBINATIONS}: take wider steps, \
+                     or let a search choose (replay search)"
+            );
+            return Err(GridError::at(&[Step::Key("allocator")], problem));
+        }
+        let mut seen = Seen::new(&kinds);
+        let mut distinct = Vec::new();
+        let mut number = 0u32;
+        for (place, axis) in axes.iter().enumerate() {
+            let path = [Step::Key("allocator"), Step::Item(place)];
+            // A parameter that none of an entry's strategies heeds was told in vain.
+            let mut idle = None;
+            for values in 0..axis.combinations / axis.ties.len() {
+                let mut patterns = Patterns::default();
+                for tie in 0..axis.ties.len() {
+                    let made = |tie| axis.made(values, tie);
+                    let entered = seen.enter(&mut patterns, axis.ties.get(tie), &made);
+                    let (is_new, does_nothing) = entered.map_err(|e| GridError::at(&path, e))?;
+                    if (values, tie) == (0, 0) || idle.is_some() {
+                        idle = does_nothing;
+                    }
+                    if is_new {
+                        distinct.push(number);
+                    }
+                    number += 1;
+                }
+            }
+            if let Some(key) = idle {
+                let spec = axis.get(axis.combinations - 1).map_err(|e| GridError::at(&path, e))?;
+                return Err(GridError::at(&path, idle_parameter(&spec, &key)));
+            }
+        }
+        Ok(Self { axes, distinct, combinations })
+    }
+
+    /// Number of distinct strategies.
+    pub fn len(&self) -> usize {
+        self.distinct.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.distinct.is_empty()
+    }
+
+    /// Number of combinations before equal strategies were removed.
+    pub fn combinations(&self) -> u64 {
+        self.combinations
+    }
+
+    /// Strategy number `index` (below [`len`](Self::len)).
+    ///
+    /// # Errors
+    /// None: every strategy was made once when the grid was resolved.
+    pub fn get(&self, index: usize) -> Result<AllocatorSpec, NameError> {
+        let (axis, index) = self.place(index);
+        self.axes[axis].get(index)
+    }
+
+    /// What `of` says of each strategy, of which vector breaks its ties nothing: it is asked once for all that
+    /// differ in nothing else.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn of_each<T: Clone>(
+        &self,
+        mut of: impl FnMut(&AllocatorSpec) -> T,
+    ) -> Result<Vec<T>, NameError> {
+        let mut all: Vec<T> = Vec::with_capacity(self.len());
+        let mut last = None;
+        for index in 0..self.len() {
+            let (entry, number) = self.place(index);
+            let axis = &self.axes[entry];
+            let rule = axis.ties.get(number % axis.ties.len()).map(|rule| discriminant(&rule));
+            let alike = (entry, number / axis.ties.len(), rule);
+            let said = match all.last().filter(|_| last == Some(alike)) {
+                Some(said) => said.clone(),
+                None => of(&self.get(index)?),
+            };
+            last = Some(alike);
+            all.push(said);
+        }
+        Ok(all)
+    }
+
+    /// Which entry of the grid strategy number `index` comes from.
+    pub fn entry(&self, index: usize) -> usize {
+        self.place(index).0
+    }
+
+    fn place(&self, index: usize) -> (usize, u64) {
+        let mut number = u64::from(self.distinct[index]);
+        let mut entry = 0;
+        while number >= self.axes[entry].combinations {
+            number -= self.axes[entry].combinations;
+            entry += 1;
+        }
+        (entry, number)
+    }
+}
+
+/// What is wrong with a strategy that is told what it does not heed.
+pub fn idle_parameter(strategy: &AllocatorSpec, key: &str) -> String {
+    format!(
+        "allocator {strategy}: {key} has no effect as its other parameters are (replay list \
+         allocators says what {key} goes with)"
+    )
+}
+
+impl Axis {
+    fn new(place: usize, entry: &AllocatorEntry) -> Result<Self, PathError> {
+        let here = [Step::Key("allocator"), Step::Item(place)];
+        let at = |keys: &[&str], problem: String| {
+            let path: Vec<_> = here.into_iter().chain(keys.iter().map(|&k| Step::Key(k))).collect();
+            GridError::at(&path, problem)
+        };
+        let base: AllocatorSpec =
+            entry.name.parse().map_err(|e: NameError| at(&["name"], e.to_string()))?;
+        let written: StrategyName =
+            entry.name.parse().map_err(|e: NameError| at(&["name"], e.to_string()))?;
+        let free = |keys: &[&str], key: &str, values: usize| {
+            if written.get(key).is_some() {
+                return Err(at(keys, format!("\"{}\" has it already", entry.name)));
+            }
+            if values == 0 {
+                return Err(at(keys, "an empty list".to_string()));
+            }
+            Ok(())
+        };
+        let mut lists = Vec::new();
+        for (key, values) in &entry.parameters {
+            // As in a typed name.
+            let name = key.to_ascii_lowercase().replace('_', "-");
+            let texts = values.texts().map_err(|e| at(&[key], e.to_string()))?;
+            let value = |text: &String| {
+                let value = base.value(&name, text)?;
+                // Each value alone, so that the error can name its key.
+                base.with([&value], None).map(|_| value)
+            };
+            let values = texts.iter().map(value).collect::<Result<Vec<_>, _>>();
+            let values = values.map_err(|e| at(&[key], e.problem))?;
+            free(&[key], &name, values.len())?;
+            lists.push(values);
+        }
+        let ties = match &entry.tie {
+            None => TieAxis::Own,
+            Some(Ties::Vectors(vectors)) => {
+                let texts = vectors.texts().map_err(|e| at(&["tie"], e.to_string()))?;
+                free(&["tie"], "tie", texts.len())?;
+                let rule = |text: &String| {
+                    let value = base.value("tie", text)?;
+                    Ok(base.with([&value], None)?.tie().unwrap_or_default())
+                };
+                let rules = texts.iter().map(rule).collect::<Result<_, NameError>>();
+                TieAxis::Rules(rules.map_err(|e| at(&["tie"], e.to_string()))?)
+            }
+            Some(Ties::Product(ranges)) => {
+                if !base.takes_tie() {
+                    let unknown = base.value("tie", "none").err();
+                    return Err(at(&["tie"], unknown.map_or(String::new(), |e| e.to_string())));
+                }
+                let mut product: [Vec<i32>; 5] = Default::default();
+                for (i, (key, values)) in ranges.lists().into_iter().enumerate() {
+                    let keys = ["tie", key];
+                    if key == "ef" && values.is_empty() {
+                        product[i].push(0);
+                        continue;
+                    }
+                    product[i] = values.integers().map_err(|e| at(&keys, e.to_string()))?;
+                    free(&keys, "tie", product[i].len())?;
+                    for &value in &product[i] {
+                        let mut vector = [0; 5];
+                        vector[i] = value;
+                        let checked = TieVector::new(vector);
+                        checked.map_err(|problem| at(&keys, format!("{value}: {problem}")))?;
+                    }
+                }
+                TieAxis::Product(product)
+            }
+        };
+        let sizes = lists.iter().map(Vec::len).chain(match &ties {
+            TieAxis::Own => vec![],
+            TieAxis::Rules(rules) => vec![rules.len()],
+            TieAxis::Product(lists) => lists.iter().map(Vec::len).collect(),
+        });
+        let combinations = sizes.fold(1u64, |all, size| all.saturating_mul(size as u64));
+        Ok(Self { base, lists, ties, combinations })
+    }
+
+    fn get(&self, index: u64) -> Result<AllocatorSpec, NameError> {
+        let ties = self.ties.len();
+        self.made(index / ties, self.ties.get(index % ties))
+    }
+
+    /// The strategy with these values of its lists and a rule to break ties.
+    fn made(&self, mut values: u64, tie: Option<TieRule>) -> Result<AllocatorSpec, NameError> {
+        let mut chosen: Vec<_> =
+            self.lists.iter().rev().map(|list| &list[digit(&mut values, list.len())]).collect();
+        chosen.reverse();
+        self.base.with(chosen, tie)
+    }
+}
+
+impl TieAxis {
+    fn len(&self) -> u64 {
+        match self {
+            Self::Own => 1,
+            Self::Rules(rules) => rules.len() as u64,
+            // Each axis was counted when it was made.
+            Self::Product(lists) => lists.iter().map(|list| list.len() as u64).product(),
+        }
+    }
+
+    fn get(&self, mut index: u64) -> Option<TieRule> {
+        match self {
+            Self::Own => None,
+            Self::Rules(rules) => Some(rules[index as usize]),
+            Self::Product(lists) => {
+                let mut vector = [0; 5];
+                for (entry, list) in vector.iter_mut().zip(lists).rev() {
+                    *entry = list[digit(&mut index, list.len())];
+                }
+                Some(TieVector::new(vector).map_or(TieRule::First, TieRule::Vector))
+            }
+        }
+    }
+}
+
+/// Takes the last digit off a number in mixed radix.
+fn digit(number: &mut u64, length: usize) -> usize {
+    let digit = *number % length as u64;
+    *number /= length as u64;
+    digit as usize
+}

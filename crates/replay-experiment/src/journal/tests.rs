@@ -1,0 +1,223 @@
+use std::fs;
+
+use super::*;
+use crate::sweep::CellConfiguration;
+use crate::{RunKey, RunResult};
+use replay_core::metrics::{Locality, SizeRow};
+use proptest::prelude::*;
+
+fn id(number: u64) -> CellId {
+    let configuration = CellConfiguration {
+        jobs: "digest",
+        topology: "4x4",
+        scheduler: "fcfs",
+        strategy: "random",
+        seed: number,
+        ties: false,
+        placements: false,
+        shaken: None,
+        recorded: None,
+        places: None,
+        outages: None,
+        log_jobs: None,
+    };
+    configuration.id()
+}
+
+fn folder(dir: &tempfile::TempDir) -> Dir {
+    Dir::open(dir.path()).expect("a folder")
+}
+
+/// A result with numbers that are hard to write down.
+fn result(run: u32) -> RunResult {
+    let jobs = [replay_core::workload::Job {
+        number: 1,
+        submit: 0,
+        run: 7,
+        estimate: 7,
+        size: 3,
+        line: 1,
+        shape: None,
+        limit: None,
+    }];
+    let schedule = replay_core::metrics::ScheduleMetrics::new(&jobs, &[0], 16);
+    let mut means = replay_core::metrics::run::PlacementMeans::default();
+    let mesh = "4x4".parse().expect("a machine");
+    let nodes = [0, 5, 10].map(replay_core::topology::NodeId);
+    means.record(&Locality::new(&mesh).placement(&nodes, 3));
+    let mean = f64::from(run) / 3.0 + 0.1;
+    RunResult {
+        run,
+        key: RunKey {
+            trace: "a \"trace\"\nof two lines".to_string(),
+            topology: "4x4".to_string(),
+            scheduler: "fcfs".to_string(),
+            allocator: "random".to_string(),
+            tie: None,
+            policy: "johnson".to_string(),
+            seed: u64::from(run),
+            copy: 0,
+        },
+        turned_away: Vec::new(),
+        processors: 16,
+        metrics: replay_core::metrics::RunMetrics::new(&schedule, 8, &means, None, None),
+        by_size: vec![SizeRow {
+            size: 3,
+            jobs: 1,
+            size_rank: 1,
+            mean_pairwise_l1: Some(mean),
+            mean_wait: 1e-300,
+            mean_turnaround: f64::from(run).sqrt(),
+        }],
+        jobs: Vec::new(),
+        allocations: Vec::new(),
+        over_log: None,
+        series: Default::default(),
+        seconds: 0.1 + 0.2,
+        allocator_seconds: None,
+    }
+}
+
+/// A folder with a journal of so many cells, every third of which failed, and its text.
+fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
+    let dir = tempfile::tempdir().expect("a folder");
+    let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
+    for run in 0..cells {
+        let failure = format!("why {run}\n");
+        let outcome = if run % 3 == 2 { Err(failure.as_str()) } else { Ok(&result(run)) };
+        journal.append(id(run.into()), outcome).expect("a record");
+    }
+    let text = fs::read(journal.path()).expect("its text");
+    (dir, text)
+}
+
+/// Whether the journal has exactly these of the first `cells` cells, unharmed.
+fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
+    (0..cells).all(|run| match journal.read(id(run.into())).expect("readable") {
+        None => !expected(run),
+        Some(Outcome::Failed(why)) => {
+            expected(run) && run % 3 == 2 && why == format!("why {run}\n")
+        }
+        Some(Outcome::Done(found)) => {
+            let made = result(run);
+            expected(run)
+                && run % 3 != 2
+                && (found.run, &found.key, found.processors) == (run, &made.key, 16)
+                && found.metrics == made.metrics
+                && found.by_size == made.by_size
+        }
+    })
+}
+
+#[test]
+fn what_was_written_is_read_in_any_order() {
+    let (dir, _) = journal(20);
+    let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
+    assert_eq!((journal.len(), journal.damaged()), (20, &[][..]));
+    assert!(holds(&mut journal, 25, |run| run < 20));
+    for run in [19, 0, 7, 6, 13] {
+        assert_eq!(
+            journal.read(id(run)).expect("readable").is_some(),
+            journal.failed(id(run)).is_some()
+        );
+    }
+}
+
+#[test]
+fn the_last_record_of_a_cell_counts() {
+    let (dir, _) = journal(3);
+    let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
+    assert_eq!(journal.failed(id(2)), Some(true));
+    journal.append(id(2), Ok(&result(2))).expect("a record");
+    assert_eq!((journal.failed(id(2)), journal.len()), (Some(false), 3));
+    let again = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
+    assert_eq!(again.failed(id(2)), Some(false));
+}
+
+#[test]
+fn another_file_is_left_alone() {
+    for text in ["my notes\n", "replay journal 1\n", "replay journal of mine\n", "x"] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join(JOURNAL_FILE);
+        fs::write(&path, text).expect("a file");
+        let of_another_version = text.ends_with("1\n");
+        match Journal::<RunResult>::open(&folder(&dir), true).expect_err(text) {
+            JournalError::Version(_) => assert!(of_another_version, "{text}"),
+            JournalError::Foreign(_) => assert!(!of_another_version, "{text}"),
+            error => panic!("{error}"),
+        }
+        assert_eq!(fs::read_to_string(&path).expect("the file"), text);
+        // Only a journal, of whatever version, can be forgotten.
+        assert_eq!(discard(&folder(&dir), true).is_ok(), of_another_version, "{text}");
+        assert_eq!(path.exists(), !of_another_version, "{text}");
+    }
+    // What has nothing of a journal in it is one only where a sweep has begun.
+    for text in [&b""[..], b"replay jour"] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (dir, path) = (folder(&dir), dir.path().join(JOURNAL_FILE));
+        fs::write(&path, text).expect("a file");
+        assert!(matches!(Journal::<RunResult>::open(&dir, false), Err(JournalError::Foreign(_))));
+        assert!(matches!(discard(&dir, false), Err(JournalError::Foreign(_))));
+        assert_eq!(fs::read(&path).expect("the file"), text);
+        assert!(Journal::<RunResult>::open(&dir, true).is_ok_and(|journal| journal.is_empty()));
+    }
+    let (dir, _) = journal(3);
+    for _ in 0..2 {
+        discard(&folder(&dir), true).expect("gone");
+        assert!(!dir.path().join(JOURNAL_FILE).exists());
+    }
+    // What a link leads to is not the folder's, journal or not.
+    let (elsewhere, text) = journal(3);
+    let target = elsewhere.path().join(JOURNAL_FILE);
+    std::os::unix::fs::symlink(&target, dir.path().join(JOURNAL_FILE)).expect("a link");
+    for refused in
+        [Journal::<RunResult>::open(&folder(&dir), true).err(), discard(&folder(&dir), true).err()]
+    {
+        assert!(refused.expect("a link").to_string().contains("it is a link"));
+    }
+    assert_eq!(fs::read(&target).expect("the file"), text);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Killed after any byte: whole records stay, the rest runs again.
+    #[test]
+    fn a_torn_end_is_cut_off(cut in 0usize..10_000) {
+        const CELLS: u32 = 6;
+        let (dir, text) = journal(CELLS);
+        let cut = cut % (text.len() + 1);
+        fs::write(dir.path().join(JOURNAL_FILE), &text[..cut]).expect("a file");
+        // The reference: lines that end before the cut, less the header.
+        let lines = text[..cut].iter().filter(|&&byte| byte == b'\n').count() as u32;
+        let whole = lines.saturating_sub(1);
+        let mut reader = Journal::<RunResult>::read_only(&folder(&dir)).expect("a journal");
+        prop_assert!(holds(&mut reader, CELLS, |run| run < whole));
+        let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
+        prop_assert!(holds(&mut journal, CELLS, |run| run < whole));
+        for run in whole..CELLS {
+            let failure = format!("why {run}\n");
+            let outcome = if run % 3 == 2 { Err(failure.as_str()) } else { Ok(&result(run)) };
+            journal.append(id(run.into()), outcome).expect("a record");
+        }
+        prop_assert_eq!(fs::read(journal.path()).expect("its text"), text);
+    }
+
+    /// Any byte changed: its record is passed over, the others stay.
+    #[test]
+    fn a_damaged_record_is_passed_over(at in 0usize..10_000, flip in 1u8..=255) {
+        const CELLS: u32 = 6;
+        let (dir, mut text) = journal(CELLS);
+        let header = HEADER.len();
+        let at = header + at % (text.len() - header - 1);
+        let newline = text[at] == b'\n';
+        let line = text[header..at].iter().filter(|&&byte| byte == b'\n').count() as u32;
+        text[at] ^= flip;
+        fs::write(dir.path().join(JOURNAL_FILE), &text).expect("a file");
+        let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
+        prop_assert!(!journal.damaged().is_empty());
+        // A line's end that is lost takes the next line with it.
+        let lost = |run| run == line || (newline && run == line + 1);
+        prop_assert!(holds(&mut journal, CELLS, |run| !lost(run)));
+    }
+}

@@ -1,0 +1,313 @@
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::admitted::Admitted;
+use super::cell::arrived;
+use super::placements::Placements;
+use super::pool::{self, Turn};
+use super::problem::CellProblem;
+use super::{Cell, OverLogJobs, RunKey, RunResult, Trace, Watch};
+use replay_core::allocator::Allocator;
+use replay_core::cluster;
+use replay_core::metrics::by_size::{SizeRow, by_size, by_size_of};
+use replay_core::metrics::run::{RunMetrics, ScheduleMetrics};
+use replay_core::metrics::system::{self, OutageMetrics, SystemMetrics};
+use replay_core::metrics::{Series, Shared, SystemRecorder};
+use replay_core::simulation::{Course, Decision, Scene, replay, simulate_amid};
+use replay_core::workload::{Job, JobId};
+
+/// What to measure beyond the pairwise L1 distance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Measure {
+    /// Count distinct best sets at every decision: several times the cost.
+    pub ties: bool,
+    /// Measure diameter, dispersal, components and bounding box of every allocation.
+    pub placements: bool,
+    /// Keep every job's measures; implies placements.
+    pub jobs: bool,
+    /// Keep every allocation's processors.
+    pub nodes: bool,
+}
+
+impl Measure {
+    /// Whether replays that are done as one measure it: neither counts of ties nor what is kept of
+    /// every job.
+    pub fn is_of_shared_replays(self) -> bool {
+        self == Self { placements: self.placements, ..Self::default() }
+    }
+}
+
+/// A cell that could not be run.
+#[derive(Debug, thiserror::Error)]
+#[error("{} {} {} {}: {cause}", key.trace, key.topology, key.scheduler, key.strategy())]
+pub struct CellError {
+    /// The cell.
+    pub key: Box<RunKey>,
+    /// Why.
+    pub cause: CellProblem,
+}
+
+impl CellError {
+    /// Whether nothing is wrong with the cell: it was to end.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.cause, CellProblem::Stopped(_))
+    }
+}
+
+/// Runs one cell; `run` is its number in the grid.
+///
+/// # Errors
+/// [`CellError`] if the strategy does not work on the machine or refuses a job, or if the
+/// watch's flag is raised.
+pub fn run_cell(
+    run: u32,
+    cell: &Cell,
+    measure: Measure,
+    watch: Watch<'_>,
+) -> Result<RunResult, CellError> {
+    measured(run, cell, measure, watch)
+        .map_err(|cause| CellError { key: Box::new(cell.key()), cause })
+}
+
+/// Whether a cell schedules its jobs as it runs, with what its allocator does, and not once for all cells of
+/// its trace and scheduler; `allocator` is its own.
+pub fn is_coupled(cell: &Cell, allocator: &dyn Allocator) -> bool {
+    let amid = !cell.trace.outages().is_empty();
+    let changes = !allocator.keeps_schedule() || allocator.census().is_some();
+    cell.allocator.recorded() || amid || changes
+}
+
+fn measured(
+    run: u32,
+    cell: &Cell,
+    measure: Measure,
+    watch: Watch<'_>,
+) -> Result<RunResult, CellProblem> {
+    watch.stop.check()?;
+    let topology = &cell.trace.topology;
+    let mut allocator = cell.allocator.build(topology, cell.seed)?;
+    allocator.stopped_by(watch.stop);
+    let key = cell.key();
+    let Admitted { cell, turned_away } = Admitted::by(allocator.as_mut(), cell)?;
+    let cell = cell.as_ref();
+    let play = match is_coupled(cell, allocator.as_ref()) {
+        _ if cell.allocator.recorded() => repeated,
+        true => coupled_run,
+        false => replayed,
+    };
+    let Played {
+        mut placements,
+        schedule,
+        series,
+        by_size,
+        system,
+        outages,
+        known,
+        over_log,
+        seconds,
+        allocator_seconds,
+    } = play(cell, measure, watch, allocator.as_mut())?;
+    let total: u64 = placements.pairwise.iter().sum();
+    let counted = (placements.ties.decisions > 0).then_some(placements.ties);
+    let jobs_away = turned_away.as_ref().map(|away| away.iter().map(|one| one.jobs).sum());
+    let system = system.map(|it| SystemMetrics { no_such_size_jobs: jobs_away, ..it });
+    let metrics = RunMetrics::new(&schedule, total, &placements.means, counted, system);
+    let mean_pairwise_l1 =
+        known.map_or(metrics.mean_pairwise_l1, |known| total as f64 / known.max(1) as f64);
+    let metrics = RunMetrics { outages, mean_pairwise_l1, ..metrics };
+    Ok(RunResult {
+        run,
+        key,
+        turned_away: turned_away.unwrap_or_default(),
+        processors: topology.capacity(),
+        metrics,
+        by_size,
+        over_log: over_log.map(Box::new),
+        allocations: std::mem::take(&mut placements.allocations),
+        jobs: placements.into_jobs(),
+        series,
+        seconds,
+        allocator_seconds,
+    })
+}
+
+/// A run as either loop leaves it.
+struct Played<'a> {
+    placements: Placements<'a>,
+    schedule: Arc<ScheduleMetrics>,
+    series: Arc<Series>,
+    by_size: Vec<SizeRow>,
+    system: Option<SystemMetrics>,
+    outages: Option<OutageMetrics>,
+    /// Jobs whose places are known, if they are not all.
+    known: Option<u64>,
+    over_log: Option<OverLogJobs>,
+    seconds: f64,
+    allocator_seconds: Option<f64>,
+}
+
+/// Replays the timeline, which the allocator does not influence.
+fn replayed<'a>(
+    cell: &'a Cell,
+    measure: Measure,
+    watch: Watch<'a>,
+    allocator: &mut dyn Allocator,
+) -> Result<Played<'a>, CellProblem> {
+    let Trace { workload, topology, .. } = cell.trace.as_ref();
+    let schedule = cell.trace.schedule(&cell.scheduler, watch.stop)?;
+    let starts = schedule.timeline.starts();
+    let arrivals = schedule.timeline.arrivals().map(<[i64]>::to_vec);
+    let log_jobs = cell.trace.log_jobs(watch.stop)?;
+    let mut placements = Placements::new(cell, measure, watch).arriving(arrivals).over(log_jobs);
+    let begin = Instant::now();
+    let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop: watch.stop };
+    replay(&schedule.timeline, scene, allocator, measure.ties, |decision| {
+        let Decision { job, nodes, tied } = decision;
+        placements.placed(job, starts[job.index()], nodes, tied);
+    })?;
+    Ok(Played {
+        seconds: begin.elapsed().as_secs_f64(),
+        by_size: by_size(
+            &schedule.timeline.placed(schedule.arrived(&workload.jobs)),
+            &schedule.timeline.placed(starts),
+            &schedule.timeline.placed(&placements.pairwise),
+        ),
+        over_log: OverLogJobs::of(&placements, &workload.jobs, &schedule.timeline, topology),
+        known: None,
+        placements,
+        schedule: schedule.metrics,
+        series: schedule.series,
+        system: None,
+        outages: None,
+        allocator_seconds: None,
+    })
+}
+
+/// Repeats a log, places and all.
+fn repeated<'a>(
+    cell: &'a Cell,
+    measure: Measure,
+    watch: Watch<'a>,
+    _allocator: &mut dyn Allocator,
+) -> Result<Played<'a>, CellProblem> {
+    let Trace { workload, topology, .. } = cell.trace.as_ref();
+    if cell.trace.places().is_none() || cell.scheduler.recorded().is_none() {
+        return Err(CellProblem::Nowhere);
+    }
+    let (timeline, _) = cell.trace.recorded_in_processors(watch.stop)?;
+    let log_jobs = cell.trace.log_jobs(watch.stop)?;
+    let mut placements = Placements::new(cell, measure, watch).over(log_jobs);
+    let begin = Instant::now();
+    let mut pairwise = vec![None; workload.jobs.len()];
+    cell.trace.replay_placed(&timeline, watch.stop, |id, points| {
+        placements.placed_on(id, timeline.starts()[id.index()], points);
+        pairwise[id.index()] = Some(placements.pairwise[id.index()]);
+    })?;
+    // Whoever had no processors is in no measure, whoever had some that nobody knows in no distance.
+    let placed = timeline.placed(&(0..workload.jobs.len() as u32).collect::<Vec<_>>()).into_owned();
+    for id in placed.iter().copied().map(JobId).filter(|id| pairwise[id.index()].is_none()) {
+        placements.placed_nowhere(id, timeline.starts()[id.index()]);
+    }
+    let (jobs, starts) = (timeline.placed(&workload.jobs), timeline.placed(timeline.starts()));
+    let known = pairwise.iter().flatten().count() as u64;
+    // Points are shared: nobody has them whole.
+    let schedule = ScheduleMetrics::new(&jobs, &starts, topology.capacity());
+    Ok(Played {
+        seconds: begin.elapsed().as_secs_f64(),
+        by_size: by_size_of(&jobs, &starts, timeline.placed(&pairwise).iter().copied()),
+        over_log: OverLogJobs::of(&placements, &workload.jobs, &timeline, topology.capacity()),
+        known: Some(known),
+        placements,
+        schedule: Arc::new(schedule),
+        series: Arc::new(Series::new(&jobs, &starts)),
+        system: None,
+        outages: None,
+        allocator_seconds: None,
+    })
+}
+
+/// Runs a cell whose allocator may refuse or hands out units.
+fn coupled_run<'a>(
+    cell: &'a Cell,
+    measure: Measure,
+    watch: Watch<'a>,
+    allocator: &mut dyn Allocator,
+) -> Result<Played<'a>, CellProblem> {
+    let Trace { workload, topology, .. } = cell.trace.as_ref();
+    let (jobs, points) = (&workload.jobs, topology.processors());
+    // Of a cluster: what jobs can hold.
+    let mut scheduler = cell.scheduler.build(topology.slots() as u32);
+    let follows = &cell.trace.chains().follows;
+    let moved = (!follows.is_empty()).then(|| vec![i64::MIN; jobs.len()]);
+    let placements = Placements::new(cell, measure, watch).arriving(moved);
+    let mut observers = (SystemRecorder::new(jobs.len()), placements);
+    let begin = Instant::now();
+    let scene = Scene { jobs: cell.trace.jobs(), topology, timed: true, stop: watch.stop };
+    let mut service = cluster::service(topology, allocator, 1.0);
+    let scheduler = scheduler.as_mut();
+    let course = Course { follows, outages: cell.trace.outages() };
+    let overhead =
+        simulate_amid(scene, course, scheduler, allocator, service.as_mut(), &mut observers)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let (mut recorder, placements) = observers;
+    let moved = (!follows.is_empty()).then(|| arrived(jobs, recorder.arrivals()));
+    let jobs = moved.as_deref().unwrap_or(jobs);
+    let mut served = system::as_served(cell.trace.jobs(), &recorder);
+    for (served, job) in served.iter_mut().zip(jobs) {
+        served.submit = job.submit;
+    }
+    let per_point = topology.per_point();
+    if per_point > 1 {
+        for (served, job) in served.iter_mut().zip(jobs) {
+            served.size = job.size.min(served.size.saturating_mul(per_point));
+        }
+        let asked = served.iter().map(|job| i128::from(job.size) * i128::from(job.run)).sum();
+        recorder.in_processors(per_point, asked);
+    }
+    let starts = recorder.starts();
+    // By the size that a job asked for, which its user knows.
+    let asked = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
+    let by_asked: Vec<Job> = served.iter().zip(jobs).map(asked).collect();
+    let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
+    let shared = Shared::of(topology, service.as_ref());
+    let computed = shared.map(|shared| shared.computed);
+    let schedule = ScheduleMetrics::served(jobs, &served, starts, topology, computed);
+    let amid = !course.outages.is_empty();
+    Ok(Played {
+        by_size: by_size(&by_asked, starts, &placements.pairwise),
+        placements,
+        known: None,
+        over_log: None,
+        outages: amid.then(|| recorder.outages(origin, topology.capacity(), schedule.utilization)),
+        schedule: Arc::new(schedule),
+        series: Arc::new(Series::new(&served, starts)),
+        system: Some(recorder.metrics_where(
+            shared,
+            origin,
+            points * per_point as usize,
+            &overhead,
+        )),
+        seconds,
+        allocator_seconds: Some(overhead.time.as_secs_f64()),
+    })
+}
+
+/// Runs cells on the current rayon pool and calls `take` with each outcome, in grid
+/// order. A failed cell does not stop the others; `take` returning `false` starts no
+/// further cells. The watch's flag ends those that run, too; `take` hears only of cells that
+/// have come to their own end.
+pub fn run_cells(
+    cells: &[Cell],
+    measure: Measure,
+    watch: Watch<'_>,
+    mut take: impl FnMut(Result<RunResult, CellError>) -> bool,
+) {
+    let work = |run: usize, cell: &Cell| {
+        let outcome = run_cell(run as u32, cell, measure, watch);
+        (!outcome.as_ref().is_err_and(CellError::is_stopped)).then_some(outcome)
+    };
+    pool::run(cells, Turn::InOrder, work, |_, outcome| take(outcome));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! Single cells, by hand.
+
+use super::*;
+use crate::Cell;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::stop::Stop;
+use replay_core::workload::{Dependencies, Policy, Window, Workload};
+
+/// A trace under FCFS.
+fn fcfs(swf: &str, machine: &str, allocator: &str) -> RunResult {
+    run_of(swf, machine, allocator, Dependencies::Ignore)
+}
+
+fn run_of(swf: &str, machine: &str, allocator: &str, rule: Dependencies) -> RunResult {
+    run_under(SchedulerSpec::fcfs(), swf, machine, allocator, rule)
+}
+
+fn run_under(
+    scheduler: SchedulerSpec,
+    swf: &str,
+    machine: &str,
+    allocator: &str,
+    rule: Dependencies,
+) -> RunResult {
+    let jobs = Workload::from_reader(
+        swf.as_bytes(),
+        "tiny.swf",
+        &Policy::JOHNSON,
+        &Window::ALL,
+        Default::default(),
+    )
+    .expect("a trace");
+    let topology = machine.parse().expect("a machine");
+    let trace = Trace::new(Arc::new(jobs), topology, "johnson", &[]).following(rule);
+    let cell = Cell {
+        trace: Arc::new(trace),
+        scheduler,
+        allocator: allocator.parse().expect("a strategy"),
+        seed: 0,
+    };
+    let measure = Measure { jobs: true, ..Measure::default() };
+    run_cell(0, &cell, measure, Watch::new(&Stop::new())).expect("it runs")
+}
+
+/// Of a log with more processors busy than there are: whoever has none is in no measure, and those of the
+/// run are those of its jobs.
+#[test]
+fn what_a_run_comes_to_is_over_the_jobs_that_had_processors() {
+    let swf =
+        "; MaxProcs: 4\n1 0 3 10 2\n2 1 4 10 2\n3 2 0 1 1\n4 6 500 5 4\n5 6 0 5 1\n6 7 1 900 2\n";
+    for allocator in ["mc1x1", "random"] {
+        let scheduler = "recorded".parse().expect("a scheduler");
+        let run = run_under(scheduler, swf, "2x2", allocator, Dependencies::Ignore);
+        let numbers: Vec<i64> = run.jobs.iter().map(|job| job.number).collect();
+        assert_eq!(numbers, [1, 2, 3, 4], "{allocator}");
+        let schedule = &run.metrics.schedule;
+        let mean = |of: &dyn Fn(&replay_core::metrics::run::JobMeasures) -> f64| {
+            run.jobs.iter().map(of).sum::<f64>() / run.jobs.len() as f64
+        };
+        assert_eq!(schedule.jobs, 4);
+        assert_eq!(schedule.mean_wait, mean(&|job| job.wait() as f64));
+        assert_eq!(schedule.mean_turnaround, mean(&|job| job.turnaround() as f64));
+        assert_eq!(schedule.mean_bounded_slowdown, mean(&|job| job.bounded_slowdown()));
+        let pairwise = mean(&|job| job.placement.map_or(0.0, |place| place.pairwise_l1 as f64));
+        assert_eq!(run.metrics.mean_pairwise_l1, pairwise);
+        // 20 + 20 + 1 + 20 processor-seconds in 511 s.
+        assert_eq!((schedule.makespan, schedule.max_wait), (511, 500));
+        assert_eq!(schedule.utilization, 61.0 / (4.0 * 511.0));
+        assert!(run.series.busy.iter().all(|&busy| busy <= 4));
+        let sizes: Vec<_> = run.by_size.iter().map(|row| (row.size, row.jobs)).collect();
+        assert_eq!(sizes, [(1, 1), (2, 2), (4, 1)]);
+    }
+}
+
+/// Both jobs hold both hosts from the beginning, but the second gets nothing of them before the
+/// first has ended.
+#[test]
+fn a_host_is_used_by_whoever_computes_not_by_whoever_waits_for_it() {
+    let swf = "; MaxProcs: 2\n1 0 -1 100 2\n2 0 -1 100 2\n";
+    for (machine, allocator, makespan, utilization, held) in [
+        ("cluster:2x2", "elmer", 200, 1.0, 75.0),
+        ("cluster:2x2", "elmer[demand=0.5]", 100, 1.0, 100.0),
+        // A fifth of both hosts is left for the second job: a quarter of its speed.
+        ("cluster:2x3", "elmer[demand=0.8]", 175, 1.6 / 1.75, 550.0 / 10.5),
+        ("cluster:2", "elmer", 200, 1.0, 100.0),
+        // Nobody may use what the job leaves.
+        ("cluster:2", "elmer[demand=0.5]", 200, 0.5, 100.0),
+    ] {
+        let run = fcfs(swf, machine, allocator);
+        let (schedule, system) = (&run.metrics.schedule, run.metrics.system.expect("shared"));
+        let name = format!("{machine} {allocator}");
+        assert_eq!(schedule.makespan, makespan, "{name}");
+        for ours in [schedule.utilization, system.utilization, system.allocated_utilization] {
+            assert!((ours - utilization).abs() < 1e-12, "{name}: {ours}");
+        }
+        let percent = system.slots_held_percent.expect("slots");
+        assert!((percent - held).abs() < 1e-9, "{name}: {percent}");
+    }
+    let whole = fcfs(swf, "cluster:2", "random");
+    assert_eq!((whole.metrics.schedule.utilization, whole.metrics.system), (1.0, None));
+}
+
+/// The sample of the specification: jobs 1 to 9 on 16 processors under FCFS (rule F7). No
+/// allocator has a say in who arrives when.
+#[test]
+fn jobs_follow_others() {
+    let text = "; MaxProcs: 16\n\
+        1 0 -1 100 8 -1 -1 8 200 -1 1 1 1 -1 -1 -1 -1 -1\n\
+        2 10 -1 50 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 1 20\n\
+        3 500 -1 50 4 -1 -1 4 100 -1 1 1 1 -1 -1 -1 2 -1\n\
+        4 20 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 99 5\n\
+        5 30 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 6 0\n\
+        6 40 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 -1 -1\n\
+        7 50 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 7 0\n\
+        8 60 -1 0 4 -1 -1 4 100 -1 0 2 1 -1 -1 -1 1 0\n\
+        9 70 -1 30 4 -1 -1 4 100 -1 1 2 1 -1 -1 -1 8 0\n";
+    let expected = [0, 120, 500, 20, 70, 40, 50, 100, 100];
+    let submitted = [0, 10, 500, 20, 30, 40, 50, 60, 70];
+    for (rule, arrivals) in [(Dependencies::Honour, expected), (Dependencies::Ignore, submitted)] {
+        for allocator in ["mc1x1", "random", "mbs", "first-fit"] {
+            let jobs = run_of(text, "4x4", allocator, rule).jobs;
+            for job in jobs {
+                let at = (job.number - 1) as usize;
+                let name = format!("{allocator} {rule:?} {}", job.number);
+                assert_eq!((job.arrival, job.submit), (arrivals[at], submitted[at]), "{name}");
+                assert_eq!(job.wait(), job.start - arrivals[at], "{name}");
+            }
+        }
+    }
+    let run = run_of(text, "4x4", "mbs", Dependencies::Honour);
+    assert_eq!(run.key.policy, "johnson[deps=honour]");
+    let timeline = run_of(text, "4x4", "random", Dependencies::Honour);
+    assert_eq!(run.metrics.schedule, timeline.metrics.schedule);
+    assert_eq!(run.series, timeline.series);
+}
+
+/// The second job asks for 8 processors and gets 4, for twice its 10 s.
+#[test]
+fn a_folded_job_counts_as_it_ran() {
+    let swf = "; MaxProcs: 8\n1 0 -1 100 4\n2 0 -1 10 8\n";
+    let run = fcfs(swf, "hypercube:3", "rsr[inner=cube-buddy]");
+    let schedule = &run.metrics.schedule;
+    assert_eq!((schedule.utilization, schedule.makespan), ((400.0 + 80.0) / 800.0, 100));
+    assert_eq!(schedule.mean_bounded_slowdown, (1.0 + 2.0) / 2.0);
+    assert!(run.series.busy.iter().all(|&busy| busy <= 8));
+    let sizes: Vec<_> = run.by_size.iter().map(|row| (row.size, row.mean_turnaround)).collect();
+    assert_eq!(sizes, [(4, 100.0), (8, 20.0)]);
+    let job = &run.jobs[1];
+    assert_eq!((job.size, job.served_size), (8, 4));
+    assert_eq!((job.run, job.own_run, job.turnaround()), (20, 10, 20));
+    assert_eq!(job.bounded_slowdown(), 2.0);
+}

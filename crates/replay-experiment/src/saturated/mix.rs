@@ -1,0 +1,158 @@
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, Exp, weighted::WeightedIndex};
+
+use super::Estimates;
+use replay_core::placement::Torus;
+use replay_core::placement::tpu_v4::SLICES;
+
+/// A job of the stream. Times are in mean service times.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Job {
+    /// Processors.
+    pub size: u32,
+    /// How long it runs.
+    pub service: f64,
+    /// How long it says it will run.
+    pub estimate: f64,
+}
+
+/// How the sizes of jobs are mixed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mix {
+    sizes: Sizes,
+    /// Whether every tenth job takes half of the torus.
+    half: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Sizes {
+    /// As slices of TPU v4 pods were.
+    TpuV4,
+    /// All sizes of the menu alike.
+    Uniform,
+    /// Sizes of cubes alike.
+    Cubes,
+    /// Sizes of flat boxes alike: the longest side is at least four times the shortest.
+    Slabs,
+    /// Sizes of up to a 64th of the torus alike.
+    Small,
+    /// Sizes with shares as one over the size; a job of twice the size runs longer by a quarter of
+    /// the mean.
+    HeavyTail,
+}
+
+const fn mix(sizes: Sizes, half: bool) -> Mix {
+    Mix { sizes, half }
+}
+
+impl Mix {
+    /// Every mix with its name.
+    pub const ALL: [(&'static str, Mix); 11] = [
+        ("tpu-v4", mix(Sizes::TpuV4, false)),
+        ("uniform", mix(Sizes::Uniform, false)),
+        ("uniform-half", mix(Sizes::Uniform, true)),
+        ("cubes", mix(Sizes::Cubes, false)),
+        ("cubes-half", mix(Sizes::Cubes, true)),
+        ("slabs", mix(Sizes::Slabs, false)),
+        ("slabs-half", mix(Sizes::Slabs, true)),
+        ("small", mix(Sizes::Small, false)),
+        ("small-half", mix(Sizes::Small, true)),
+        ("heavy-tail", mix(Sizes::HeavyTail, false)),
+        ("heavy-tail-half", mix(Sizes::HeavyTail, true)),
+    ];
+
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        Self::ALL.iter().find(|(_, mix)| mix == self).map_or("", |(name, _)| name)
+    }
+
+    /// Sizes with their shares, which need not add up to 1.
+    fn shares(self, torus: &Torus) -> Vec<(u32, f64)> {
+        let placements = torus.placements();
+        let alike = |keep: &dyn Fn([u16; 3]) -> bool| {
+            let mut sizes: Vec<u32> =
+                placements.iter().filter(|one| keep(one.sides)).map(|one| one.size).collect();
+            sizes.dedup();
+            sizes.into_iter().map(|size| (size, 1.0)).collect::<Vec<_>>()
+        };
+        let cells = torus.cells() as u32;
+        let mut shares: Vec<(u32, f64)> = match self.sizes {
+            Sizes::TpuV4 => {
+                let of = |(sides, share): ([u16; 3], f64)| {
+                    let mut sides = sides;
+                    sides.sort_unstable();
+                    let fits = placements.iter().find(|one| {
+                        let mut other = one.sides;
+                        other.sort_unstable();
+                        other == sides
+                    });
+                    fits.map(|one| (one.size, share))
+                };
+                SLICES.into_iter().filter_map(of).collect()
+            }
+            Sizes::Uniform => alike(&|_| true),
+            Sizes::Cubes => alike(&|[x, y, z]| x == y && y == z),
+            Sizes::Slabs => {
+                let flat = |sides: [u16; 3]| {
+                    let (least, most) = (sides.iter().min(), sides.iter().max());
+                    least.zip(most).is_some_and(|(least, most)| *most >= 4 * least)
+                };
+                alike(&flat)
+            }
+            Sizes::Small => {
+                let small = |sides: [u16; 3]| {
+                    sides.iter().map(|&s| u32::from(s)).product::<u32>() <= cells / 64
+                };
+                alike(&small)
+            }
+            Sizes::HeavyTail => {
+                let mut all = alike(&|_| true);
+                all.iter_mut().for_each(|(size, share)| *share = 1.0 / f64::from(*size));
+                all
+            }
+        };
+        if self.half {
+            let all: f64 = shares.iter().map(|share| share.1).sum();
+            shares.push((cells / 2, all / 9.0));
+        }
+        shares
+    }
+
+    /// The jobs of one stream; `None` if the menu has no such sizes. The same seed draws the same sizes and
+    /// service times, whatever the estimates.
+    pub fn draw(
+        self,
+        torus: &Torus,
+        jobs: usize,
+        estimates: Estimates,
+        seed: u64,
+    ) -> Option<Vec<Job>> {
+        let shares = self.shares(torus);
+        let on_menu = |size: u32| torus.placements().iter().any(|one| one.size == size);
+        let index = WeightedIndex::new(shares.iter().map(|share| share.1)).ok()?;
+        if !shares.iter().all(|share| on_menu(share.0)) {
+            return None;
+        }
+        let unit = Exp::new(1.0).ok()?;
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mean_bits =
+            shares.iter().map(|(size, share)| f64::from(*size).log2() * share).sum::<f64>()
+                / shares.iter().map(|share| share.1).sum::<f64>();
+        let mut all: Vec<Job> = (0..jobs)
+            .map(|_| {
+                let size = shares[index.sample(&mut random)].0;
+                let longer = match self.sizes {
+                    Sizes::HeavyTail => {
+                        (1.0 + (f64::from(size).log2() - mean_bits) / 4.0).max(0.25)
+                    }
+                    _ => 1.0,
+                };
+                let service = unit.sample(&mut random) * longer;
+                Job { size, service, estimate: service }
+            })
+            .collect();
+        estimates.give(&mut all, seed);
+        Some(all)
+    }
+}

@@ -1,0 +1,256 @@
+//! A search for the way to choose among boxes that keeps a torus busiest.
+//!
+//! Streams are cut in two. Ways are tried on the first halves: all that [`points`] lists on a few jobs
+//! of one stream, the best third of them on three times as much, and so on until all streams are used in
+//! full; then weights and slack of the best are changed one by one, as long as that helps. What is
+//! found is judged on the second halves, which begin with an idle torus and which the search never saw.
+
+use rayon::prelude::*;
+
+use super::{Bench, CONFIDENCE, Estimates, Job, Mix, Rule};
+use replay_core::allocator::torus3d::ways::{Way, points};
+use replay_core::metrics::estimate::Accumulator;
+use replay_core::placement::ties::{Handles, Rivals};
+use replay_core::stop::{Stop, Stopped};
+use replay_core::table::{Column, Table};
+
+/// Of so many ways one goes on, on so many times as many jobs.
+const KEPT: usize = 3;
+
+/// The fewest jobs on which a way is tried.
+const FEWEST: usize = 250;
+
+/// Rounds of changes of the best.
+const ROUNDS: usize = 4;
+
+/// What is searched for.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// The sizes.
+    pub mix: Mix,
+    /// What jobs say of their service time.
+    pub estimates: Estimates,
+    /// Jobs that may overtake, and the first.
+    pub window: usize,
+    /// Jobs of each stream, both halves together.
+    pub jobs: usize,
+    /// By stream its seed.
+    pub seeds: Vec<u64>,
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What for.
+    pub task: Task,
+    /// The best on the first halves, as parameters of `placements`.
+    pub way: String,
+    /// Ways that were tried.
+    pub tried: usize,
+    /// Utilization on the first halves in percent, on which it was chosen.
+    pub first: Accumulator,
+    /// Minus that of Slurm's rule on the same jobs, in percentage points.
+    pub first_gain: Accumulator,
+    /// The same two on the second halves.
+    pub second: Accumulator,
+    /// See above.
+    pub second_gain: Accumulator,
+    /// On the second halves: minus that of DL alone.
+    pub over_delay: Accumulator,
+}
+
+/// By stream, the two halves of its jobs.
+type Halves = Vec<[Vec<Job>; 2]>;
+
+/// Searches, on the current rayon pool.
+///
+/// # Errors
+/// [`Stopped`]. `None` if the menu has not the sizes of the mix, or a stream ended before any of its jobs.
+pub fn search(bench: &Bench, task: &Task, stop: &Stop) -> Result<Option<Found>, Stopped> {
+    let halves = |&seed: &u64| {
+        let mut first = task.mix.draw(bench.torus(), task.jobs, task.estimates, seed)?;
+        let second = first.split_off(task.jobs / 2);
+        Some([first, second])
+    };
+    let Some(streams) = task.seeds.iter().map(halves).collect::<Option<Halves>>() else {
+        return Ok(None);
+    };
+    let run = |jobs: &[Job], rule: Rule| bench.run(jobs, rule, task.window, stop);
+    let mut tried = 0;
+    // By way, its mean over so many streams of so many jobs of each first half.
+    let mut try_on = |ways: &[Way], used: usize, jobs: usize| -> Result<Vec<(f64, Way)>, Stopped> {
+        tried += ways.len();
+        let mean = |&way: &Way| -> Result<(f64, Way), Stopped> {
+            let of = |[first, _]: &[Vec<Job>; 2]| run(&first[..jobs], Rule::Way(way));
+            let all: Vec<f64> = streams[..used].par_iter().map(of).collect::<Result<_, _>>()?;
+            Ok((all.iter().sum::<f64>() / used as f64, way))
+        };
+        let mut found: Vec<(f64, Way)> = ways.par_iter().map(mean).collect::<Result<_, _>>()?;
+        // It keeps the order of equals.
+        found.sort_by(|one, other| other.0.total_cmp(&one.0));
+        Ok(found)
+    };
+    let half = task.jobs / 2;
+    let mut ways: Vec<Way> =
+        points(bench.ties.has_walls(), None).iter().map(|point| point.way).collect();
+    let (mut used, mut jobs) = (1, FEWEST.min(half));
+    let mut best = loop {
+        let found = try_on(&ways, used, jobs)?;
+        if used == streams.len() && jobs == half {
+            break found[0];
+        }
+        ways = found.iter().map(|one| one.1).take(ways.len().div_ceil(KEPT)).collect();
+        match jobs < half {
+            true => jobs = (jobs * KEPT).min(half),
+            false => used = (used * KEPT).min(streams.len()),
+        }
+    };
+    let mut known = ways;
+    for _ in 0..ROUNDS {
+        let mut next = Vec::new();
+        for way in changed(best.1) {
+            if !known.contains(&way) {
+                known.push(way);
+                next.push(way);
+            }
+        }
+        let found = try_on(&next, streams.len(), half)?;
+        match found.first() {
+            Some(&better) if better.0 > best.0 => best = better,
+            _ => break,
+        }
+    }
+    let on = |half: usize, rule: Rule| -> Result<Vec<f64>, Stopped> {
+        streams.par_iter().map(|halves| run(&halves[half], rule)).collect()
+    };
+    let percent = |all: &[f64]| all.iter().map(|one| 100.0 * one).collect::<Accumulator>();
+    let gain = |all: &[f64], base: &[f64]| -> Accumulator {
+        all.iter().zip(base).map(|(one, base)| 100.0 * (one - base)).collect()
+    };
+    let rule = Rule::Way(best.1);
+    let [first, second] = [on(0, rule)?, on(1, rule)?];
+    let slurm = [on(0, Rule::SLURM)?, on(1, Rule::SLURM)?];
+    let delay = on(1, Rule::DELAY)?;
+    let all = [&first, &second, &slurm[0], &slurm[1], &delay];
+    Ok(all.iter().all(|some| some.iter().all(|one| one.is_finite())).then(|| Found {
+        task: task.clone(),
+        way: best.1.to_string(),
+        tried,
+        first: percent(&first),
+        first_gain: gain(&first, &slurm[0]),
+        second: percent(&second),
+        second_gain: gain(&second, &slurm[1]),
+        over_delay: gain(&second, &delay),
+    }))
+}
+
+/// Ways that differ from one in one weight, by a factor of three, or in the slack, by two.
+fn changed(way: Way) -> Vec<Way> {
+    let Way::Terms(handles, rivals) = way else { return Vec::new() };
+    let mut all = Vec::new();
+    for place in 0..Handles::TERMS.len() {
+        let weight = handles.entries()[place];
+        for changed in [weight.saturating_mul(3), weight / 3] {
+            let mut entries = handles.entries();
+            entries[place] = changed.clamp(-Handles::MAX, Handles::MAX);
+            if changed != 0 && entries[place] != weight {
+                all.push(Way::Terms(Handles::of(entries), rivals));
+            }
+        }
+    }
+    if let Rivals::Compact(slack) = rivals {
+        all.extend([2.0, 0.5].map(|by| Way::Terms(handles, Rivals::Compact(slack * by))));
+    }
+    all
+}
+
+impl Table for Found {
+    const NAME: &'static str = "saturated_search";
+    const ROW: &'static str =
+        "one row per mix, estimates and window: the way to place that was found";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        let mean = |of: fn(&Self) -> &Accumulator| move |row: &Self| Some(of(row).estimate(CONFIDENCE).mean).filter(|one| one.is_finite());
+        let half = |of: fn(&Self) -> &Accumulator| move |row: &Self| Some(of(row).estimate(CONFIDENCE).half_width).filter(|one| one.is_finite());
+        vec![
+            Column::text("mix", "sizes of the jobs", |row: &Self| Some(row.task.mix.name())),
+            Column::text("estimates", "what jobs say of their service time", |row: &Self| Some(row.task.estimates.name())),
+            Column::new("window", "jobs", "waiting jobs that may start, the first included", |row: &Self| row.task.window as u32),
+            Column::text("way", "what was found on the first halves, as parameters of placements", |row: &Self| Some(&*row.way)),
+            Column::new("ways_tried", "", "ways that were tried, most of them on few jobs", |row: &Self| row.tried as u32),
+            Column::new("stream_jobs", "jobs", "jobs of each stream", |row: &Self| row.task.jobs as u32),
+            Column::new("streams", "", "streams, each with a seed of its own", |row: &Self| row.first.count() as u32),
+            Column::new("first_half_utilization", "%", "busy processors over all on the first halves, on which it was chosen, mean over streams", mean(|row| &row.first)),
+            Column::new("first_half_gain_on_slurm", "%", "the same minus that of slurm, in percentage points", mean(|row| &row.first_gain)),
+            Column::new("second_half_utilization", "%", "busy processors over all on the second halves, which the search never saw, mean over streams", mean(|row| &row.second)),
+            Column::new("second_half_gain_on_slurm", "%", "the same minus that of slurm, in percentage points", mean(|row| &row.second_gain)),
+            Column::new("second_half_gain_on_slurm_half_width", "%", "half of the 95 % interval of that gain, by streams", half(|row| &row.second_gain)),
+            Column::new("second_half_gain_on_dl", "%", "utilization on the second halves minus that of dl, in percentage points", mean(|row| &row.over_delay)),
+            Column::new("second_half_gain_on_dl_half_width", "%", "half of the 95 % interval of that gain, by streams", half(|row| &row.over_delay)),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use replay_core::placement::menu::{Anchors, Menu};
+    use replay_core::topology::Topology;
+
+    fn bench() -> Bench {
+        let topology: Topology = "torus:8x8x8".parse().expect("a machine");
+        let menu: Menu = "list:2x2x2+2x4x4+4x4x4+8x4x4".parse().expect("a menu");
+        let grid = topology.grid().expect("a grid");
+        Bench::new(menu.torus(grid, Anchors::Aligned, true).expect("a torus"))
+    }
+
+    /// What is reported is what the way comes to on each half, and it is at least as good on the first
+    /// as what it was changed from.
+    #[test]
+    fn what_is_found_is_judged_on_what_was_not_searched() {
+        let (bench, stop) = (bench(), Stop::new());
+        let (mix, estimates) = (Mix::ALL[1].1, Estimates::Exact);
+        let task = Task { mix, estimates, window: 1, jobs: 700, seeds: vec![4, 5, 6] };
+        let found = search(&bench, &task, &stop).expect("runs").expect("a way");
+        let all = points(false, None).into_iter().map(|point| point.way);
+        let mut ways: Vec<Way> = all.collect();
+        for _ in 0..ROUNDS {
+            let more: Vec<Way> = ways.iter().flat_map(|&way| changed(way)).collect();
+            if ways.iter().any(|way| way.to_string() == found.way) {
+                break;
+            }
+            ways = more;
+        }
+        let way = ways.into_iter().find(|way| way.to_string() == found.way).expect("its way");
+        for (half, known) in [&found.first, &found.second].into_iter().enumerate() {
+            let of = |&seed: &u64| {
+                let jobs = mix.draw(bench.torus(), 700, estimates, seed).expect("sizes");
+                let jobs = [&jobs[..350], &jobs[350..]][half];
+                100.0 * bench.run(jobs, Rule::Way(way), 1, &stop).expect("runs")
+            };
+            let all: Accumulator = task.seeds.iter().map(of).collect();
+            assert_eq!(all.estimate(CONFIDENCE).mean, known.estimate(CONFIDENCE).mean, "{half}");
+        }
+        assert!(found.tried > points(false, None).len());
+        stop.raise();
+        assert!(matches!(search(&bench, &task, &stop), Err(Stopped)));
+    }
+
+    #[test]
+    fn a_change_is_of_one_weight() {
+        assert_eq!(changed(Way::Slurm), []);
+        let terms = |weights| Way::Terms(Handles::of(weights), Rivals::Compact(0.5));
+        let names: Vec<String> =
+            changed(terms([100, 0, 1, 0, 0, 0])).iter().map(Way::to_string).collect();
+        let expected = [
+            "tie=300,0,1,slack=0.5",
+            "tie=33,0,1,slack=0.5",
+            "tie=100,0,3,slack=0.5",
+            "tie=100,0,1,slack=1",
+            "tie=100,0,1,slack=0.25",
+        ];
+        assert_eq!(names, expected);
+        assert!(changed(terms([Handles::MAX, 0, 0, 0, 0, 0])).len() == 3);
+    }
+}

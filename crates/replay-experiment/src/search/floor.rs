@@ -1,0 +1,87 @@
+use replay_core::topology::{NodeId, PairDistances, Topology};
+
+/// For each job size from 0 to the whole machine, a number that the pairwise L1 sum of
+/// such a job cannot be below, wherever its processors are.
+///
+/// Around any processor there are at most as many others within distance r as around the
+/// one in the middle, C(r) with itself. So the distances from one of k processors to the
+/// others sum to at least the sum over r >= 0 of max(0, k - C(r)), and k times that counts
+/// each pair twice. Jobs of one size class need no search for their best shape, for which
+/// no closed form is known. The whole machine is exact. Of several tori nothing is known.
+pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
+    let processors = topology.processors();
+    if let Topology::Toruses(_) = topology {
+        // No processor has the most others within every distance.
+        return vec![0; processors + 1];
+    }
+    let middle = middle(topology);
+    let mut at_distance: Vec<u64> = Vec::new();
+    for node in topology.nodes() {
+        let distance = topology.hops(middle, node) as usize;
+        if at_distance.len() <= distance {
+            at_distance.resize(distance + 1, 0);
+        }
+        at_distance[distance] += 1;
+    }
+    let mut within = at_distance;
+    for r in 1..within.len() {
+        within[r] += within[r - 1];
+    }
+    let mut least: Vec<u64> = (0..=processors as u64)
+        .map(|k| {
+            let from_one: u64 = within.iter().map(|&within| k.saturating_sub(within)).sum();
+            (k * from_one).div_ceil(2)
+        })
+        .collect();
+    let all: Vec<NodeId> = topology.nodes().collect();
+    if let Some(whole) = least.last_mut() {
+        *whole = PairDistances::new(topology).sum(&all);
+    }
+    least
+}
+
+/// A processor with the most others within every distance. Along one axis the middle
+/// position has the most others within any distance, and distances add up over axes; on a
+/// hypercube all processors are equal.
+fn middle(topology: &Topology) -> NodeId {
+    match topology.grid() {
+        Some(grid) => grid.node(grid.axes().map(|axis| axis.extent / 2)),
+        None => NodeId(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn small_jobs_and_whole_machines_are_exact() {
+        let least = least_pairwise_l1(&"10x10".parse().expect("a mesh"));
+        // One, two, three in a corner; the best four are a block of sum 8.
+        assert_eq!(&least[..5], [0, 0, 1, 3, 6]);
+        assert_eq!(least[100], 33_000);
+        assert_eq!(least.len(), 101);
+    }
+
+    proptest! {
+        #[test]
+        fn no_set_is_closer_together(
+            machine in proptest::sample::select(vec!["5x6", "3x10", "torus:6x5", "torus[y]:4x7", "3x4x3", "hypercube:5"]),
+            members in proptest::collection::vec(any::<bool>(), 64),
+            block in 1u32..30,
+        ) {
+            let topology: Topology = machine.parse().expect("a machine");
+            let least = least_pairwise_l1(&topology);
+            let any: Vec<_> = topology.nodes().filter(|n| members[n.index()]).collect();
+            // The nearest around a processor, which come close to the best.
+            let mut near: Vec<_> = topology.nodes().collect();
+            let centre = middle(&topology);
+            near.sort_by_key(|&node| topology.hops(centre, node));
+            near.truncate(block as usize);
+            for set in [any, near] {
+                prop_assert!(least[set.len()] <= PairDistances::new(&topology).sum(&set));
+            }
+        }
+    }
+}

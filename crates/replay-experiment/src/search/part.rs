@@ -1,0 +1,317 @@
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::SearchError;
+use super::column::Needs;
+use super::floor::least_pairwise_l1;
+use super::objective::Objective;
+use super::tally::{ClassSum, Tally};
+use replay_core::allocator::registry::AllocatorSpec;
+use crate::cell::Schedule;
+use crate::sweep::PlannedTrace;
+use crate::together::Together;
+use crate::{Pace, Trace, Watch};
+use replay_core::metrics::{Locality, ScheduleMetrics};
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::simulation::{Event, Placed, ReplayError, Scene, TimelineError, replay_while};
+use replay_core::stop::Stop;
+use replay_core::workload::JobId;
+
+/// One trace of a search, scheduled once; every evaluation replays its timeline.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// What tables call it.
+    pub name: String,
+    /// The jobs and the machine.
+    pub trace: Arc<Trace>,
+    schedule: Schedule,
+    /// Canonical name of who scheduled it.
+    scheduler: String,
+    /// Weight by job size.
+    weights: Vec<u64>,
+    /// By the number of decisions made: what the jobs still to come add to the weighted
+    /// sum at least.
+    floors: Vec<u128>,
+}
+
+/// How far a replay goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reach {
+    /// Decisions at most.
+    pub decisions: usize,
+    /// The weighted pairwise L1 sum of these decisions above which the replay need not go
+    /// on; only for objectives that only grow.
+    pub most: Option<u128>,
+    /// Decisions of all replays of the evaluation, for the forecast of what it takes.
+    pub of: usize,
+}
+
+impl Part {
+    /// Schedules the trace, unless or until `stop` is raised.
+    ///
+    /// # Errors
+    /// [`SearchError::Timeline`] if a job does not fit the machine; [`SearchError::Stopped`].
+    pub fn new(
+        name: String,
+        trace: Arc<Trace>,
+        scheduler: &SchedulerSpec,
+        objective: &Objective,
+        stop: &Stop,
+    ) -> Result<Self, SearchError> {
+        let schedule = trace.schedule(scheduler, stop).map_err(|cause| match cause {
+            TimelineError::Stopped(stopped) => stopped.into(),
+            cause => SearchError::Timeline { part: name.clone(), cause },
+        })?;
+        let jobs = &trace.workload.jobs;
+        let largest = jobs.iter().map(|job| job.size).max().unwrap_or(0);
+        let weights: Vec<u64> = (0..=largest).map(|size| objective.weights.of(size)).collect();
+        let least = least_pairwise_l1(&trace.topology);
+        let mut floors = vec![0];
+        let mut rest = 0;
+        for event in schedule.timeline.events().iter().rev() {
+            if let Event::Start(id) = event {
+                let size = jobs[id.index()].size;
+                let points = trace.topology.points(size);
+                rest += u128::from(weights[size as usize]) * u128::from(least[points as usize]);
+                floors.push(rest);
+            }
+        }
+        floors.reverse();
+        Ok(Self { name, trace, schedule, scheduler: scheduler.to_string(), weights, floors })
+    }
+
+    /// Whether it is the next shaken copy of the trace that another part is a copy of.
+    pub fn follows(&self, other: &Self) -> bool {
+        other.trace.copy > 0 && self.trace.copy == other.trace.copy + 1 && self.name == other.name
+    }
+
+    /// Decisions of a whole replay.
+    pub fn decisions(&self) -> usize {
+        self.floors.len() - 1
+    }
+
+    /// What decides its replays beside the strategy, in one line. Its name does not count.
+    pub fn identity(&self) -> String {
+        let PlannedTrace { jobs_digest, starts_digest, topology, .. } =
+            PlannedTrace::new(&self.trace);
+        let starts = starts_digest.unwrap_or_default();
+        format!("{jobs_digest} {starts} {topology} {}", self.scheduler)
+    }
+
+    /// What the schedule alone decides.
+    pub fn schedule_metrics(&self) -> &ScheduleMetrics {
+        &self.schedule.metrics
+    }
+
+    /// What the first `decisions` add to the weighted sum at least.
+    pub fn floor(&self, decisions: usize) -> u128 {
+        self.floors[0] - self.floors[decisions]
+    }
+
+    /// Replays the timeline with allocators, each as far as its reach. A tally of fewer decisions
+    /// than asked for lost against [`Reach::most`].
+    ///
+    /// # Errors
+    /// [`SearchError`] if a strategy does not work on the machine or refuses a job, or if
+    /// the watch's flag is raised.
+    pub fn measure_all(
+        &self,
+        runs: &[(AllocatorSpec, Reach)],
+        needs: Needs,
+        watch: Watch<'_>,
+    ) -> Result<Vec<Tally>, SearchError> {
+        let far = runs.iter().all(|(_, reach)| reach.decisions > 0);
+        let specs = runs.iter().map(|(spec, _)| spec);
+        let together =
+            Together::new(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise && far);
+        match together {
+            Some(together) => self.measure_together(together, runs, watch),
+            None => runs.iter().map(|run| self.measure(&run.0, needs, run.1, watch)).collect(),
+        }
+    }
+
+    /// [`measure_all`](Self::measure_all) in lockstep, of pairwise L1 alone.
+    fn measure_together(
+        &self,
+        together: Together,
+        runs: &[(AllocatorSpec, Reach)],
+        watch: Watch<'_>,
+    ) -> Result<Vec<Tally>, SearchError> {
+        let jobs = &self.trace.workload.jobs;
+        let of = runs.iter().map(|(_, reach)| reach.of).sum();
+        let mut pace = Pace::new(watch, of).counted();
+        let mut tallies = Tallies::new(self, runs);
+        let observe = |placed: Placed<'_>| {
+            let size = jobs[placed.job.index()].size;
+            placed.ways.iter().for_each(|_| pace.started());
+            tallies.add(self, placed.job, size, placed.pairwise_l1, placed.ways);
+        };
+        together
+            .replay(&self.schedule.timeline, self.scene(watch), observe)
+            .map_err(|cause| self.failed(cause))?;
+        Ok(tallies.done(self))
+    }
+
+    /// Replays the timeline with an allocator, as [`measure_all`](Self::measure_all).
+    ///
+    /// # Errors
+    /// As there.
+    pub fn measure(
+        &self,
+        allocator: &AllocatorSpec,
+        needs: Needs,
+        reach: Reach,
+        watch: Watch<'_>,
+    ) -> Result<Tally, SearchError> {
+        let topology = &self.trace.topology;
+        let jobs = &self.trace.workload.jobs;
+        let mut allocator = allocator.build(topology, 0)?;
+        allocator.stopped_by(watch.stop);
+        let mut locality = Locality::new(topology);
+        let mut sum = Sum::new(self, reach);
+        if reach.decisions == 0 {
+            return Ok(sum.tally);
+        }
+        let ties = needs >= Needs::Ties;
+        let mut pace = Pace::new(watch, reach.of).counted();
+        let observe = |decision: replay_core::simulation::Decision<'_>| {
+            pace.started();
+            let size = jobs[decision.job.index()].size;
+            let pairwise_l1 = if needs >= Needs::Placements {
+                let placement = locality.placement(decision.nodes, topology.points(size));
+                sum.tally.placements.record(&placement);
+                placement.pairwise_l1
+            } else {
+                locality.pairwise_l1(decision.nodes)
+            };
+            if let Some(sets) = decision.tied {
+                sum.tally.ties.record(sets);
+            }
+            match sum.add(self, size, pairwise_l1) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(()),
+            }
+        };
+        let (timeline, scene) = (&self.schedule.timeline, self.scene(watch));
+        replay_while(timeline, scene, allocator.as_mut(), ties, observe)
+            .map_err(|cause| self.failed(cause))?;
+        Ok(sum.tally)
+    }
+
+    fn scene<'a>(&'a self, watch: Watch<'a>) -> Scene<'a> {
+        let topology = &self.trace.topology;
+        Scene { jobs: self.trace.jobs(), topology, timed: false, stop: watch.stop }
+    }
+
+    fn failed(&self, cause: ReplayError) -> SearchError {
+        match cause {
+            ReplayError::Stopped(stopped) => stopped.into(),
+            cause => SearchError::Replay { part: self.name.clone(), cause },
+        }
+    }
+}
+
+/// What one replay has come to so far.
+#[derive(Debug)]
+struct Sum {
+    tally: Tally,
+    weighted: u128,
+    reach: Reach,
+}
+
+impl Sum {
+    fn new(part: &Part, reach: Reach) -> Self {
+        let classes = vec![ClassSum::default(); part.weights.len()];
+        Self { tally: Tally { classes, ..Tally::default() }, weighted: 0, reach }
+    }
+
+    /// One more decision. Whether the replay is to go on: it has not lost, nor gone as far as it should.
+    #[inline]
+    fn add(&mut self, part: &Part, size: u32, pairwise_l1: u64) -> bool {
+        let Self { tally, weighted, reach } = self;
+        let class = &mut tally.classes[size as usize];
+        class.jobs += 1;
+        class.pairwise_l1 += pairwise_l1;
+        tally.decisions += 1;
+        *weighted += u128::from(part.weights[size as usize]) * u128::from(pairwise_l1);
+        let lost = reach.most.is_some_and(|most| {
+            *weighted + part.floors[tally.decisions] - part.floors[reach.decisions] > most
+        });
+        !lost && tally.decisions < reach.decisions
+    }
+}
+
+/// What the replays of many ways in lockstep have come to so far.
+struct Tallies<'a> {
+    runs: &'a [(AllocatorSpec, Reach)],
+    /// Pairwise L1 sums by job size, and of each size by way.
+    pairwise_l1: Vec<u64>,
+    /// Weighted sums by way, where one can lose.
+    weighted: Vec<u128>,
+    /// Decisions made by those that go on, and by way, if it does not.
+    made: usize,
+    ended: Vec<Option<usize>>,
+    latest: Option<JobId>,
+}
+
+impl<'a> Tallies<'a> {
+    fn new(part: &Part, runs: &'a [(AllocatorSpec, Reach)]) -> Self {
+        Self {
+            runs,
+            pairwise_l1: vec![0; part.weights.len() * runs.len()],
+            weighted: vec![0; runs.len()],
+            made: 0,
+            ended: vec![None; runs.len()],
+            latest: None,
+        }
+    }
+
+    /// The next decision, as some ways make it; those whose replay is not to go on are taken out.
+    fn add(&mut self, part: &Part, job: JobId, size: u32, pairwise_l1: u64, ways: &mut Vec<u32>) {
+        if self.latest != Some(job) {
+            (self.latest, self.made) = (Some(job), self.made + 1);
+        }
+        let Self { runs, pairwise_l1: sums, weighted, made, ended, .. } = self;
+        let sums = &mut sums[size as usize * runs.len()..][..runs.len()];
+        let more = u128::from(part.weights[size as usize]) * u128::from(pairwise_l1);
+        ways.retain(|&way| {
+            let way = way as usize;
+            sums[way] += pairwise_l1;
+            let reach = runs[way].1;
+            let lost = reach.most.is_some_and(|most| {
+                weighted[way] += more;
+                weighted[way] + part.floors[*made] - part.floors[reach.decisions] > most
+            });
+            let goes_on = !lost && *made < reach.decisions;
+            if !goes_on {
+                ended[way] = Some(*made);
+            }
+            goes_on
+        });
+    }
+
+    /// What each has come to.
+    fn done(self, part: &Part) -> Vec<Tally> {
+        let jobs = &part.trace.workload.jobs;
+        let mut counted = (0, vec![0; part.weights.len()]);
+        let mut tally = |way: usize| {
+            let decisions = self.ended[way].unwrap_or(self.made);
+            if counted.0 != decisions {
+                counted = (decisions, vec![0; part.weights.len()]);
+                let started = |event: &Event| match *event {
+                    Event::Start(id) => Some(jobs[id.index()].size as usize),
+                    Event::End(_) => None,
+                };
+                let sizes = part.schedule.timeline.events().iter().filter_map(started);
+                sizes.take(decisions).for_each(|size| counted.1[size] += 1);
+            }
+            let class = |(size, &jobs): (usize, &u64)| ClassSum {
+                jobs,
+                pairwise_l1: self.pairwise_l1[size * self.runs.len() + way],
+            };
+            let classes = counted.1.iter().enumerate().map(class).collect();
+            Tally { classes, decisions, ..Tally::default() }
+        };
+        (0..self.runs.len()).map(&mut tally).collect()
+    }
+}

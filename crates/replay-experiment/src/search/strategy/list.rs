@@ -1,0 +1,25 @@
+use super::{Archive, Batch, SearchError, SearchStrategy};
+use crate::search::Candidate;
+
+/// Candidates written down beforehand, such as [`Space::grid`](crate::search::Space::grid).
+#[derive(Clone, Debug)]
+pub struct List {
+    candidates: Vec<Candidate>,
+}
+
+impl List {
+    /// These, all at once.
+    pub fn new(candidates: Vec<Candidate>) -> Self {
+        Self { candidates }
+    }
+}
+
+impl SearchStrategy for List {
+    fn ask(&mut self, _archive: &Archive) -> Result<Batch, SearchError> {
+        Ok(Batch::whole(std::mem::take(&mut self.candidates)))
+    }
+
+    fn is_done(&self, _archive: &Archive) -> bool {
+        self.candidates.is_empty()
+    }
+}

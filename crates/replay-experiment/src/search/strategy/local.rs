@@ -1,0 +1,216 @@
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rand_distr::StandardNormal;
+
+use super::{Archive, Batch, Random, SearchError, SearchStrategy};
+use replay_core::allocator::centre::{Slack, TieVector};
+use crate::search::Candidate;
+use crate::search::archive::better_first;
+use crate::search::ratio::{Ratio, nearest_vector};
+use crate::search::space::Space;
+
+/// Step at the begin of a descent: a factor is changed to half as much again, or by as
+/// much less.
+const FIRST_STEP: f64 = 0.5;
+/// Step below which a descent has ended.
+const LAST_STEP: f64 = 0.015;
+/// Draws around the centre in a batch, beside its regular neighbours.
+const DRAWS: usize = 24;
+/// Draws are rounded to factors up to numbers from here to the largest of the space.
+const SMALL: f64 = 6.0;
+/// Looks in a row that show nothing new after which the space is taken to be exhausted.
+const ATTEMPTS: usize = 2000;
+/// Looks around one centre with one step.
+const LOOKS: u32 = 2;
+/// Vectors of one scan radius and slack nearer than this in both shares are of one
+/// neighbourhood.
+const NEIGHBOURHOOD: f64 = 0.04;
+/// Of so many best candidates one may be the next centre; after them, ratios are drawn.
+const STARTS: usize = 200;
+
+/// The supplementary search of Johnson, Bunde, Leung (section III), made definite: vectors
+/// near the best so far, in ratio space.
+///
+/// A descent looks around its centre: each factor by a step larger and smaller, or 0, the
+/// neighbouring scan radii and slacks, and some draws. It moves to the best that it sees if
+/// that is better; if none is it looks once more, then halves its step. When the step is
+/// small it begins again at the best that no descent has come near yet, at last at ratios
+/// drawn at random. It ends by itself only when there is nothing new in the space.
+///
+/// Tie values are sums of whole numbers, so that ratios of small numbers make candidates
+/// equal that any ratio beside them tells apart: a vector such as (2,13,20,6) is better
+/// than all around it. Draws are therefore rounded to small numbers as often as to large
+/// ones.
+#[derive(Clone, Debug)]
+pub struct Local {
+    space: Space,
+    rng: ChaCha8Rng,
+    random: Random,
+    centre: Option<Candidate>,
+    step: f64,
+    /// Looks around the centre with this step that found nothing.
+    in_vain: u32,
+    /// Centres of descents that have ended.
+    explored: Vec<Candidate>,
+}
+
+impl Local {
+    /// Searches from the best of the archive on, by a seed. Scan radii go as far as the
+    /// space says.
+    pub fn new(space: Space, seed: u64) -> Self {
+        Self {
+            random: Random::new(space.clone(), seed),
+            // Another stream than that of the restarts.
+            rng: ChaCha8Rng::seed_from_u64(seed.wrapping_add(1 << 32)),
+            space,
+            centre: None,
+            step: FIRST_STEP,
+            in_vain: 0,
+            explored: Vec::new(),
+        }
+    }
+
+    /// Follows the best that is near the centre, or ends the descent.
+    fn follow(&mut self, archive: &Archive, centre: Candidate) {
+        let Some(here) = archive.get(centre) else { return };
+        let best = archive.ranked().into_iter().find(|one| self.reaches(centre, one.candidate));
+        match best {
+            Some(best) if better_first(best, here).is_lt() => {
+                (self.centre, self.in_vain) = (Some(best.candidate), 0);
+            }
+            _ => self.narrow(centre),
+        }
+    }
+
+    /// Nothing better was seen around the centre.
+    fn narrow(&mut self, centre: Candidate) {
+        self.in_vain += 1;
+        if self.in_vain == LOOKS {
+            (self.step, self.in_vain) = (self.step / 2.0, 0);
+        }
+        if self.step < LAST_STEP {
+            self.explored.push(centre);
+            (self.centre, self.step) = (None, FIRST_STEP);
+        }
+    }
+
+    /// Whether a step from `centre` may lead to `other`.
+    fn reaches(&self, centre: Candidate, other: Candidate) -> bool {
+        let (a, b) = (Ratio::of(centre.vector), Ratio::of(other.vector));
+        let far = (a.wall - b.wall).abs().max((a.border - b.border).abs());
+        let far = far.max((a.ends - b.ends).abs());
+        let steps = self.space.step(centre.slack).abs_diff(self.space.step(other.slack));
+        let radii = centre.vector.scan_radius.abs_diff(other.vector.scan_radius);
+        radii <= 2 && steps <= 2 && far <= self.step
+    }
+
+    /// Where the next descent begins.
+    fn restart(&mut self, archive: &Archive) -> Candidate {
+        let near = |a: Candidate, b: Candidate| {
+            let (x, y) = (Ratio::of(a.vector), Ratio::of(b.vector));
+            (a.vector.scan_radius, a.slack) == (b.vector.scan_radius, b.slack)
+                && (x.wall - y.wall).abs() < NEIGHBOURHOOD
+                && (x.border - y.border).abs() < NEIGHBOURHOOD
+                && (x.ends - y.ends).abs() < NEIGHBOURHOOD
+        };
+        let ranked = archive.ranked();
+        let candidates = ranked.iter().take(STARTS).map(|one| one.candidate);
+        let mut unexplored =
+            candidates.filter(|&one| !self.explored.iter().any(|&other| near(other, one)));
+        unexplored.next().unwrap_or_else(|| self.random.draw())
+    }
+
+    /// Neighbours of a centre: regular ones first, then draws.
+    fn neighbours(&mut self, centre: Candidate) -> Vec<Candidate> {
+        let Candidate { vector: centre, slack } = centre;
+        let factors = Ratio::of(centre).factors();
+        let (step, largest) = (self.step, self.space.largest);
+        let mut found = Vec::new();
+        // EF stays 0 where estimates play no part.
+        let moved = if self.space.takes_ends() { 4 } else { 3 };
+        for i in 0..moved {
+            // A factor of 0 cannot be multiplied; it becomes a small one.
+            let steps = [factors[i] * (1.0 + step), factors[i] / (1.0 + step), 0.0, 0.1 * step];
+            let steps = if factors[i] > 0.0 { &steps[..3] } else { &steps[3..] };
+            for &changed in steps {
+                let mut factors = factors;
+                factors[i] = changed;
+                found.extend(nearest_vector(centre.scan_radius, factors, largest));
+            }
+        }
+        for away in [1, 2] {
+            let radii = [centre.scan_radius.saturating_sub(away), centre.scan_radius + away];
+            found.extend(radii.map(|scan_radius| TieVector { scan_radius, ..centre }));
+        }
+        // All these with the centre's slack, and the centre with others.
+        let mut found: Vec<_> =
+            found.into_iter().map(|vector| Candidate { vector, slack }).collect();
+        for away in [1, 2] {
+            let steps = self.steps_away(slack, away);
+            found.extend(steps.map(|slack| Candidate { vector: centre, slack }));
+        }
+        for _ in 0..DRAWS {
+            let draw = |factor: f64, rng: &mut ChaCha8Rng| {
+                let normal: f64 = rng.sample(StandardNormal);
+                if factor > 0.0 { factor * (step * normal).exp() } else { 0.1 * step * normal }
+            };
+            let mut drawn = factors;
+            drawn[..moved].iter_mut().for_each(|factor| *factor = draw(*factor, &mut self.rng));
+            let other = i64::from(self.rng.random_range(0..4u32) == 0);
+            let way = if self.rng.random_range(0..2u32) == 0 { -other } else { other };
+            let scan_radius = (i64::from(centre.scan_radius) + way).max(0) as u32;
+            // As likely between 6 and 12 as between 50 and 100.
+            let wide = f64::from(largest).max(SMALL) / SMALL;
+            let most = (SMALL * wide.powf(self.rng.random())).round() as u32;
+            let slack = self.draw_slack(slack);
+            let vector = nearest_vector(scan_radius, drawn, most.min(largest));
+            found.extend(vector.map(|vector| Candidate { vector, slack }));
+        }
+        let radii = self.space.scan_radii;
+        found.retain(|one| radii.contains(one.vector.scan_radius));
+        found
+    }
+
+    /// The slacks so many steps below and above.
+    fn steps_away(&self, slack: Slack, away: usize) -> impl Iterator<Item = Slack> + use<> {
+        let (slacks, step) = (&self.space.slacks, self.space.step(slack));
+        let below = step.checked_sub(away).map(|step| slacks[step]);
+        below.into_iter().chain(slacks.get(step + away).copied())
+    }
+
+    /// A neighbouring slack once in four times. Where there is no choice, nothing is drawn.
+    fn draw_slack(&mut self, slack: Slack) -> Slack {
+        if self.space.slacks.len() == 1 || self.rng.random_range(0..4u32) > 0 {
+            return slack;
+        }
+        let near: Vec<Slack> = self.steps_away(slack, 1).collect();
+        near[self.rng.random_range(0..near.len() as u32) as usize]
+    }
+}
+
+impl SearchStrategy for Local {
+    fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
+        if let Some(centre) = self.centre {
+            self.follow(archive, centre);
+        }
+        for _ in 0..ATTEMPTS {
+            let centre = match self.centre {
+                Some(centre) => centre,
+                None => {
+                    let centre = self.restart(archive);
+                    self.centre = Some(centre);
+                    centre
+                }
+            };
+            let mut batch = vec![centre];
+            batch.extend(self.neighbours(centre));
+            batch.retain(|&one| archive.get(one).is_none());
+            if !batch.is_empty() {
+                return Ok(Batch::whole(batch));
+            }
+            // Nothing new at this step.
+            self.narrow(centre);
+        }
+        Ok(Batch::whole(Vec::new()))
+    }
+}

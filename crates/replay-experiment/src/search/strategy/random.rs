@@ -1,0 +1,57 @@
+use rand::RngExt;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+
+use super::{Archive, Batch, SearchError, SearchStrategy};
+use replay_core::allocator::centre::Slack;
+use crate::search::Candidate;
+use crate::search::ratio::{Ratio, nearest_vector};
+use crate::search::space::Space;
+
+/// Candidates in a batch.
+const BATCH: usize = 64;
+
+/// Scan radii, ratios and slacks drawn independently: SR, wall share, border share, the ends share
+/// if estimates may break ties, and the slack among those of the space are each uniform.
+#[derive(Clone, Debug)]
+pub struct Random {
+    space: Space,
+    rng: ChaCha8Rng,
+}
+
+impl Random {
+    /// Draws in a space by a seed.
+    pub fn new(space: Space, seed: u64) -> Self {
+        Self { space, rng: ChaCha8Rng::seed_from_u64(seed) }
+    }
+
+    /// One more candidate.
+    pub fn draw(&mut self) -> Candidate {
+        loop {
+            let scan_radius = self.rng.random_range(self.space.scan_radii.iter());
+            let [wall, border] = [self.rng.random(), self.rng.random()];
+            // Where there is no choice, nothing is drawn.
+            let ends = if self.space.takes_ends() { self.rng.random() } else { 0.0 };
+            let ratio = Ratio { wall, border, ends };
+            let slack = self.slack();
+            if let Some(vector) = nearest_vector(scan_radius, ratio.factors(), self.space.largest) {
+                return Candidate { vector, slack };
+            }
+        }
+    }
+
+    /// One of the slacks; where there is no choice, nothing is drawn.
+    fn slack(&mut self) -> Slack {
+        let slacks = &self.space.slacks;
+        match slacks[..] {
+            [only] => only,
+            _ => slacks[self.rng.random_range(0..slacks.len() as u32) as usize],
+        }
+    }
+}
+
+impl SearchStrategy for Random {
+    fn ask(&mut self, _archive: &Archive) -> Result<Batch, SearchError> {
+        Ok(Batch::whole((0..BATCH).map(|_| self.draw()).collect()))
+    }
+}

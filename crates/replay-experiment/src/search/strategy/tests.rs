@@ -1,0 +1,427 @@
+use std::sync::{Arc, Mutex};
+
+use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
+
+use super::*;
+use replay_core::allocator::registry::AllocatorSpec;
+use crate::journal::{JOURNAL_FILE, Journal};
+use crate::search::*;
+use crate::{Cell, Measure, Trace, Watch, run_cell};
+use crate::files::Dir;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::stop::Stop;
+use replay_core::workload::{Policy, Window, Workload};
+
+const SWF: &[u8] = include_bytes!("../../../../../traces/lublin-10x10.swf");
+
+fn trace(jobs: usize) -> Arc<Trace> {
+    let window = Window { jobs: Some(jobs), ..Window::ALL };
+    let read = Workload::from_reader(SWF, "own.swf", &Policy::JOHNSON, &window, Default::default());
+    let workload = Arc::new(read.expect("the trace that comes with the project"));
+    let machine = "10x10".parse().expect("a mesh");
+    Arc::new(Trace::new(workload, machine, "johnson", &[SchedulerSpec::easy()]))
+}
+
+fn problem(traces: &[Arc<Trace>], objective: &str, constraints: &[&str]) -> Problem {
+    let objective: Objective = objective.parse().expect("an objective");
+    let part = |trace: &Arc<Trace>| {
+        Part::new(
+            "own".to_string(),
+            trace.clone(),
+            &SchedulerSpec::easy(),
+            &objective,
+            &Stop::new(),
+        )
+    };
+    let parts: Vec<Part> = traces.iter().map(part).collect::<Result<_, _>>().expect("parts");
+    let constraints = constraints.iter().map(|text| text.parse().expect("a constraint")).collect();
+    let allocator: AllocatorSpec = "mc1x1".parse().expect("an allocator");
+    Problem::new(parts, allocator, objective.clone(), constraints, Watch::new(&Stop::new()))
+        .expect("a problem")
+}
+
+fn small() -> Space {
+    Space {
+        scan_radii: "1..2".parse().expect("a range"),
+        factors: "0..2".parse().expect("a range"),
+        largest: 20,
+        ..Space::johnson()
+    }
+}
+
+/// The space with a second slack.
+fn slackened(space: Space) -> Space {
+    Space { slacks: ["0", "0.2"].map(|text| text.parse().expect("a slack")).to_vec(), ..space }
+}
+
+fn go(
+    problem: &Problem,
+    strategy: &mut dyn SearchStrategy,
+    archive: &mut Archive,
+    evaluations: Option<u64>,
+    keep: Option<usize>,
+) -> End {
+    let stop = Stop::new();
+    let watch = Watch::new(&stop);
+    let control = Control { evaluations, keep, memory: None, watch, progress: &|_| {} };
+    search(problem, strategy, archive, control).expect("a search")
+}
+
+fn searched(
+    problem: &Problem,
+    mut strategy: impl SearchStrategy,
+    evaluations: Option<u64>,
+    keep: Option<usize>,
+) -> Archive {
+    let mut archive = Archive::default();
+    go(problem, &mut strategy, &mut archive, evaluations, keep);
+    archive
+}
+
+#[test]
+fn exhaustive_equals_a_plain_loop() {
+    let trace = trace(300);
+    let mut plain: Vec<(u64, String)> = Vec::new();
+    for (slack, sr) in [("0", 1), ("0", 2), ("0.2", 1), ("0.2", 2)] {
+        for (a, w, b) in (0..27).map(|i| (i / 9, i / 3 % 3, i % 3)) {
+            let allocator = format!("mc1x1[tie={sr},{a},{w},{b},slack={slack}]");
+            let allocator = allocator.parse().expect("an allocator");
+            let cell =
+                Cell { trace: trace.clone(), scheduler: SchedulerSpec::easy(), allocator, seed: 0 };
+            let sum = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))
+                .expect("a run")
+                .metrics
+                .total_pairwise_l1;
+            plain.push((sum, format!("{sr},{a},{w},{b}@{slack}")));
+        }
+    }
+    let problem = problem(&[trace], "total_pairwise_l1", &[]);
+    let archive = searched(&problem, List::new(slackened(small()).grid()), None, None);
+    let best = archive.best().expect("a vector");
+    let least = plain.iter().map(|(sum, _)| *sum).min().expect("sums");
+    assert_eq!(best.values, [least as f64]);
+    // Every vector has the sum of the one of its ratio.
+    for (sum, text) in plain {
+        let one: Candidate = text.parse().expect("a vector");
+        if !one.vector.is_indifferent() {
+            let known = archive.get(one).expect("every ratio");
+            assert_eq!(known.values, [sum as f64], "{text}");
+        }
+    }
+    assert_eq!(archive.evaluations().len(), 2 * 38);
+}
+
+#[test]
+fn stopping_early_does_not_change_the_best() {
+    let problem = problem(&[trace(400), trace(150)], "mean_pairwise_l1[weights=size]", &[]);
+    let space = Space { factors: "0..3".parse().expect("a range"), ..Space::johnson() };
+    let whole = searched(&problem, List::new(space.grid()), None, None);
+    let spared = searched(&problem, List::new(space.grid()), None, Some(5));
+    let top = |archive: &Archive| archive.ranked().into_iter().take(5).cloned().collect::<Vec<_>>();
+    assert_eq!(top(&whole), top(&spared));
+    let count = spared.spared(problem.decisions());
+    assert!(count.stopped > 100, "{count:?}");
+    assert_eq!(whole.decisions() - spared.decisions(), count.stopped_decisions);
+    for one in spared.evaluations().iter().filter(|one| one.extent == Extent::Stopped) {
+        let known = whole.get(one.candidate).expect("the same vectors");
+        assert!(known.improvement_percent <= one.improvement_percent);
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same() {
+    let problem = problem(&[trace(200)], "mean_pairwise_l1", &["worst-class[jobs=5]<=5"]);
+    type Make = fn() -> Box<dyn SearchStrategy>;
+    let makes: [(Make, u64); 8] = [
+        (|| Box::new(List::new(Space::johnson().grid())), 700),
+        (|| Box::new(Random::new(Space::johnson(), 3)), 150),
+        (|| Box::new(Local::new(Space::johnson(), 3)), 150),
+        (|| Box::new(Tpe::new(Space::johnson(), 3)), 80),
+        (|| Box::new(Halving::new(small().grid(), 2)), 1000),
+        (|| Box::new(Random::new(slackened(Space::johnson()), 3)), 150),
+        (|| Box::new(Local::new(slackened(Space::johnson()), 3)), 150),
+        (|| Box::new(Tpe::new(slackened(Space::johnson()), 3)), 80),
+    ];
+    for (make, evaluations) in makes {
+        let run = |threads: usize| {
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+            let mut archive = Archive::default();
+            pool.install(|| {
+                let mut strategy = make();
+                go(&problem, strategy.as_mut(), &mut archive, Some(evaluations), Some(3));
+            });
+            archive
+        };
+        let (one, three) = (run(1), run(3));
+        assert!(!one.evaluations().is_empty());
+        assert_eq!(one.evaluations(), three.evaluations());
+    }
+}
+
+#[test]
+fn local_is_never_worse_than_its_start_and_moves_on() {
+    let problem = problem(&[trace(400)], "mean_pairwise_l1", &[]);
+    let mut archive = searched(&problem, List::new(small().grid()), None, None);
+    let start = archive.best().expect("a start").improvement_percent;
+    let end = go(&problem, &mut Local::new(Space::johnson(), 1), &mut archive, Some(200), Some(10));
+    assert_eq!((end, archive.evaluations().len()), (End::Evaluations, 238));
+    assert!(archive.best().expect("an end").improvement_percent >= start);
+
+    // From a bad start there is a way up.
+    let bad = vec!["1,0,0,1".parse().expect("a vector")];
+    let mut archive = searched(&problem, List::new(bad), None, None);
+    let start = archive.best().expect("a start").improvement_percent;
+    go(&problem, &mut Local::new(Space::johnson(), 1), &mut archive, Some(100), Some(10));
+    assert!(archive.best().expect("an end").improvement_percent > start);
+}
+
+/// Of every slack some are tried, of none that is not in the space any.
+#[test]
+fn strategies_move_among_the_slacks_of_the_space() {
+    let problem = problem(&[trace(60)], "mean_pairwise_l1", &[]);
+    let slacks = ["0.05", "0.1", "0.3", "0.5"].map(|text| text.parse().expect("a slack"));
+    let space = Space { slacks: slacks.to_vec(), ..Space::johnson() };
+    let strategies: [Box<dyn SearchStrategy>; 3] = [
+        Box::new(Local::new(space.clone(), 0)),
+        Box::new(Random::new(space.clone(), 0)),
+        Box::new(Tpe::new(space, 0)),
+    ];
+    for mut strategy in strategies {
+        let mut archive = Archive::default();
+        go(&problem, strategy.as_mut(), &mut archive, Some(200), None);
+        let tried = |slack| archive.evaluations().iter().any(|one| one.candidate.slack == slack);
+        assert!(slacks.into_iter().all(tried));
+        assert!(archive.evaluations().iter().all(|one| slacks.contains(&one.candidate.slack)));
+    }
+}
+
+#[test]
+fn an_exhausted_space_ends_every_search() {
+    let problem = problem(&[trace(30)], "mean_pairwise_l1", &[]);
+    let tiny = Space { scan_radii: "2".parse().expect("a range"), largest: 1, ..Space::johnson() };
+    let strategies: [Box<dyn SearchStrategy>; 3] = [
+        Box::new(Local::new(tiny.clone(), 0)),
+        Box::new(Random::new(tiny.clone(), 0)),
+        Box::new(Tpe::new(tiny, 0)),
+    ];
+    for mut strategy in strategies {
+        let mut archive = Archive::default();
+        let end = go(&problem, strategy.as_mut(), &mut archive, None, None);
+        // Three factors of 0 or 1, but not all 0.
+        assert_eq!((end, archive.evaluations().len()), (End::Exhausted, 7));
+    }
+}
+
+#[test]
+fn halving_ends_with_whole_evaluations_of_a_few() {
+    let problem = problem(&[trace(300)], "mean_pairwise_l1", &[]);
+    let grid = Space::johnson().grid()[..300].to_vec();
+    let archive = searched(&problem, Halving::new(grid, 5), None, None);
+    // 300, 100, 34 and 12 thirds of thirds; the last twelve in whole.
+    let count =
+        |extent: Extent| archive.evaluations().iter().filter(|one| one.extent == extent).count();
+    assert_eq!(archive.ranked().len(), 12);
+    assert_eq!(count(Extent::Prefix(1.0 / 27.0)), 300);
+    assert_eq!((count(Extent::Prefix(1.0 / 9.0)), count(Extent::Prefix(1.0 / 3.0))), (100, 34));
+    let spared = archive.spared(problem.decisions());
+    assert_eq!((spared.dropped, spared.dropped_decisions), (288, 288 * 300));
+}
+
+#[test]
+fn constraints_are_honoured() {
+    let trace = trace(500);
+    let free = problem(std::slice::from_ref(&trace), "mean_pairwise_l1", &[]);
+    let bound =
+        problem(&[trace], "mean_pairwise_l1", &["worst-class[jobs=10]<=1", "mean_components<=0"]);
+    let grid = Space { factors: "0..4".parse().expect("a range"), ..Space::johnson() }.grid();
+    let free = searched(&free, List::new(grid.clone()), None, None);
+    let bound = searched(&bound, List::new(grid), None, None);
+    let feasible: Vec<_> = bound.ranked().into_iter().filter(|one| one.is_feasible()).collect();
+    assert!(!feasible.is_empty() && feasible.len() < bound.ranked().len() / 2);
+    let (first, best) = (feasible[0], free.best().expect("a vector"));
+    assert!(first.improvement_percent < best.improvement_percent);
+    assert!(!bound.get(best.candidate).expect("the same grid").is_feasible());
+}
+
+#[test]
+fn a_problem_must_leave_something_to_search() {
+    let objective: Objective = "mean_pairwise_l1[weights=99:1]".parse().expect("an objective");
+    let part =
+        Part::new("own".to_string(), trace(50), &SchedulerSpec::easy(), &objective, &Stop::new());
+    let made = |allocator: &str| {
+        let allocator = allocator.parse().expect("an allocator");
+        let parts = vec![part.as_ref().expect("a part").clone()];
+        Problem::new(parts, allocator, objective.clone(), Vec::new(), Watch::new(&Stop::new()))
+            .err()
+            .map(|e| e.to_string())
+    };
+    assert!(made("mc1x1").is_some_and(|e| e.contains("nothing to improve")));
+    for none in ["mc1x1[tie=1,1,1,1]", "hilbert-best-fit"] {
+        assert!(made(none).is_some_and(|e| e.contains("breaks no ties")), "{none}");
+    }
+}
+
+#[test]
+fn a_halted_search_keeps_what_was_done() {
+    let problem = problem(&[trace(50)], "mean_pairwise_l1", &[]);
+    let stop = Stop::new();
+    let enough = |archive: &Archive| {
+        if archive.evaluations().len() >= 100 {
+            stop.raise();
+        }
+    };
+    let control = Control {
+        evaluations: None,
+        keep: None,
+        memory: None,
+        watch: Watch::new(&stop),
+        progress: &enough,
+    };
+    let mut archive = Archive::default();
+    let end = search(&problem, &mut Random::new(Space::johnson(), 0), &mut archive, control);
+    assert_eq!(end.ok(), Some(End::Halted));
+    assert!((100..200).contains(&archive.evaluations().len()));
+}
+
+/// Cut off after any number of answers, every strategy finds the same again, and answers nothing twice.
+#[test]
+fn a_search_goes_on_by_its_journal() {
+    let trace = trace(120);
+    let problem = problem(&[trace], "mean_pairwise_l1", &["worst-class<=1"]);
+    let space = slackened(small());
+    type Make = fn(&Space) -> Box<dyn SearchStrategy>;
+    let strategies: [Make; 5] = [
+        |space| Box::new(List::new(space.grid())),
+        |space| Box::new(Local::new(space.clone(), 3)),
+        |space| Box::new(Random::new(space.clone(), 3)),
+        |space| Box::new(Tpe::new(space.clone(), 3)),
+        |space| Box::new(Halving::new(space.grid(), 5)),
+    ];
+    for (number, strategy) in strategies.iter().enumerate() {
+        for keep in [None, Some(5)] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let dir = Dir::open(folder.path()).expect("a folder");
+            let run = || {
+                let journal = Mutex::new(Journal::open(&dir, true).expect("a journal"));
+                let before = journal.lock().expect("a journal").len();
+                let memory = Memory::new(&problem, std::slice::from_ref(&journal), true);
+                let stop = Stop::new();
+                let control = Control {
+                    evaluations: Some(70),
+                    keep,
+                    memory: Some(&memory),
+                    watch: Watch::new(&stop),
+                    progress: &|_| {},
+                };
+                let mut archive = Archive::default();
+                let end = search(&problem, strategy(&space).as_mut(), &mut archive, control);
+                end.expect("a search");
+                let after = journal.lock().expect("a journal").len();
+                (archive.evaluations().to_vec(), after - before)
+            };
+            let (all, answered) = run();
+            assert!(answered > 30 && answered == all.len(), "{number}: {answered}");
+            assert_eq!(searched_by(&problem, strategy(&space).as_mut(), keep), all);
+            let path = folder.path().join(JOURNAL_FILE);
+            let text = std::fs::read_to_string(&path).expect("a journal");
+            let lines: Vec<&str> = text.split_inclusive('\n').collect();
+            for cut in [1, 2, lines.len() / 2, lines.len() - 1, lines.len()] {
+                std::fs::write(&path, lines[..cut].concat()).expect("a journal");
+                let (again, answered) = run();
+                assert_eq!(again, all, "{number} after {cut}");
+                assert_eq!(answered, lines.len() - cut);
+            }
+        }
+    }
+}
+
+fn searched_by(
+    problem: &Problem,
+    strategy: &mut dyn SearchStrategy,
+    keep: Option<usize>,
+) -> Vec<Evaluation> {
+    let mut archive = Archive::default();
+    go(problem, strategy, &mut archive, Some(70), keep);
+    archive.evaluations().to_vec()
+}
+
+/// What is asked beforehand is what a search asks.
+#[test]
+fn questions_are_those_of_the_search() {
+    let problem = problem(&[trace(60)], "mean_pairwise_l1", &[]);
+    for most in [None, Some(0), Some(7), Some(100), Some(400)] {
+        let grid = || List::new(slackened(small()).grid());
+        let random = || Random::new(Space { largest: 3, ..small() }, 1);
+        let asked = |strategy: &mut dyn SearchStrategy| questions(strategy, most).expect("vectors");
+        let of = |archive: Archive| -> Vec<Candidate> {
+            archive.evaluations().iter().map(|one| one.candidate).collect()
+        };
+        assert_eq!(asked(&mut grid()), of(searched(&problem, grid(), most, None)));
+        assert_eq!(asked(&mut random()), of(searched(&problem, random(), most, None)), "{most:?}");
+    }
+}
+
+#[test]
+fn a_trace_is_split_by_time() {
+    let whole = trace(300);
+    let [before, after] = split(&whole, &SchedulerSpec::easy(), 0.25).expect("two sides");
+    let jobs = |trace: &Trace| trace.workload.jobs.clone();
+    let (first, last) = (whole.workload.jobs[0].submit, whole.workload.jobs[299].submit);
+    let cut = first as f64 + 0.25 * (last - first) as f64;
+    assert!(jobs(&before).iter().all(|job| (job.submit as f64) < cut));
+    assert!(jobs(&after).iter().all(|job| job.submit as f64 >= cut));
+    assert_eq!([jobs(&before), jobs(&after)].concat(), jobs(&whole));
+    let none = split(&whole, &SchedulerSpec::easy(), 1e-9);
+    assert!(none.is_ok_and(|sides| !sides[0].workload.jobs.is_empty()));
+    assert!(split(&trace(1), &SchedulerSpec::easy(), 0.5).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Wherever the bar is, a stopped vector is below it, and one that is not stopped has
+    /// the value it has without a bar.
+    #[test]
+    fn a_bar_stops_only_what_is_below(
+        sr in 1u32..6, a in 0i32..8, w in 0i32..8, b in 0i32..8, slack in 0u32..5,
+        bar in -10.0f64..10.0, share in 0.1f64..1.0,
+    ) {
+        let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &[]);
+        let text = format!("{sr},{a},{w},{b}@{}", f64::from(slack) / 10.0);
+        let candidate: Candidate = text.parse().expect("a candidate");
+        let yardstick = problem.yardstick(share, Watch::new(&Stop::new())).expect("a yardstick");
+        let plain = problem.evaluate(candidate, &yardstick, None, Watch::new(&Stop::new())).expect("a value");
+        let barred = problem.evaluate(candidate, &yardstick, Some(bar), Watch::new(&Stop::new())).expect("a value");
+        if barred.extent == Extent::Stopped {
+            prop_assert!(plain.improvement_percent < bar);
+        } else {
+            prop_assert_eq!(plain, barred);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Candidates that are evaluated together come to what each comes to alone, those too that a bar
+    /// stops on their way.
+    #[test]
+    fn together_is_as_alone(
+        drawn in proptest::collection::vec((1u32..4, 0i32..4, 0i32..4, 0i32..4, 0u32..3), 2..20),
+        bar in proptest::option::of(-10.0f64..10.0), share in 0.1f64..1.5,
+    ) {
+        let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &["worst-class<=5"]);
+        let candidates: Vec<Candidate> = drawn.into_iter().map(|(sr, a, w, b, slack)| {
+            let text = format!("{sr},{a},{w},{b}@{}", f64::from(slack) / 10.0);
+            text.parse().expect("a candidate")
+        }).collect();
+        let stop = Stop::new();
+        let watch = Watch::new(&stop);
+        let yardstick = problem.yardstick(share.min(1.0), watch).expect("a yardstick");
+        let together = problem.evaluate_all(&candidates, &yardstick, bar, watch).expect("values");
+        prop_assert_eq!(together.len(), candidates.len());
+        for (candidate, together) in candidates.into_iter().zip(together) {
+            let alone = problem.evaluate(candidate, &yardstick, bar, watch).expect("a value");
+            prop_assert_eq!(alone, together);
+        }
+    }
+}

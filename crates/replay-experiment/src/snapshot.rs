@@ -1,0 +1,415 @@
+//! Who holds which processors at one instant of a run.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
+
+use super::Cell;
+use super::admitted::Admitted;
+use super::problem::CellProblem;
+use replay_core::allocator::Census;
+use replay_core::allocator::reduced::Reduction;
+use replay_core::cluster::{self, slots::Slots};
+use replay_core::metrics::allocations::{NODES, numbers};
+use replay_core::metrics::{JobMeasures, Locality};
+use replay_core::simulation::{Course, Decision, Observer, Scene, replay_while, simulate_amid};
+use replay_core::stop::Stop;
+use replay_core::table::{Column, Table};
+use replay_core::topology::NodeId;
+use replay_core::workload::{Job, JobId};
+
+/// Which instant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum When {
+    /// This second of the trace, after all that happens in it.
+    At(i64),
+    /// When the job of this number has just been given its processors.
+    Started(i64),
+}
+
+/// What a machine is doing.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Snapshot {
+    /// The instant, in trace time.
+    pub at: i64,
+    /// The jobs that hold processors, in order of their starts.
+    pub holds: Vec<Hold>,
+    /// Jobs that have come and wait.
+    pub waiting: u64,
+    /// Which of `holds` was asked for.
+    pub asked: Option<usize>,
+    /// Processors out of service, in ascending order.
+    pub down: Vec<NodeId>,
+    /// The first start of a job and the last end; `None` if no job runs.
+    pub span: Option<[i64; 2]>,
+}
+
+/// A job with its processors.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Hold {
+    /// What it comes to.
+    pub job: JobMeasures,
+    /// Its processors in the order of allocation.
+    pub nodes: Vec<NodeId>,
+}
+
+impl Table for Hold {
+    const NAME: &'static str = "held";
+    const ROW: &'static str =
+        "one row per job that holds processors at an instant, in order of their starts";
+
+    fn columns() -> Vec<Column<Self>> {
+        let of_job =
+            JobMeasures::columns().into_iter().map(|c| c.of(|hold: &Self| Some(&hold.job)));
+        let mut columns: Vec<_> = of_job.filter(|column| column.name != "tied").collect();
+        columns.push(Column::new("nodes", "", NODES, |hold: &Self| numbers(&hold.nodes)));
+        columns
+    }
+}
+
+/// Runs a cell as far as it must go. `None` if no job has the number asked for, or it never had
+/// processors.
+///
+/// # Errors
+/// [`CellProblem`] as for any run of the cell.
+pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>, CellProblem> {
+    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
+    let Admitted { cell, .. } = Admitted::by(allocator.as_mut(), cell)?;
+    let cell = cell.as_ref();
+    let jobs = &cell.trace.workload.jobs;
+    let asked = match when {
+        When::At(_) => None,
+        When::Started(number) => match jobs.iter().position(|job| job.number == number) {
+            None => return Ok(None),
+            place => place,
+        },
+    };
+    allocator.stopped_by(stop);
+    let at = match when {
+        When::At(at) => Some(at),
+        When::Started(_) => None,
+    };
+    let mut camera = Camera {
+        asked,
+        at,
+        taken: false,
+        starts: vec![i64::MAX; jobs.len()],
+        arrivals: jobs.iter().map(|job| job.submit).collect(),
+        held: HashMap::new(),
+        reduced: HashMap::new(),
+        slots: None,
+        last_end: None,
+    };
+    let topology = &cell.trace.topology;
+    let outages = cell.trace.outages();
+    if !allocator.keeps_schedule() || allocator.census().is_some() || !outages.is_empty() {
+        let mut scheduler = cell.scheduler.build(topology.slots() as u32);
+        let mut service = cluster::service(topology, allocator.as_mut(), 1.0);
+        camera.slots = topology.cluster().map(Slots::new);
+        let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop };
+        if !cell.trace.chains().follows.is_empty() {
+            // Nobody has come before it is told.
+            camera.arrivals.fill(i64::MAX);
+        }
+        let course = Course { follows: &cell.trace.chains().follows, outages };
+        let scheduler = scheduler.as_mut();
+        let (allocator, service) = (allocator.as_mut(), service.as_mut());
+        simulate_amid(scene, course, scheduler, allocator, service, &mut camera)?;
+    } else {
+        let schedule = cell.trace.schedule(&cell.scheduler, stop)?;
+        camera.starts.copy_from_slice(schedule.timeline.starts());
+        if let Some(arrivals) = schedule.timeline.arrivals() {
+            camera.arrivals.copy_from_slice(arrivals);
+        }
+        let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop };
+        let asked_start = asked.map(|place| camera.starts[place]);
+        replay_while(&schedule.timeline, scene, allocator.as_mut(), false, |decision| {
+            let Decision { job: id, nodes, .. } = decision;
+            let start = camera.starts[id.index()];
+            let end = start + jobs[id.index()].run;
+            // Nobody tells when a job gives its processors back: it does after its run time.
+            if camera.at.or(asked_start).is_none_or(|at| start <= at && end > at)
+                || asked == Some(id.index())
+            {
+                camera.hold(id, start, end, nodes);
+            }
+            match asked == Some(id.index()) || camera.at.is_some_and(|at| start > at) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        camera.at = camera.at.or(asked_start);
+    }
+    Ok(camera.develop(cell))
+}
+
+/// Takes the picture.
+struct Camera {
+    /// The job asked for.
+    asked: Option<usize>,
+    /// The instant, once it is known.
+    at: Option<i64>,
+    /// Whether the instant is over: what is held then stays, only ends are still learnt.
+    taken: bool,
+    /// By job; the largest number if it has not started.
+    starts: Vec<i64>,
+    /// By job.
+    held: HashMap<usize, Held>,
+    /// By job; its submission, unless it follows another.
+    arrivals: Vec<i64>,
+    /// Processors of jobs that were folded.
+    reduced: HashMap<usize, u32>,
+    /// On a cluster, who is in which slot at the instant: jobs move up when those above them end.
+    slots: Option<Slots>,
+    /// The last end, where jobs tell when they end.
+    last_end: Option<i64>,
+}
+
+struct Held {
+    start: i64,
+    /// The largest number as long as nobody knows.
+    end: i64,
+    nodes: Vec<NodeId>,
+}
+
+impl Camera {
+    fn hold(&mut self, id: JobId, start: i64, end: i64, nodes: &[NodeId]) {
+        self.held.insert(id.index(), Held { start, end, nodes: nodes.to_vec() });
+    }
+
+    /// Where a job is at the instant: its processors, of its hosts the slots.
+    fn places(&self, job: usize, nodes: &[NodeId]) -> Vec<NodeId> {
+        let Some(slots) = &self.slots else { return nodes.to_vec() };
+        let cluster = slots.cluster();
+        let now = |&node: &NodeId| {
+            let host = cluster.host(node);
+            let own = |&level: &u32| slots.holder(host, level) == Some(job as u32);
+            (0..cluster.levels()).find(own).map_or(node, |level| cluster.slot(host, level))
+        };
+        nodes.iter().map(now).collect()
+    }
+
+    fn develop(self, cell: &Cell) -> Option<Snapshot> {
+        let jobs = &cell.trace.workload.jobs;
+        let at = self.at?;
+        let mut locality = Locality::new(&cell.trace.topology);
+        let holding = |(place, held): &(&usize, &Held)| {
+            held.start <= at && held.end > at || self.asked == Some(**place)
+        };
+        let mut held: Vec<_> = self.held.iter().filter(holding).collect();
+        held.sort_by_key(|(place, held)| (held.start, **place));
+        let asked = held.iter().position(|(place, _)| self.asked == Some(**place));
+        let holds = held.into_iter().map(|(&place, held)| {
+            let &Job { number, submit, run, estimate, size, .. } = &jobs[place];
+            let topology = &cell.trace.topology;
+            let per_point = topology.per_point();
+            let points = self.reduced.get(&place).copied();
+            let points = points.unwrap_or_else(|| topology.points(size));
+            let run_time = match held.end {
+                i64::MAX => run,
+                end => end - held.start,
+            };
+            let job = JobMeasures {
+                number,
+                submit,
+                arrival: self.arrivals[place],
+                start: held.start,
+                run: run_time,
+                own_run: run,
+                estimate,
+                user: cell.trace.workload.users.of(&jobs[place]),
+                size,
+                served_size: size.min(points * per_point),
+                points,
+                held: held.nodes.len() as u32 * per_point,
+                placement: Some(locality.placement(&held.nodes, points)),
+                tied: None,
+            };
+            Hold { job, nodes: self.places(place, &held.nodes) }
+        });
+        let holds = holds.collect();
+        if self.asked.is_some() && asked.is_none() {
+            return None;
+        }
+        let runs = || self.starts.iter().zip(jobs).filter(|(start, _)| **start < i64::MAX);
+        let own_end = runs().map(|(start, job)| start + job.run).max();
+        let first = runs().map(|(start, _)| *start).min();
+        let span = first.zip(self.last_end.or(own_end)).map(|(first, last)| [first, last]);
+        let waits = |(arrival, start): &(&i64, &i64)| **arrival <= at && **start > at;
+        let waiting = self.arrivals.iter().zip(&self.starts).filter(waits).count() as u64;
+        // A busy processor leaves when its job gives it back.
+        let busy: HashSet<NodeId> = self
+            .held
+            .values()
+            .filter(|held| held.start <= at && held.end > at)
+            .flat_map(|held| held.nodes.iter().copied())
+            .collect();
+        let down = cell.trace.outages().down_at(at).into_iter().filter(|node| !busy.contains(node));
+        Some(Snapshot { at, holds, waiting, asked, down: down.collect(), span })
+    }
+}
+
+impl Observer for Camera {
+    fn reduced(&mut self, id: JobId, _asked: u32, reduction: &Reduction) {
+        self.reduced.insert(id.index(), reduction.request.size);
+    }
+
+    fn arrived(&mut self, id: JobId, now: i64) {
+        self.arrivals[id.index()] = now;
+    }
+
+    fn took(&mut self, id: JobId, now: i64, slots: &[NodeId]) {
+        if !self.taken
+            && self.at.is_none_or(|at| now <= at)
+            && let Some(all) = &mut self.slots
+        {
+            all.take(slots, id.0);
+        }
+    }
+
+    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
+        self.starts[id.index()] = now;
+        self.taken = self.taken || self.at.is_some_and(|at| now > at);
+        if self.taken {
+            return;
+        }
+        self.hold(id, now, i64::MAX, nodes);
+        if self.asked == Some(id.index()) {
+            (self.at, self.taken) = (Some(now), true);
+        }
+    }
+
+    fn cut_off(&mut self, id: JobId, now: i64, _: &[NodeId], again: bool) {
+        self.completed(id, now);
+        if again && !self.taken && self.at.is_none_or(|at| now <= at) {
+            // It waits once more.
+            self.starts[id.index()] = i64::MAX;
+        }
+    }
+
+    fn completed(&mut self, id: JobId, now: i64) {
+        self.last_end = self.last_end.max(Some(now));
+        if let (Some(slots), Some(held)) = (&mut self.slots, self.held.get(&id.index()))
+            && self.at.is_none_or(|at| now <= at)
+        {
+            let cluster = slots.cluster();
+            for &host in &held.nodes {
+                slots.leave(cluster.host(host), id.0);
+            }
+        }
+        // What ended before the instant is of no further use.
+        let Some(held) = self.held.get_mut(&id.index()) else { return };
+        if held.end < i64::MAX {
+            // It ran once more, elsewhere.
+            return;
+        }
+        match self.at {
+            Some(at) if now > at => held.end = now,
+            _ if self.asked == Some(id.index()) => held.end = now,
+            _ => drop(self.held.remove(&id.index())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Measure, Trace, Watch, run_cell};
+    use replay_core::scheduler::registry::SchedulerSpec;
+    use replay_core::workload::{Policy, Window, Workload};
+
+    fn cell(swf: &str, machine: &str, allocator: &str) -> Cell {
+        let source = (swf.as_bytes(), "tiny.swf");
+        let jobs = Workload::from_reader(
+            source.0,
+            source.1,
+            &Policy::JOHNSON,
+            &Window::ALL,
+            Default::default(),
+        );
+        let fcfs = SchedulerSpec::fcfs();
+        let machine = machine.parse().expect("a machine");
+        let trace = Trace::new(
+            Arc::new(jobs.expect("a trace")),
+            machine,
+            "johnson",
+            std::slice::from_ref(&fcfs),
+        );
+        Cell {
+            trace: Arc::new(trace),
+            scheduler: fcfs,
+            allocator: allocator.parse().expect("a strategy"),
+            seed: 0,
+        }
+    }
+
+    const SWF: &str = "; MaxProcs: 16\n1 0 -1 100 4\n2 10 -1 50 8\n3 20 -1 10 8\n4 200 -1 5 2\n";
+
+    #[test]
+    fn the_machine_as_it_is() {
+        for allocator in ["mc1x1", "gabl", "first-fit"] {
+            let cell = cell(SWF, "4x4", allocator);
+            let take = |when| snapshot(&cell, when, &Stop::new()).expect("it runs");
+            let numbers = |when| {
+                let taken = take(when).expect("a picture");
+                let numbers: Vec<i64> = taken.holds.iter().map(|hold| hold.job.number).collect();
+                (taken.at, numbers, taken.waiting, taken.asked)
+            };
+            assert_eq!(numbers(When::At(-5)), (-5, vec![], 0, None), "{allocator}");
+            assert_eq!(numbers(When::At(0)), (0, vec![1], 0, None), "{allocator}");
+            // The third waits until the second has ended.
+            assert_eq!(numbers(When::At(59)), (59, vec![1, 2], 1, None), "{allocator}");
+            assert_eq!(numbers(When::At(60)), (60, vec![1, 3], 0, None), "{allocator}");
+            assert_eq!(numbers(When::Started(3)), (60, vec![1, 3], 0, Some(1)), "{allocator}");
+            assert_eq!(numbers(When::Started(4)), (200, vec![4], 0, Some(0)), "{allocator}");
+            assert_eq!(numbers(When::At(999)), (999, vec![], 0, None), "{allocator}");
+            for at in [-5, 59, 999] {
+                let span = take(When::At(at)).expect("a picture").span;
+                assert_eq!(span, Some([0, 205]), "{allocator} {at}");
+            }
+            assert_eq!(take(When::Started(9)), None, "{allocator}");
+        }
+    }
+
+    proptest! {
+        /// A picture of any second has the jobs that a run's table has then, with the same measures,
+        /// and nobody shares a processor, whichever loop runs.
+        #[test]
+        fn a_picture_agrees_with_the_run(
+            jobs in prop::collection::vec((0i64..40, 0i64..60, 1u32..12), 1..60),
+            at in 0i64..900,
+            allocator in prop::sample::select(vec!["mc1x1", "mbs", "first-fit", "hilbert-best-fit", "random"]),
+        ) {
+            let mut swf = String::from("; MaxProcs: 16\n");
+            let mut submit = 0;
+            for (number, (gap, run, size)) in jobs.iter().enumerate() {
+                submit += gap;
+                swf += &format!("{} {submit} -1 {run} {size}\n", number + 1);
+            }
+            let cell = cell(&swf, "4x4", allocator);
+            let measure = Measure { jobs: true, ..Measure::default() };
+            let run = run_cell(0, &cell, measure, Watch::new(&Stop::new())).expect("it runs");
+            let mut expected: Vec<JobMeasures> = run.jobs.clone();
+            expected.retain(|job| job.start <= at && job.start + job.run > at);
+            expected.sort_by_key(|job| job.number);
+            let taken = snapshot(&cell, When::At(at), &Stop::new()).expect("it runs").expect("a picture");
+            let mut found: Vec<JobMeasures> = taken.holds.iter().map(|hold| hold.job).collect();
+            found.sort_by_key(|job| job.number);
+            prop_assert_eq!(found, expected);
+            let mut nodes: Vec<NodeId> = taken.holds.iter().flat_map(|hold| hold.nodes.clone()).collect();
+            let all = nodes.len();
+            nodes.sort_unstable();
+            nodes.dedup();
+            prop_assert_eq!(nodes.len(), all);
+            for job in run.jobs.iter().filter(|job| job.run > 0).take(5) {
+                let taken = snapshot(&cell, When::Started(job.number), &Stop::new()).expect("it runs");
+                let taken = taken.expect("a picture");
+                let shown = &taken.holds[taken.asked.expect("it is there")].job;
+                prop_assert_eq!(shown, job);
+            }
+        }
+    }
+}

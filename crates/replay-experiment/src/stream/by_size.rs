@@ -1,0 +1,85 @@
+//! Turnaround times by job size, over replications.
+
+use std::collections::BTreeMap;
+
+use super::{Estimates, Metric, Point, paired};
+use replay_core::metrics::estimate::{Accumulator, Estimate};
+use replay_core::table::{Column, Table};
+
+/// Jobs of one size at one point.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SizeEstimate {
+    /// Processors that they ask for.
+    pub size: u32,
+    /// How many counted in all replications.
+    pub jobs: u64,
+    /// Mean turnaround in time units, over the replications that have such a job.
+    pub turnaround: Estimate,
+}
+
+impl Estimates {
+    /// The sizes, ascending; none unless the point asks for them.
+    pub fn by_size(&self) -> Vec<SizeEstimate> {
+        let mut sizes: BTreeMap<u32, (u64, Accumulator)> = BTreeMap::new();
+        for (&size, of) in self.samples.iter().flat_map(|sample| &sample.by_size) {
+            let (jobs, turnaround) = sizes.entry(size).or_default();
+            *jobs += of.jobs;
+            turnaround.push(of.turnaround);
+        }
+        let estimate = |(size, (jobs, turnaround)): (u32, (u64, Accumulator))| SizeEstimate {
+            size,
+            jobs,
+            turnaround: turnaround.estimate(self.confidence),
+        };
+        sizes.into_iter().map(estimate).collect()
+    }
+
+    /// Mean turnaround of one size over that of another, with the interval of the replications that
+    /// have both.
+    pub fn size_ratio(&self, size: u32, base: u32) -> Estimate {
+        let both = self.samples.iter().filter_map(|sample| {
+            let (own, other) = (sample.by_size.get(&size)?, sample.by_size.get(&base)?);
+            Some((own.turnaround, other.turnaround))
+        });
+        paired(both, self.confidence)
+    }
+}
+
+/// One size at one point, a row.
+#[derive(Clone, Copy, Debug)]
+pub struct SizeOf<'a> {
+    /// The point.
+    pub point: &'a Point,
+    /// The size there.
+    pub of: SizeEstimate,
+}
+
+impl SizeOf<'_> {
+    /// The rows of all sizes at some points.
+    pub fn rows(results: &[(Point, Estimates)]) -> Vec<SizeOf<'_>> {
+        let rows = results.iter().flat_map(|(point, estimates)| {
+            estimates.by_size().into_iter().map(move |of| SizeOf { point, of })
+        });
+        rows.collect()
+    }
+}
+
+impl Table for SizeOf<'_> {
+    const NAME: &'static str = "stream_by_size";
+    const ROW: &'static str =
+        "one row per point and job size; measures are means over its replications";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        type C<'a> = Column<SizeOf<'a>>;
+        let caption = Metric::Turnaround.caption();
+        let mut columns = Point::columns(|row: &Self| row.point);
+        columns.extend([
+            C::new("size", "processors", "processors that a job asks for", |row: &Self| row.of.size),
+            C::new("jobs", "jobs", "jobs of the run, of the size, or of a replication", |row: &Self| row.of.jobs),
+            C::new(caption.column, caption.unit, caption.meaning, |row: &Self| row.of.turnaround.mean),
+            C::new(caption.half_width, caption.unit, caption.half_width_meaning, |row: &Self| row.of.turnaround.half_width),
+        ]);
+        columns
+    }
+}

@@ -1,0 +1,305 @@
+//! Replicated runs of stochastic streams: the experiments on fragmentation and heavy tails.
+//!
+//! A [`Point`] is a stream of jobs on one machine, under one scheduler and one allocator.
+//! Its replications use common random numbers: the same replication has the same jobs at
+//! every point of one seed, so that differences between strategies are not those between
+//! their jobs.
+
+mod by_size;
+mod metric;
+mod record;
+mod sample;
+
+use std::fmt;
+
+pub use by_size::{SizeEstimate, SizeOf};
+pub use metric::{Caption, Metric, OfSize, Sample};
+pub use sample::{SampleError, sample};
+
+use serde::{Deserialize, Serialize};
+
+use super::contention::Messages;
+use super::journal::CellId;
+use replay_core::allocator::registry::AllocatorSpec;
+use crate::Watch;
+use replay_core::metrics::comparable;
+use replay_core::metrics::estimate::{
+    Accumulator, Estimate, ReplicateError, Replicated, StopRule, replicate,
+};
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::stop::Stop;
+use replay_core::table::{Column, Table};
+use replay_core::topology::Topology;
+use replay_core::workload::stochastic::StochasticStream;
+
+/// What is replicated.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// The machine.
+    pub topology: Topology,
+    /// The jobs.
+    pub stream: StochasticStream,
+    /// Who starts when.
+    pub scheduler: SchedulerSpec,
+    /// Who gets which processors.
+    pub allocator: AllocatorSpec,
+    /// What decides how long a job holds them.
+    pub life: Life,
+    /// Which jobs count, and by what.
+    pub counting: Counting,
+}
+
+/// Which jobs of a replication count in mean times, and by what they are counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counting {
+    /// So many jobs that complete first do not: the system was not yet full.
+    pub warm_up: u32,
+    /// Keep turnaround times by job size as well.
+    pub by_size: bool,
+    /// Measure until so many jobs have completed, while those behind them go on arriving; `None`: until all have.
+    /// Times, utilizations, fragmentation, units and busy lists are then of what has happened until that completion;
+    /// packets, distances, attempts, operations and searches of all jobs of the stream.
+    pub completions: Option<u32>,
+}
+
+/// What decides how long jobs hold their processors.
+#[derive(Clone, Debug)]
+pub enum Life {
+    /// The service times of the stream.
+    RunTimes,
+    /// Their own messages; the stream's service times mean nothing, and its tick is a cycle.
+    Messages(Messages),
+}
+
+impl Point {
+    /// Arrivals per time unit: of the numbers whose inverse is the mean time between arrivals
+    /// the one that is written shortest, which is the one that was asked for.
+    pub fn arrivals(&self) -> f64 {
+        let mean = self.stream.arrivals.mean();
+        let load = 1.0 / mean;
+        let written = (0..17).filter_map(|digits| format!("{load:.digits$e}").parse().ok());
+        written.into_iter().find(|&short: &f64| 1.0 / short == mean).unwrap_or(load)
+    }
+
+    /// Processor-time asked for over what there is; `None` if jobs live by their messages.
+    pub fn offered_load(&self) -> Option<f64> {
+        match self.life {
+            Life::RunTimes => self.stream.offered_load().ok(),
+            Life::Messages(_) => None,
+        }
+    }
+
+    /// What tells its estimates from those of other points, seeds, stop rules and watched metrics.
+    pub fn id(&self, seed: u64, rule: &StopRule, watched: &[Metric]) -> CellId {
+        let Self { topology, stream, scheduler, allocator, life, counting } = self;
+        let strategy = allocator.identity();
+        let life = match life {
+            Life::RunTimes => "run times".to_string(),
+            Life::Messages(messages) => messages.digest(),
+        };
+        let StochasticStream { arrivals, sides, service, jobs, extents: [x, y, z], ticks_per_unit } =
+            stream;
+        let StopRule { relative, confidence, minimum, maximum } = rule;
+        let Counting { warm_up, by_size, completions } = counting;
+        let watched: Vec<&str> = watched.iter().map(|metric| metric.caption().column).collect();
+        let watched = watched.join(" ");
+        let completions =
+            completions.map(|jobs| format!("{jobs} completions\n")).unwrap_or_default();
+        // A field per line: canonical names and numbers have no line breaks.
+        CellId::of(&format!(
+            "replay stream 3\n{topology}\n{arrivals}\n{sides}\n{service}\n{jobs}\n{x} {y} {z}\n\
+             {ticks_per_unit}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
+             {relative} {confidence} {minimum} {maximum}\n{watched}\n{warm_up} {by_size}\n{completions}"
+        ))
+    }
+
+    /// What its jobs send, if that decides how long they live.
+    pub fn messages(&self) -> Option<&Messages> {
+        match &self.life {
+            Life::RunTimes => None,
+            Life::Messages(messages) => Some(messages),
+        }
+    }
+}
+
+impl Point {
+    /// The columns of rows that have a point.
+    #[rustfmt::skip]
+    fn columns<Row>(
+        of: impl for<'a> Fn(&'a Row) -> &'a Point + Copy + Send + Sync + 'static,
+    ) -> Vec<Column<Row>> {
+        type C<Row> = Column<Row>;
+        vec![
+            C::new("topology", "", "machine, such as 10x10", move |row| of(row).topology.to_string()),
+            C::new("sides", "", "distribution of the jobs' side lengths", move |row| of(row).stream.sides.to_string()),
+            C::new("service", "", "distribution of the service times; null if jobs live by their messages", move |row| of(row).messages().is_none().then(|| of(row).stream.service.to_string())),
+            C::new("pattern", "", "communication pattern; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.program.pattern().to_string())),
+            C::new("flits", "flits", "flits of a packet; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.options.flits)),
+            C::new("arrivals", "arrivals per time unit", "mean rate at which jobs arrive", move |row| of(row).arrivals()),
+            C::new("offered_load", "", "processor-time that jobs ask for over what the machine has; null if jobs live by their messages", move |row| of(row).offered_load()),
+            C::new("scheduler", "", "scheduler", move |row| of(row).scheduler.to_string()),
+            C::new("allocator", "", "allocator without its tie vector", move |row| of(row).allocator.without_tie().to_string()),
+            C::new("tie", "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).allocator.tie().map(|tie| tie.to_string())),
+        ]
+    }
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { topology, scheduler, allocator, stream, life, counting: _ } = self;
+        write!(f, "{topology} {} arrivals {} ", stream.sides, self.arrivals())?;
+        if let Life::Messages(messages) = life {
+            write!(f, "{} ", messages.program.pattern())?;
+        }
+        write!(f, "{scheduler} {allocator}")
+    }
+}
+
+/// A point that cannot be estimated.
+pub type PointError = ReplicateError<SampleError>;
+
+/// What the replications of a point come to, by [`Metric`]. Its serialised form is that of all
+/// replications, and loses nothing.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(into = "record::Record", try_from = "record::Record")]
+pub struct Estimates {
+    samples: Vec<Sample>,
+    values: Vec<Estimate>,
+    confidence: f64,
+    /// Replications that ran.
+    pub replications: u64,
+    /// Whether the watched metrics meet the stop rule.
+    pub met: bool,
+}
+
+impl Estimates {
+    fn new(runs: Replicated<Sample>, confidence: f64) -> Self {
+        Self {
+            values: runs.estimates(confidence),
+            replications: runs.samples.len() as u64,
+            met: runs.met,
+            confidence,
+            samples: runs.samples,
+        }
+    }
+
+    /// The same without every `of`-th replication from `group` on: without them, a number that follows
+    /// from the estimates says by its change how far it is to be trusted (jackknife).
+    pub fn without(&self, group: usize, of: usize) -> Self {
+        let kept = self.samples.iter().enumerate().filter(|(at, _)| at % of != group);
+        let kept = kept.map(|(_, sample)| sample.clone()).collect();
+        Self::new(Replicated::of(kept, self.met), self.confidence)
+    }
+
+    /// Whether jobs run on fewer processors than they ask for ([`comparable`]).
+    pub fn folds(&self) -> bool {
+        comparable::folds(Some(self.of(Metric::Folded).mean))
+    }
+
+    /// A metric with its interval; NaN if the strategy has no such thing.
+    pub fn of(&self, metric: Metric) -> Estimate {
+        self.values[metric as usize]
+    }
+
+    /// The mean of a metric over that of another point of the same seed. Both have the same
+    /// jobs in the same replication, so the interval is that of the paired differences
+    /// from the ratio of the means (delta method): far narrower than those of the means
+    /// would suggest.
+    pub fn ratio(&self, base: &Self, metric: Metric) -> Estimate {
+        let at = metric as usize;
+        let both = self.samples.iter().zip(&base.samples);
+        paired(both.map(|(a, b)| (a.metrics[at], b.metrics[at])), self.confidence)
+    }
+}
+
+/// The mean of the first over that of the second, with the interval of the paired differences.
+fn paired(pairs: impl Iterator<Item = (f64, f64)> + Clone, confidence: f64) -> Estimate {
+    let (own, other): (Accumulator, Accumulator) =
+        (pairs.clone().map(|(a, _)| a).collect(), pairs.clone().map(|(_, b)| b).collect());
+    let ratio = own.mean() / other.mean();
+    let residuals: Accumulator = pairs.map(|(a, b)| a - ratio * b).collect();
+    let half_width = residuals.estimate(confidence).half_width / other.mean().abs();
+    Estimate { count: own.count(), mean: ratio, half_width }
+}
+
+/// Replicates a point on the current rayon pool until the `watched` metrics meet the rule.
+///
+/// # Errors
+/// [`PointError`].
+pub fn estimate(
+    point: &Point,
+    seed: u64,
+    rule: &StopRule,
+    watched: &[Metric],
+) -> Result<Estimates, PointError> {
+    estimate_unless(Watch::new(&Stop::new()), point, seed, rule, watched)
+}
+
+/// As [`estimate`], but fails with [`SampleError::Stopped`] soon after the watch's flag is raised.
+///
+/// # Errors
+/// [`PointError`].
+pub fn estimate_unless(
+    watch: Watch<'_>,
+    point: &Point,
+    seed: u64,
+    rule: &StopRule,
+    watched: &[Metric],
+) -> Result<Estimates, PointError> {
+    let watched: Vec<usize> = watched.iter().map(|&metric| metric as usize).collect();
+    let runs = replicate(rule, &watched, |replication| sample(point, seed, replication, watch))?;
+    Ok(Estimates::new(runs, rule.confidence))
+}
+
+/// A point and its estimates are a row.
+impl Table for (Point, Estimates) {
+    const NAME: &'static str = "stream";
+    const ROW: &'static str = "one row per point: a stream of jobs on a machine, under a scheduler and an allocator; measures are means over its replications";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        type C = Column<(Point, Estimates)>;
+        let mut columns = Point::columns(|(point, _): &Self| point);
+        columns.extend([
+            C::new("jobs", "jobs", "jobs of the run, of the size, or of a replication", |(point, _)| point.stream.jobs),
+            C::new("warm_up", "jobs", "jobs that complete first and do not count in mean times", |(point, _)| point.counting.warm_up),
+            C::new("replications", "replications", "replications that ran", |(_, estimates)| estimates.replications),
+        ]);
+        for metric in Metric::ALL {
+            let Caption { column, unit, meaning, half_width, half_width_meaning, .. } = metric.caption();
+            columns.push(C::new(column, unit, meaning, move |(_, estimates)| estimates.of(metric).mean));
+            columns.push(C::new(half_width, unit, half_width_meaning, move |(_, estimates)| estimates.of(metric).half_width));
+        }
+        columns
+    }
+
+    fn stands_apart(&self, column: &str) -> bool {
+        self.1.folds() && comparable::is_distance(column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use replay_core::workload::stochastic::Arrivals;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// A decimal number comes out as it went in, though only its inverse is kept.
+        #[test]
+        fn a_load_is_shown_as_it_was_asked_for(digits in 1u32..1_000_000, places in 0usize..7) {
+            let text = format!("{digits}e-{places}");
+            let load: f64 = text.parse().expect("a number");
+            let arrivals = Arrivals::Exponential { mean: 1.0 / load };
+            let point = Point {
+                topology: "4x4".parse().expect("a machine"),
+                stream: StochasticStream { arrivals, ..StochasticStream::new([4, 4, 1]) },
+                scheduler: SchedulerSpec::fcfs(),
+                allocator: "random".parse().expect("an allocator"),
+                life: Life::RunTimes,
+                counting: Counting::default(),
+            };
+            prop_assert_eq!(point.arrivals(), load);
+        }
+    }
+}

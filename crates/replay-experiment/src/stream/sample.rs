@@ -1,0 +1,317 @@
+//! One replication of a stochastic stream through one scheduler and one allocator.
+
+use super::metric::Replication;
+use super::{Life, Point, Sample};
+use replay_core::allocator::reduced::Reduction;
+use replay_core::allocator::{Allocator, Census, Refusal};
+use replay_core::cluster;
+use crate::{Pace, Watch};
+use replay_core::metrics::locality::mean_distance;
+use replay_core::metrics::{Locality, Shared, SystemRecorder};
+use replay_core::naming::NameError;
+use replay_network::traffic::TrafficError;
+use replay_core::simulation::{CoupledError, Observer, Overhead, Scene, Service, State, simulate};
+use replay_core::stop::{Stop, Stopped};
+use replay_core::topology::{NodeId, Topology};
+use replay_core::workload::stochastic::{StochasticError, Stream};
+use replay_core::workload::{Job, JobId};
+
+/// A replication that cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SampleError {
+    /// The stream is impossible.
+    #[error(transparent)]
+    Stream(#[from] StochasticError),
+    /// The strategy does not work on the machine.
+    #[error(transparent)]
+    Allocator(#[from] NameError),
+    /// The machine has no such network.
+    #[error(transparent)]
+    Traffic(#[from] TrafficError),
+    /// The simulation cannot go on.
+    #[error("{point}: {cause}")]
+    Coupled {
+        /// Where.
+        point: String,
+        /// Why.
+        cause: CoupledError,
+    },
+    /// The flag was raised.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+/// Runs one replication of a point, unless or until the watch's flag is raised.
+///
+/// # Errors
+/// [`SampleError`].
+pub fn sample(
+    point: &Point,
+    seed: u64,
+    replication: u64,
+    watch: Watch<'_>,
+) -> Result<Sample, SampleError> {
+    let stop = watch.stop;
+    stop.check()?;
+    let stream = point.stream.generate(seed, replication)?;
+    // Whatever draws has a seed of its own in every replication.
+    let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let mut allocator = point.allocator.build(&point.topology, own_seed)?;
+    allocator.stopped_by(stop);
+    let paced = Paced(Pace::new(watch, stream.jobs.len()).counted());
+    let of_messages = matches!(point.life, Life::Messages(_));
+    let distances = Distances::new(&point.topology, &stream.jobs, of_messages);
+    let completions = point.counting.completions.map_or(stream.jobs.len(), |most| most as usize);
+    let recorder = Until::new(completions, SystemRecorder::new(stream.jobs.len()));
+    let mut observers = ((recorder, paced), distances);
+    let scene = scene(point, &stream, stop);
+    let (overhead, shared, messages) = match &point.life {
+        Life::RunTimes => {
+            let ticks = f64::from(stream.ticks_per_unit);
+            let mut service = cluster::service(&point.topology, allocator.as_ref(), ticks);
+            let overhead = run(point, scene, allocator.as_mut(), service.as_mut(), &mut observers)?;
+            (overhead, Shared::of(&point.topology, service.as_ref()), None)
+        }
+        Life::Messages(messages) => {
+            let mut network =
+                messages.on(&point.topology, own_seed, None)?.stopped_by(stop.clone());
+            let overhead = run(point, scene, allocator.as_mut(), &mut network, &mut observers)?;
+            (overhead, None, Some((*network.totals(), observers.1.weighted_dispersal)))
+        }
+    };
+    let Until { observer: recorder, completed, .. } = &observers.0.0;
+    let system = recorder.metrics_where(shared, 0, point.topology.processors(), &overhead);
+    let warm_up = point.counting.warm_up as usize;
+    let counted = match point.counting.completions {
+        None => counted(recorder.ends(), warm_up),
+        Some(_) => completed.iter().skip(warm_up).map(|job| job.index()).collect(),
+    };
+    let distances = observers.1.sums();
+    let replication =
+        Replication { stream: &stream, recorder, counted, system, messages, distances };
+    let by_size = if point.counting.by_size { replication.by_size() } else { Default::default() };
+    Ok(Sample { metrics: replication.metrics(), by_size })
+}
+
+/// All jobs but the first `warm_up` to end; of those that end together the first to come.
+fn counted(ends: &[i64], warm_up: usize) -> Vec<usize> {
+    let mut jobs: Vec<usize> = (0..ends.len()).collect();
+    if (1..ends.len()).contains(&warm_up) {
+        jobs.select_nth_unstable_by_key(warm_up, |&job| (ends[job], job));
+    }
+    jobs.split_off(warm_up.min(ends.len()))
+}
+
+fn scene<'a>(point: &'a Point, stream: &'a Stream, stop: &'a Stop) -> Scene<'a> {
+    Scene { jobs: &stream.jobs, topology: &point.topology, timed: false, stop }
+}
+
+fn run(
+    point: &Point,
+    scene: Scene<'_>,
+    allocator: &mut dyn Allocator,
+    service: &mut dyn Service,
+    observer: &mut dyn Observer,
+) -> Result<Overhead, SampleError> {
+    let mut scheduler = point.scheduler.build(point.topology.slots() as u32);
+    simulate(scene, scheduler.as_mut(), allocator, service, observer).map_err(|cause| match cause {
+        CoupledError::Stopped(stopped) => stopped.into(),
+        cause => SampleError::Coupled { point: point.to_string(), cause },
+    })
+}
+
+/// Shows an observer what happens until so many jobs have completed.
+struct Until<O> {
+    observer: O,
+    completions: usize,
+    /// In order of completion.
+    completed: Vec<JobId>,
+}
+
+impl<O: Observer> Until<O> {
+    fn new(completions: usize, observer: O) -> Self {
+        Self { observer, completions, completed: Vec::new() }
+    }
+
+    /// The observer, while it is to see what happens.
+    fn watching(&mut self) -> Option<&mut O> {
+        (self.completed.len() < self.completions).then_some(&mut self.observer)
+    }
+}
+
+impl<O: Observer> Observer for Until<O> {
+    fn passed(&mut self, from: i64, to: i64, state: &State) {
+        if let Some(observer) = self.watching() {
+            observer.passed(from, to, state);
+        }
+    }
+
+    fn arrived(&mut self, job: JobId, now: i64) {
+        if let Some(observer) = self.watching() {
+            observer.arrived(job, now);
+        }
+    }
+
+    fn refused(&mut self, job: JobId, refusal: Refusal) {
+        if let Some(observer) = self.watching() {
+            observer.refused(job, refusal);
+        }
+    }
+
+    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
+        if let Some(observer) = self.watching() {
+            observer.reduced(job, asked, reduction);
+        }
+    }
+
+    fn took(&mut self, job: JobId, now: i64, slots: &[NodeId]) {
+        if let Some(observer) = self.watching() {
+            observer.took(job, now, slots);
+        }
+    }
+
+    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
+        if let Some(observer) = self.watching() {
+            observer.started(job, now, nodes, census);
+        }
+    }
+
+    fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {
+        if let Some(observer) = self.watching() {
+            observer.cut_off(job, now, nodes, again);
+        }
+    }
+
+    fn completed(&mut self, job: JobId, now: i64) {
+        if let Some(observer) = self.watching() {
+            observer.completed(job, now);
+            self.completed.push(job);
+        }
+    }
+}
+
+/// Counts jobs for a forecast.
+struct Paced<'a>(Pace<'a>);
+
+impl Observer for Paced<'_> {
+    fn started(&mut self, _: JobId, _: i64, _: &[NodeId], _: Option<Census>) {
+        self.0.started();
+    }
+}
+
+/// Sums distances between the processors of jobs, once for each allocation.
+struct Distances<'a> {
+    locality: Locality,
+    topology: &'a Topology,
+    jobs: &'a [Job],
+    /// Points of the job that starts next, if it gets fewer than it asks for.
+    reduced: Option<u32>,
+    pairwise_l1: u64,
+    mean_pair: f64,
+    /// Whether to sum dispersals as well.
+    disperses: bool,
+    weighted_dispersal: f64,
+}
+
+impl<'a> Distances<'a> {
+    fn new(topology: &'a Topology, jobs: &'a [Job], disperses: bool) -> Self {
+        Self {
+            locality: Locality::new(topology),
+            topology,
+            jobs,
+            reduced: None,
+            pairwise_l1: 0,
+            mean_pair: 0.0,
+            disperses,
+            weighted_dispersal: 0.0,
+        }
+    }
+
+    /// Over all jobs the sum of their pairwise L1 and that of their mean distances of a pair, in hops.
+    fn sums(&self) -> [f64; 2] {
+        [self.pairwise_l1 as f64, self.mean_pair]
+    }
+}
+
+impl Observer for Distances<'_> {
+    fn reduced(&mut self, _: JobId, _: u32, reduction: &Reduction) {
+        self.reduced = Some(reduction.request.size);
+    }
+
+    fn started(&mut self, id: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
+        let size = self.jobs[id.index()].size;
+        let points = self.reduced.take().unwrap_or_else(|| self.topology.points(size));
+        let pairwise_l1 = self.locality.between(nodes, points);
+        self.pairwise_l1 += pairwise_l1;
+        self.mean_pair += mean_distance(pairwise_l1, points);
+        if self.disperses {
+            let placement = self.locality.placement(nodes, nodes.len() as u32);
+            self.weighted_dispersal += placement.weighted_dispersal;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::{Counting, Metric};
+    use replay_core::scheduler::registry::SchedulerSpec;
+    use replay_core::workload::stochastic::{Arrivals, StochasticStream};
+    use proptest::prelude::*;
+
+    /// One processor, FCFS: jobs complete in their order, so that the first so many of a longer stream are those
+    /// of a shorter one.
+    #[test]
+    fn a_stream_can_be_measured_until_so_many_completions() {
+        let metrics = |jobs, completions| {
+            let point = Point {
+                topology: "1x1".parse().expect("a machine"),
+                stream: StochasticStream {
+                    arrivals: Arrivals::Exponential { mean: 0.5 },
+                    jobs,
+                    ..StochasticStream::new([1, 1, 1])
+                },
+                scheduler: SchedulerSpec::fcfs(),
+                allocator: "first-fit".parse().expect("an allocator"),
+                life: Life::RunTimes,
+                counting: Counting { completions, ..Counting::default() },
+            };
+            let sample = sample(&point, 1, 0, Watch::new(&Stop::new())).expect("it runs");
+            [Metric::FinishTime, Metric::Turnaround, Metric::Utilization]
+                .map(|metric| sample.metrics[metric as usize])
+        };
+        let first = metrics(40, None);
+        assert_eq!(metrics(120, Some(40)), first);
+        assert_eq!(metrics(40, Some(40)), first);
+        assert_ne!(metrics(120, None), first);
+    }
+
+    #[test]
+    fn the_first_to_end_are_dropped() {
+        let ends = [9, 3, 5, 3, 7];
+        let sorted = |warm_up| {
+            let mut jobs = counted(&ends, warm_up);
+            jobs.sort_unstable();
+            jobs
+        };
+        assert_eq!(sorted(0), [0, 1, 2, 3, 4]);
+        // Jobs 1 and 3 end together.
+        assert_eq!(sorted(1), [0, 2, 3, 4]);
+        assert_eq!(sorted(3), [0, 4]);
+        assert_eq!(sorted(5), [0usize; 0]);
+        assert_eq!(sorted(6), [0usize; 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn as_many_are_left_as_should_be_and_none_ended_earlier(
+            ends in proptest::collection::vec(0i64..20, 0..40), warm_up in 0usize..45,
+        ) {
+            let left = counted(&ends, warm_up);
+            prop_assert_eq!(left.len(), ends.len().saturating_sub(warm_up));
+            let dropped = (0..ends.len()).filter(|job| !left.contains(job));
+            let latest = dropped.map(|job| (ends[job], job)).max();
+            prop_assert!(left.iter().all(|&job| Some((ends[job], job)) > latest));
+        }
+    }
+}

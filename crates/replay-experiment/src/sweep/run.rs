@@ -1,0 +1,155 @@
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::{Plan, Shard};
+use crate::journal::{Journal, JournalError};
+use crate::pool::{self, Turn};
+use crate::together::{self, run_together};
+use crate::{Cell, CellError, Measure, RunResult, Trace, Watch, run_cell};
+use replay_core::naming::NameError;
+
+/// A sweep that cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// The journal cannot be written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// A strategy that was made once cannot be made again.
+    #[error(transparent)]
+    Name(#[from] NameError),
+}
+
+/// The cells of a shard that still have to run: those without a record, and with
+/// `retry_failed` those that failed. Of cells with one id only the first.
+///
+/// # Errors
+/// [`NameError`] as [`Plan::id`].
+pub fn pending(
+    plan: &Plan,
+    shard: Shard,
+    journal: &Journal<RunResult>,
+    retry_failed: bool,
+) -> Result<Vec<u32>, NameError> {
+    let mut listed = std::collections::HashSet::new();
+    let mut pending = Vec::new();
+    for run in shard.cells(plan.len()) {
+        let id = plan.id(run)?;
+        let open = journal.failed(id).is_none_or(|failed| failed && retry_failed);
+        if open && listed.insert(id) {
+            pending.push(run);
+        }
+    }
+    Ok(pending)
+}
+
+/// Runs cells of a plan on the current rayon pool. `take` gets the place in `runs` and the outcome of
+/// each, when its `turn` has come; when it returns `false` or fails, running cells are finished and
+/// no further ones begun. The watch's flag ends those that run, too; nobody hears of them.
+///
+/// # Errors
+/// Those of `take`, and as [`Plan::cell`].
+pub fn run_plan<E: From<NameError>>(
+    plan: &Plan,
+    traces: &[Arc<Trace>],
+    runs: &[u32],
+    turn: Turn,
+    watch: Watch<'_>,
+    mut take: impl FnMut(u32, Result<RunResult, CellError>) -> Result<bool, E>,
+) -> Result<(), E> {
+    let bundles = bundles(plan, traces, runs, runs.len())?;
+    let measure = |cell: &Cell| {
+        let measure = plan.grid.measure;
+        // Of shaken copies nobody wants every job.
+        let itself = cell.trace.copy == 0;
+        let (jobs, nodes) = (measure.jobs && itself, measure.nodes && itself);
+        Measure { jobs, nodes, ..measure }
+    };
+    let work = |_: usize, bundle: &Range<usize>| {
+        let cell = |&run: &u32| plan.cell(traces, run).map(|cell| (run, cell));
+        let cells: Result<Vec<_>, _> = runs[bundle.clone()].iter().map(cell).collect();
+        let outcomes = cells.map(|cells| {
+            run_together(&cells, plan.grid.measure, watch).unwrap_or_else(|| {
+                let run = |(run, cell): &(u32, Cell)| run_cell(*run, cell, measure(cell), watch);
+                cells.iter().map(run).collect()
+            })
+        });
+        let stopped =
+            |outcome: &Result<_, CellError>| outcome.as_ref().is_err_and(CellError::is_stopped);
+        let ended = outcomes.as_ref().is_ok_and(|outcomes| outcomes.iter().any(stopped));
+        (!ended).then_some(outcomes)
+    };
+    pool::try_run(&bundles, turn, work, |place, outcomes| {
+        let mut goes_on = true;
+        for (&run, outcome) in runs[bundles[place].clone()].iter().zip(outcomes?) {
+            goes_on = take(run, outcome)?;
+        }
+        Ok(goes_on)
+    })
+}
+
+/// Some of these runs that are done as one where `all` runs are done: the most that are. `None` if
+/// there is no run.
+///
+/// # Errors
+/// As [`Plan::key`].
+pub fn done_as_one<'a>(
+    plan: &Plan,
+    traces: &[Arc<Trace>],
+    runs: &'a [u32],
+    all: usize,
+) -> Result<Option<&'a [u32]>, NameError> {
+    let bundles = bundles(plan, traces, runs, all)?;
+    Ok(bundles.into_iter().map(|bundle| &runs[bundle]).rev().max_by_key(|bundle| bundle.len()))
+}
+
+/// Runs of a plan that are done as one, in order: those that differ in the tie vector alone, of which
+/// every thread gets some where `all` runs are done.
+fn bundles(
+    plan: &Plan,
+    traces: &[Arc<Trace>],
+    runs: &[u32],
+    all: usize,
+) -> Result<Vec<Range<usize>>, NameError> {
+    let alone = !plan.grid.measure.is_of_shared_replays();
+    let share = all.div_ceil(rayon::current_num_threads().max(1));
+    let mut bundles: Vec<Range<usize>> = Vec::new();
+    let mut latest = None;
+    for (place, &run) in runs.iter().enumerate() {
+        let [trace, copy, scheduler, strategy, seed] = plan.places(run);
+        let topology = &traces[trace].topology;
+        let shared = match alone {
+            true => None,
+            false => plan.grid.strategies.get(strategy)?.shared(topology),
+        };
+        let most = together::at_once(topology).min(share);
+        let now = shared.map(|shared| (trace, copy, scheduler, seed, shared));
+        match bundles.last_mut().filter(|_| now.is_some() && now == latest) {
+            Some(bundle) if bundle.len() < most => bundle.end = place + 1,
+            _ => bundles.push(place..place + 1),
+        }
+        latest = now;
+    }
+    Ok(bundles)
+}
+
+/// [`run_plan`] with a journal of each cell as it finishes, in whatever order that is. `told`
+/// hears of every finished cell after it is journalled.
+///
+/// Results are held only until they are journalled, at most two per thread.
+///
+/// # Errors
+/// [`SweepError`]; every cell that `told` heard of is in the journal.
+pub fn run_sweep(
+    plan: &Plan,
+    traces: &[Arc<Trace>],
+    runs: &[u32],
+    journal: &mut Journal<RunResult>,
+    watch: Watch<'_>,
+    mut told: impl FnMut(u32, Result<&RunResult, &CellError>) -> bool,
+) -> Result<(), SweepError> {
+    run_plan(plan, traces, runs, Turn::AsDone, watch, |run, outcome| {
+        let why = outcome.as_ref().map_err(|error| error.cause.to_string());
+        journal.append(plan.id(run)?, why.as_ref().copied().map_err(String::as_str))?;
+        Ok(told(run, outcome.as_ref()))
+    })
+}

@@ -1,0 +1,191 @@
+use std::sync::Arc;
+
+use super::*;
+use crate::grid::ParameterGrid;
+use crate::journal::Journal;
+use crate::pool::Turn;
+use crate::{RunResult, Trace, Watch, run_cell};
+use replay_core::stop::Stop;
+use replay_core::workload::{Job, Policy, Window, Workload};
+
+const SWF: &str = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n4 11 -1 10 3\n";
+
+fn plan(text: &str, swf: &str) -> (Plan, Vec<Arc<Trace>>) {
+    let grid = ParameterGrid::parse(text, "grid.toml").expect("a grid");
+    let (policy, window) = (&Policy::JOHNSON, &Window::ALL);
+    let jobs =
+        Workload::from_reader(swf.as_bytes(), "tiny.swf", policy, window, Default::default());
+    let mesh = "4x4".parse().expect("a machine");
+    let trace = Trace::new(Arc::new(jobs.expect("a trace")), mesh, "johnson", &grid.schedulers);
+    let traces = vec![Arc::new(trace)];
+    (Plan::new(grid, &traces).expect("a plan"), traces)
+}
+
+const GRID: &str = "schedulers = ['fcfs', 'easy']\nseeds = '0..1'\n\
+    allocator = ['random', { name = 'mc1x1', tie = ['none', '1,2,3,4', '1,4,6,8'] }]";
+
+fn ids(plan: &Plan) -> Vec<CellId> {
+    (0..plan.len()).map(|run| plan.id(run).expect("a cell")).collect()
+}
+
+#[test]
+fn cells_are_numbered_like_those_of_the_main_job() {
+    let (plan, _) = plan(GRID, SWF);
+    assert_eq!((plan.len(), plan.combinations()), (12, 16));
+    let name = |run| {
+        let key = plan.key(run).expect("a cell");
+        format!("{} {} {}", key.scheduler, key.strategy(), key.seed)
+    };
+    assert_eq!(name(0), "fcfs random 0");
+    assert_eq!(name(1), "fcfs random 1");
+    assert_eq!(name(4), "fcfs mc1x1 (1,2,3,4) 0");
+    assert_eq!(name(11), "easy mc1x1 (1,2,3,4) 1");
+}
+
+#[test]
+fn an_id_is_what_is_computed_not_how_it_is_called() {
+    let (plan_a, _) = plan(GRID, SWF);
+    let ids_a = ids(&plan_a);
+    let distinct: std::collections::HashSet<_> = ids_a.iter().collect();
+    assert_eq!(distinct.len(), 12);
+    // Another vector of the same ratio, a comment in the trace: the same cells.
+    let again = GRID.replace("'1,2,3,4', ", "");
+    assert_eq!(ids(&plan(&again, &format!("; Note: moved\n{SWF}")).0), ids_a);
+    // Another job, or another measure: no cell is the same.
+    for other in
+        [plan(GRID, &SWF.replace("60 4", "61 4")), plan(&format!("ties = true\n{GRID}"), SWF)]
+    {
+        assert!(ids(&other.0).iter().all(|id| !ids_a.contains(id)));
+    }
+}
+
+/// An id may never change by accident: journals would be forgotten.
+#[test]
+fn ids_are_stable() {
+    let (plan, _) = plan("", SWF);
+    assert_eq!(plan.id(0).expect("a cell").to_string(), "cf71fe08d7770d805a28b05a47367b93");
+}
+
+#[test]
+fn a_plan_survives_being_written_down() {
+    let (plan, _) = plan(GRID, SWF);
+    let again = Plan::from_json(plan.to_json().expect("JSON")).expect("a plan");
+    assert_eq!(ids(&again), ids(&plan));
+    assert_eq!(again.digest(), plan.digest());
+    assert_eq!(again.traces, plan.traces);
+    assert!(matches!(Plan::from_json(serde_json::json!({})), Err(PlanError::Json(_))));
+}
+
+#[test]
+fn a_sweep_goes_on_where_it_stopped() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (plan, traces) = plan(GRID, SWF);
+    let mut journal = Journal::open(&crate::files::Dir::open(dir.path()).expect("a folder"), false)
+        .expect("a journal");
+    let all = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
+    assert!(all.iter().copied().eq(0..12));
+    let stop = Stop::new();
+    let watch = Watch::new(&stop);
+    let stop_after_three = |journal: &mut Journal<RunResult>| {
+        let mut told = 0;
+        let stopped = run_sweep(&plan, &traces, &all, journal, watch, |_, outcome| {
+            assert!(outcome.is_ok());
+            told += 1;
+            told < 3
+        });
+        stopped.expect("it stops");
+        told
+    };
+    // On a worker of a pool there is one cell at a time.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool");
+    assert_eq!(pool.install(|| stop_after_three(&mut journal)), 3);
+    let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
+    assert!(rest.iter().copied().eq(3..12));
+    // Elsewhere those that are running are finished.
+    let told = stop_after_three(&mut journal);
+    assert!(told >= 3 && journal.len() >= told, "{told}");
+    let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
+    run_sweep(&plan, &traces, &rest, &mut journal, watch, |_, _| true).expect("it ends");
+    assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(Vec::new()));
+    // A failed cell is left alone unless it is asked for again.
+    journal.append(plan.id(5).expect("a cell"), Err("broken")).expect("a record");
+    assert_eq!(pending(&plan, Shard::WHOLE, &journal, false), Ok(Vec::new()));
+    assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(vec![5]));
+}
+
+/// Strategies that go by what users said must not be taken for done on another log's jobs.
+#[test]
+fn a_digest_of_many_jobs_is_that_of_all_their_numbers() {
+    let jobs: Vec<Job> = (0..5000i64)
+        .map(|n| Job {
+            number: n,
+            submit: 7 * n,
+            run: n % 91,
+            estimate: n % 97,
+            size: n as u32 % 64 + 1,
+            line: 0,
+            shape: None,
+            limit: None,
+        })
+        .collect();
+    let number = |job: &Job| {
+        let times = [job.number, job.submit, job.run, job.estimate].map(i64::to_le_bytes);
+        [times.concat(), job.size.to_le_bytes().to_vec()].concat()
+    };
+    let bytes: Vec<u8> = jobs.iter().flat_map(number).collect();
+    let whole = blake3::hash(&bytes).to_hex().to_string();
+    assert_eq!(super::configuration::jobs_digest(&jobs), whole);
+}
+
+#[test]
+fn what_users_said_tells_jobs_apart() {
+    let job = |limit| Job {
+        number: 1,
+        submit: 0,
+        run: 50,
+        estimate: 50,
+        size: 3,
+        line: 1,
+        shape: None,
+        limit,
+    };
+    let digest = |limit| super::configuration::jobs_digest(&[job(limit)]);
+    let all = [None, Some(50), Some(40), Some(30)].map(digest);
+    for (i, one) in all.iter().enumerate() {
+        assert!(all[..i].iter().all(|other| other != one), "{i}");
+    }
+}
+
+/// Cells that are replayed as one give what each gives alone, but for the time they take.
+#[test]
+fn bundles_give_what_cells_give() {
+    let jobs = |number: i64| {
+        let (size, run) = (1 + number * 7 % 5, 20 + number * 13 % 50);
+        format!("{number} {} -1 {run} {size}\n", 6 * number)
+    };
+    let swf = format!("; MaxProcs: 16\n{}", (1..80).map(jobs).collect::<String>());
+    let text = "schedulers = ['fcfs', 'easy']\nallocator = ['random', { name = 'mc1x1', tie = ['none', \
+        '1,2,3,4', '1,4,6,8', '2,0,1,3', '3,1,0,0', '2,1,1,1,1'], slack = ['0', '0.1'] }, 'hilbert-best-fit']";
+    let stop = Stop::new();
+    let told = |run: &RunResult| format!("{:?}", RunResult { seconds: 0.0, ..run.clone() });
+    for (placements, threads) in [(false, 1), (false, 3), (true, 1), (true, 3)] {
+        let (plan, traces) = plan(&format!("placements = {placements}\n{text}"), &swf);
+        let all: Vec<u32> = (0..plan.len()).collect();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
+        let mut seen = Vec::new();
+        pool.install(|| {
+            // Otherwise cells would be held against themselves.
+            let most = done_as_one(&plan, &traces, &all, all.len()).expect("cells");
+            assert!(most.expect("a run").len() > 4, "nothing is replayed as one");
+            run_plan(&plan, &traces, &all, Turn::InOrder, Watch::new(&stop), |run, outcome| {
+                let cell = plan.cell(&traces, run)?;
+                let alone = run_cell(run, &cell, plan.grid.measure, Watch::new(&stop));
+                assert_eq!(told(&outcome.expect("it runs")), told(&alone.expect("it runs")));
+                seen.push(run);
+                Ok::<_, replay_core::naming::NameError>(true)
+            })
+        })
+        .expect("it ends");
+        assert_eq!(seen, all);
+    }
+}

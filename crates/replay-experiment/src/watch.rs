@@ -1,0 +1,161 @@
+use std::time::{Duration, Instant};
+
+use replay_core::stop::Stop;
+
+/// How a long computation is watched, and ended early.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Once raised, what is running fails as stopped.
+    pub stop: &'a Stop,
+    /// Called with the number of jobs that are done with.
+    pub jobs_done: &'a (dyn Fn(u64) + Sync),
+    /// Told by every cell when its first job has processors, and now and then once it has run
+    /// for [`SAMPLE`], what all of it will take.
+    pub forecast: &'a (dyn Fn(Forecast) + Sync),
+}
+
+impl<'a> Watch<'a> {
+    /// Ended by this flag; nobody looks on.
+    pub fn new(stop: &'a Stop) -> Self {
+        Self { stop, jobs_done: &|_| {}, forecast: &|_| {} }
+    }
+}
+
+/// A cell that ends sooner needs no forecast, and from less time none can be made.
+pub const SAMPLE: Duration = Duration::from_secs(1);
+
+/// What the first jobs of a cell tell of all.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Forecast {
+    /// Jobs that have processors.
+    pub started: u64,
+    /// All jobs of the cell.
+    pub jobs: u64,
+    /// What those have taken.
+    pub elapsed: Duration,
+}
+
+impl Forecast {
+    /// What all take, if the others take as long as these.
+    pub fn whole(self) -> Duration {
+        self.elapsed.mul_f64(self.jobs as f64 / self.started.max(1) as f64)
+    }
+}
+
+/// So many jobs are told at once.
+const CHUNK: u64 = 1 << 12;
+
+/// Counts the jobs of a cell and looks at the clock ever less often: the cost is a comparison
+/// a job.
+pub struct Pace<'a> {
+    watch: Watch<'a>,
+    jobs: u64,
+    started: u64,
+    /// When to look next, and when at the clock.
+    next: u64,
+    next_forecast: u64,
+    begin: Instant,
+    /// Jobs of which the watch has heard, if it hears of them as they start.
+    told: Option<u64>,
+}
+
+impl<'a> Pace<'a> {
+    /// A cell of so many jobs begins.
+    pub fn new(watch: Watch<'a>, jobs: usize) -> Self {
+        let begin = Instant::now();
+        let (jobs, started) = (jobs as u64, 0);
+        Self { watch, jobs, started, next: 1, next_forecast: 1, begin, told: None }
+    }
+
+    /// The same, and whoever watches hears of jobs [done with](Watch::jobs_done) when they have processors.
+    pub fn counted(self) -> Self {
+        Self { told: Some(0), ..self }
+    }
+
+    /// One more job has processors.
+    #[inline]
+    pub fn started(&mut self) {
+        self.started += 1;
+        if self.started == self.next {
+            self.look();
+        }
+    }
+
+    #[cold]
+    fn look(&mut self) {
+        if self.started == self.next_forecast {
+            // Twice as many at last: the forecast is not older than half of what was done.
+            self.next_forecast += self.next_forecast.div_ceil(4);
+            let elapsed = self.begin.elapsed();
+            if self.started == 1 || elapsed >= SAMPLE && self.started < self.jobs {
+                let Self { started, jobs, .. } = *self;
+                (self.watch.forecast)(Forecast { started, jobs, elapsed });
+            }
+        }
+        self.tell();
+        let soon = self.told.map_or(u64::MAX, |_| self.started + CHUNK);
+        self.next = self.next_forecast.min(soon);
+    }
+
+    fn tell(&mut self) {
+        if let Some(told) = &mut self.told {
+            (self.watch.jobs_done)(self.started - *told);
+            *told = self.started;
+        }
+    }
+}
+
+impl Drop for Pace<'_> {
+    fn drop(&mut self) {
+        self.tell();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn a_forecast_is_made_of_what_was_done() {
+        let told = Mutex::new(Vec::new());
+        let forecast = |forecast: Forecast| told.lock().expect("one thread").push(forecast);
+        let stop = Stop::new();
+        let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
+        let mut pace = Pace::new(watch, 1000);
+        // As if it had begun long ago.
+        pace.begin = Instant::now().checked_sub(Duration::from_secs(100)).expect("a clock");
+        (0..1000).for_each(|_| pace.started());
+        let told = std::mem::take(&mut *told.lock().expect("one thread"));
+        assert_eq!((told[0].started, told[0].jobs), (1, 1000));
+        assert!(told[0].whole() >= Duration::from_secs(100_000));
+        assert!(told.len() < 40 && told.iter().all(|one| one.started < 1000));
+        // Of what is quick nobody hears but that it has begun.
+        let begun = |forecast: Forecast| assert_eq!(forecast.started, 1);
+        let mut pace = Pace::new(Watch { forecast: &begun, ..watch }, 1000);
+        (0..1000).for_each(|_| pace.started());
+    }
+
+    #[test]
+    fn all_jobs_are_counted_and_soon() {
+        let told = Mutex::new(Vec::new());
+        let jobs_done = |jobs| told.lock().expect("one thread").push(jobs);
+        let stop = Stop::new();
+        let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&stop) };
+        let all = 10 * CHUNK + 7;
+        let mut pace = Pace::new(watch, all as usize).counted();
+        (0..all - 1).for_each(|_| pace.started());
+        let before: u64 = told.lock().expect("one thread").iter().sum();
+        assert!(before > all - 2 * CHUNK, "{before}");
+        pace.started();
+        drop(pace);
+        let told = told.into_inner().expect("one thread");
+        assert_eq!(told.iter().sum::<u64>(), all);
+        assert!(told.iter().all(|&jobs| jobs <= CHUNK) && told.len() < 80);
+        // Nobody else hears of them.
+        let silent = |_| panic!("it was told");
+        let watch = Watch { jobs_done: &silent, ..Watch::new(&stop) };
+        Pace::new(watch, 1).started();
+    }
+}

@@ -1,0 +1,309 @@
+//! Which column of a table is what: a file in TOML.
+//!
+//! ```toml
+//! separator = ","
+//! time = "iso"                 # iso, unix, unix-ms, seconds
+//! zone = "UTC"                 # +01:00, Europe/Prague
+//! [columns]
+//! submit = "when"
+//! start = "began"              # or wait
+//! end = "ended"                # or run
+//! size = "hosts"
+//! estimate = { column = "limit_min", unit = "minutes" }   # or "minutes or seconds"
+//! status = { column = "result", ok = ["ok"], failed = ["fail"], cancelled = [] }   # or slurm = true
+//! ```
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::ImportError;
+use super::zone::Zone;
+use replay_core::naming::nearest;
+use replay_core::shown::shown;
+
+/// How a table writes points in time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Clock {
+    /// `2026-03-01T08:00:00`, with or without a zone.
+    #[default]
+    Iso,
+    /// Seconds since 1970.
+    Unix,
+    /// Milliseconds since 1970.
+    UnixMs,
+    /// Seconds since whenever.
+    Seconds,
+}
+
+/// How it writes a span of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+pub(super) enum Unit {
+    /// Seconds.
+    #[default]
+    #[serde(rename = "seconds")]
+    Seconds,
+    /// Minutes.
+    #[serde(rename = "minutes")]
+    Minutes,
+    /// Hours.
+    #[serde(rename = "hours")]
+    Hours,
+    /// `HH:MM:SS`.
+    #[serde(rename = "HH:MM:SS")]
+    Clock,
+    /// Minutes if nearly all jobs that came to their end kept to it as minutes, else seconds. Of limits.
+    #[serde(rename = "minutes or seconds")]
+    Either,
+}
+
+/// A column, by name; of a span, with its unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Span {
+    Name(String),
+    With(WithUnit),
+}
+
+// By hand: of an untagged enum serde would not say which unit or key is none.
+impl<'de> Deserialize<'de> for Span {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct NameOrTable;
+        impl<'de> Visitor<'de> for NameOrTable {
+            type Value = Span;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a column's name, or { column = NAME, unit = UNIT }")
+            }
+
+            fn visit_str<E>(self, name: &str) -> Result<Span, E> {
+                Ok(Span::Name(name.to_string()))
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Span, M::Error> {
+                WithUnit::deserialize(MapAccessDeserializer::new(map)).map(Span::With)
+            }
+        }
+        deserializer.deserialize_any(NameOrTable)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct WithUnit {
+    column: String,
+    #[serde(default)]
+    unit: Unit,
+}
+
+impl Span {
+    /// The column.
+    pub fn column(&self) -> &str {
+        match self {
+            Span::Name(column) | Span::With(WithUnit { column, .. }) => column,
+        }
+    }
+
+    /// Its unit.
+    pub fn unit(&self) -> Unit {
+        match self {
+            Span::Name(_) => Unit::default(),
+            Span::With(with) => with.unit,
+        }
+    }
+}
+
+/// Where the status stands, and what its words mean.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Status {
+    pub column: String,
+    #[serde(default)]
+    pub ok: Vec<String>,
+    #[serde(default)]
+    pub failed: Vec<String>,
+    #[serde(default)]
+    pub cancelled: Vec<String>,
+    /// The words are those of Slurm.
+    #[serde(default)]
+    pub slurm: bool,
+}
+
+impl Status {
+    /// An error in words if a word means two things, or if words are told that nobody heeds.
+    fn is_certain(&self) -> Result<(), String> {
+        let lists = [("ok", &self.ok), ("failed", &self.failed), ("cancelled", &self.cancelled)];
+        let told =
+            lists.iter().flat_map(|(name, words)| words.iter().map(move |word| (name, word)));
+        let mut meanings = HashMap::new();
+        for (name, word) in told {
+            if self.slurm {
+                return Err(format!(
+                    "status: slurm = true knows its words: {name} is of no use beside it"
+                ));
+            }
+            match meanings.insert(word, name) {
+                Some(other) if other != name => {
+                    let word = shown(word);
+                    return Err(format!("status: \"{word}\" is in {other} and in {name}"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What may be told of a job.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Fields {
+    pub id: Option<String>,
+    pub submit: String,
+    pub start: Option<String>,
+    pub end: Option<String>,
+    pub wait: Option<Span>,
+    pub run: Option<Span>,
+    pub size: String,
+    pub estimate: Option<Span>,
+    pub status: Option<Status>,
+    pub user: Option<String>,
+    pub group: Option<String>,
+    pub queue: Option<String>,
+    pub nodes: Option<String>,
+}
+
+/// The columns of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnMap {
+    #[serde(default = "comma")]
+    pub(super) separator: char,
+    #[serde(default)]
+    pub(super) time: Clock,
+    #[serde(default = "utc")]
+    zone: String,
+    pub(super) columns: Fields,
+}
+
+fn comma() -> char {
+    ','
+}
+
+fn utc() -> String {
+    Zone::default().to_string()
+}
+
+impl ColumnMap {
+    /// Reads a map; `file` is its name in messages.
+    ///
+    /// # Errors
+    /// [`ImportError::Map`] with file and line: an unknown key, with the nearest one; a value that is
+    /// none; neither `end` nor `run`.
+    pub fn parse(text: &str, file: &str) -> Result<ColumnMap, ImportError> {
+        let map: ColumnMap = toml::from_str(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start.min(text.len()));
+            let line = text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+            ImportError::Map(format!(
+                "{file}:{line}: {}{}",
+                error.message(),
+                advice(error.message())
+            ))
+        })?;
+        let wrong = |what: &str| ImportError::Map(format!("{file}: {what}"));
+        let Fields { end, run, start, wait, .. } = &map.columns;
+        let either = |span: &Option<Span>| span.as_ref().is_some_and(|s| s.unit() == Unit::Either);
+        if either(run) || either(wait) {
+            return Err(wrong("minutes or seconds: that is told of estimates only"));
+        }
+        if run.is_none() && (end.is_none() || start.is_none()) {
+            return Err(wrong("columns needs run, or start and end"));
+        }
+        if !map.separator.is_ascii() || map.separator == '"' {
+            return Err(wrong("separator is one ASCII character, and no quote"));
+        }
+        if let Some(status) = &map.columns.status {
+            status.is_certain().map_err(|what| wrong(&what))?;
+        }
+        map.zone.parse::<Zone>().map_err(|what| wrong(&format!("zone: {what}")))?;
+        Ok(map)
+    }
+
+    /// The zone of times that name none.
+    pub(super) fn zone(&self) -> Zone {
+        // It was read once already.
+        self.zone.parse().unwrap_or_default()
+    }
+
+    /// Whether its times say when, not only how long after the first.
+    pub(super) fn has_dates(&self) -> bool {
+        self.time != Clock::Seconds
+    }
+}
+
+/// What an unknown key may have meant: serde's message has it and the known ones in backquotes.
+fn advice(message: &str) -> String {
+    let mut words = message.split('`').skip(1).step_by(2);
+    let unknown = words.next().filter(|_| message.starts_with("unknown"));
+    match unknown.and_then(|unknown| nearest(unknown, words)) {
+        Some(near) => format!("; did you mean \"{near}\"?"),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_get_line_and_advice() {
+        let of = |text: &str| ColumnMap::parse(text, "m.toml").expect_err(text).to_string();
+        let rest = "submit = 'a'\nsize = 'b'\n";
+        for (text, words) in [
+            (
+                format!("[columns]\n{rest}run = 'c'\nestimat = 'd'\n"),
+                "m.toml:5: unknown field `estimat`",
+            ),
+            (format!("[columns]\n{rest}run = 'c'\nestimat = 'd'\n"), "did you mean \"estimate\"?"),
+            (
+                format!("time = 'iso8601'\n[columns]\n{rest}run = 'c'\n"),
+                "m.toml:1: unknown variant",
+            ),
+            (format!("[columns]\n{rest}"), "m.toml: columns needs run, or start and end"),
+            (format!("[columns]\n{rest}end = 'c'\n"), "needs run, or start and end"),
+            ("[columns]\nsize = 'b'\nrun = 'c'\n".to_string(), "missing field `submit`"),
+            (format!("zone = 'Mars'\n[columns]\n{rest}run = 'c'\n"), "a zone is UTC"),
+            (format!("separator = 'é'\n[columns]\n{rest}run = 'c'\n"), "separator is one ASCII"),
+            (
+                format!("[columns]\n{rest}run = {{ column = 'c', unit = 'weeks' }}\n"),
+                "m.toml:4: unknown variant `weeks`, expected one of `seconds`, `minutes`, `hours`",
+            ),
+            (
+                format!("[columns]\n{rest}run = {{ column = 'c', unit = 'minuts' }}\n"),
+                "did you mean \"minutes\"?",
+            ),
+            (
+                format!("[columns]\n{rest}run = {{ colum = 'c' }}\n"),
+                "unknown field `colum`, expected `column` or `unit`; did you mean \"column\"?",
+            ),
+            (format!("[columns]\n{rest}run = 3\n"), "expected a column's name, or {"),
+            (
+                format!(
+                    "[columns]\n{rest}run = 'c'\nstatus = {{ column = 's', ok = ['a', 'b'], failed = ['b'] }}\n"
+                ),
+                "m.toml: status: \"b\" is in ok and in failed",
+            ),
+            (
+                format!(
+                    "[columns]\n{rest}run = 'c'\nstatus = {{ column = 's', ok = ['a'], slurm = true }}\n"
+                ),
+                "slurm = true knows its words",
+            ),
+        ] {
+            assert!(of(&text).contains(words), "{}", of(&text));
+        }
+    }
+}

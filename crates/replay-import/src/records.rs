@@ -1,0 +1,241 @@
+//! Records of a text: lines, or several where a field in quotes has line breaks in it (RFC 4180).
+//!
+//! A quote that is never closed would make one record of all that follows. So a record that goes on over the end of
+//! its line is read ahead for, [`LONGEST`] bytes at most; if it does not end there, or a quote ends within a
+//! field, it is the first line alone, which is malformed, and the others are read again for themselves.
+
+use std::collections::VecDeque;
+use std::io::BufRead;
+
+use replay_core::lines::{LineError, Lines};
+
+/// Bytes of a record of several lines at most.
+const LONGEST: usize = 1 << 20;
+
+/// A record, or the first line of what is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Record<'a> {
+    /// Number of its first line, from 1.
+    pub number: u64,
+    /// Its lines with their ends.
+    pub bytes: &'a [u8],
+    /// Lines beyond the first.
+    pub more: u64,
+}
+
+/// A line that was read ahead, with its number.
+type Ahead = (u64, Vec<u8>);
+
+/// An input that is read record by record.
+pub(super) struct Records<R> {
+    lines: Lines<R>,
+    /// Lines to be read again.
+    again: VecDeque<Ahead>,
+    /// The lines of the latest record beyond its first.
+    latest: Vec<Ahead>,
+}
+
+impl<R: BufRead> Records<R> {
+    /// The records of an input.
+    pub fn new(input: R) -> Records<R> {
+        Records { lines: Lines::new(input), again: VecDeque::new(), latest: Vec::new() }
+    }
+
+    /// Number of the line that was read last from the input, from 1.
+    pub fn number(&self) -> u64 {
+        self.lines.number()
+    }
+
+    /// Hands the next record to `take`, with fields between `separator` if they may be in quotes; `None` at the end
+    /// of the input. `see` sees each line of the input once. A record of one line is mostly not copied.
+    ///
+    /// # Errors
+    /// [`LineError`].
+    pub fn next<T>(
+        &mut self,
+        separator: Option<u8>,
+        mut see: impl FnMut(&[u8]),
+        take: impl FnOnce(Record<'_>) -> T,
+    ) -> Result<Option<T>, LineError> {
+        self.latest.clear();
+        let is_open = |bytes: &[u8]| match separator {
+            Some(separator) => Quotes::new(separator).after(bytes) == After::Open,
+            None => false,
+        };
+        let mut take = Some(take);
+        let (number, mut text) = match self.again.pop_front() {
+            Some((number, bytes)) if !is_open(&bytes) => {
+                let record = Record { number, bytes: &bytes, more: 0 };
+                return Ok(take.map(|take| take(record)));
+            }
+            Some(first) => first,
+            None => {
+                let number = self.lines.number() + 1;
+                let whole = self.lines.next(|bytes| {
+                    see(bytes);
+                    match take.take_if(|_| !is_open(bytes)) {
+                        Some(take) => Ok(take(Record { number, bytes, more: 0 })),
+                        None => Err(bytes.to_vec()),
+                    }
+                })?;
+                match whole {
+                    None => return Ok(None),
+                    Some(Ok(taken)) => return Ok(Some(taken)),
+                    Some(Err(first)) => (number, first),
+                }
+            }
+        };
+        let mut quotes = Quotes::new(separator.unwrap_or_default());
+        let mut after = quotes.after(&text);
+        let (first, mut length) = (text.len(), text.len());
+        let mut ahead: Vec<Ahead> = Vec::new();
+        while after == After::Open && length <= LONGEST {
+            let line = match self.again.pop_front() {
+                Some(line) => Some(line),
+                None => {
+                    let line = self.lines.next(|bytes| {
+                        see(bytes);
+                        bytes.to_vec()
+                    })?;
+                    line.map(|bytes| (self.lines.number(), bytes))
+                }
+            };
+            let Some(line) = line else { break };
+            after = quotes.after(&line.1);
+            length += line.1.len();
+            ahead.push(line);
+        }
+        if after == After::Closed {
+            ahead.iter().for_each(|(_, bytes)| text.extend_from_slice(bytes));
+            self.latest = ahead;
+        } else {
+            text.truncate(first);
+            ahead.into_iter().rev().for_each(|line| self.again.push_front(line));
+        }
+        let record = Record { number, bytes: &text, more: self.latest.len() as u64 };
+        Ok(take.map(|take| take(record)))
+    }
+
+    /// The latest record was none: its lines beyond the first are read again.
+    pub fn part(&mut self) {
+        let latest = std::mem::take(&mut self.latest);
+        latest.into_iter().rev().for_each(|line| self.again.push_front(line));
+    }
+}
+
+/// Where a line leaves its record.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum After {
+    /// At its end.
+    Closed,
+    /// Within quotes.
+    Open,
+    /// Nowhere: a quote ended within a field.
+    Broken,
+}
+
+/// The quotes of a record, line by line.
+struct Quotes {
+    separator: u8,
+    within: bool,
+}
+
+impl Quotes {
+    fn new(separator: u8) -> Quotes {
+        Quotes { separator, within: false }
+    }
+
+    /// Goes on over a line with its end.
+    fn after(&mut self, line: &[u8]) -> After {
+        if !self.within && !line.contains(&b'"') {
+            return After::Closed;
+        }
+        let end = line.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'));
+        let line = &line[..end.map_or(0, |end| end + 1)];
+        let (mut at, mut is_start) = (0, !self.within);
+        while at < line.len() {
+            match (self.within, line[at]) {
+                (true, b'"') => match line.get(at + 1) {
+                    Some(b'"') => at += 1,
+                    Some(&byte) if byte != self.separator => return After::Broken,
+                    _ => self.within = false,
+                },
+                (false, b'"') if is_start => self.within = true,
+                _ => {}
+            }
+            is_start = !self.within && line[at] == self.separator;
+            at += 1;
+        }
+        if self.within { After::Open } else { After::Closed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row::split;
+    use proptest::prelude::*;
+
+    /// Number, text and further lines of each record.
+    fn records(text: &str, separator: Option<u8>) -> Vec<(u64, String, u64)> {
+        let mut records = Records::new(text.as_bytes());
+        let (mut all, mut seen) = (Vec::new(), Vec::new());
+        let take = |record: Record<'_>| {
+            (record.number, String::from_utf8_lossy(record.bytes).into_owned(), record.more)
+        };
+        while let Some(one) =
+            records.next(separator, |line| seen.extend_from_slice(line), take).expect("memory")
+        {
+            all.push(one);
+        }
+        assert_eq!(seen, text.as_bytes());
+        all
+    }
+
+    #[test]
+    fn quotes_reach_over_lines() {
+        let of = |text: &str| {
+            let all = records(text, Some(b','));
+            all.into_iter().map(|(number, text, _)| (number, text)).collect::<Vec<_>>()
+        };
+        let own = |all: &[(u64, &str)]| {
+            all.iter().map(|(number, text)| (*number, text.to_string())).collect::<Vec<_>>()
+        };
+        assert_eq!(of("1,\"a\nb\",2\n3\n"), own(&[(1, "1,\"a\nb\",2\n"), (3, "3\n")]));
+        assert_eq!(of("\"a\"\"\r\n\",2\r\n3"), own(&[(1, "\"a\"\"\r\n\",2\r\n"), (3, "3")]));
+        // A quote within a field is none; one that is not closed, or not before a separator, joins nothing.
+        assert_eq!(of("a\"b\nc\n"), own(&[(1, "a\"b\n"), (2, "c\n")]));
+        assert_eq!(of("1,\"a\n2\n3"), own(&[(1, "1,\"a\n"), (2, "2\n"), (3, "3")]));
+        assert_eq!(of("1,\"a\n2,\"b\nc\"\n"), own(&[(1, "1,\"a\n"), (2, "2,\"b\nc\"\n")]));
+        assert_eq!(records("1,\"a\n2\"\n", None).len(), 2);
+    }
+
+    #[test]
+    fn a_quote_without_end_is_not_read_on_for_ever() {
+        let text = format!("1,\"a\n{}", "2,b\n".repeat(LONGEST));
+        let all = records(&text, Some(b','));
+        assert_eq!((all.len(), all[0].2), (LONGEST + 1, 0));
+        assert!(all.iter().zip(1..).all(|(record, number)| record.0 == number));
+    }
+
+    proptest! {
+        /// All text comes, in order, and a record of several lines is one that can be split.
+        #[test]
+        fn records_are_the_text(text in "[a\",\n\r]{0,40}") {
+            let all = records(&text, Some(b','));
+            let whole: String = all.iter().map(|(_, text, _)| text.as_str()).collect();
+            prop_assert_eq!(&whole, &text);
+            let (mut number, mut cells) = (1, Vec::new());
+            for (first, text, more) in all {
+                prop_assert_eq!(first, number);
+                let lines = text.split_inclusive('\n').count() as u64;
+                prop_assert_eq!(lines, more + 1);
+                number += lines;
+                let trimmed = text.trim_end_matches(['\n', '\r']);
+                if more > 0 {
+                    prop_assert!(split(trimmed, b',', &mut cells).is_ok(), "{:?}", text);
+                }
+            }
+        }
+    }
+}

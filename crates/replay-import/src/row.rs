@@ -1,0 +1,266 @@
+//! Tables of text: a header that names columns, and rows.
+
+use std::borrow::Cow;
+
+use super::entry::Line;
+use super::value::date;
+use super::zone::{Moment, Zone};
+use super::{Fault, Reason, Stop};
+use replay_core::naming::nearest;
+use replay_core::number::counted;
+use replay_core::shown::shown;
+
+/// A field of a line, as bytes of it, without its quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cell {
+    pub start: usize,
+    pub end: usize,
+    /// It was in quotes, and quotes in it are doubled.
+    pub doubled: bool,
+}
+
+/// Splits a line at `separator`. A field in double quotes may hold the separator; a doubled quote in
+/// it is [told](Cell::doubled). A quote does not reach over the end of a line.
+pub(super) fn split(text: &str, separator: u8, cells: &mut Vec<Cell>) -> Result<(), Fault> {
+    cells.clear();
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    loop {
+        let field = &bytes[start..];
+        if field.first() != Some(&b'"') {
+            let len = field.iter().position(|&byte| byte == separator);
+            let end = start + len.unwrap_or(field.len());
+            cells.push(Cell { start, end, doubled: false });
+            match len {
+                Some(len) => start += len + 1,
+                None => return Ok(()),
+            }
+            continue;
+        }
+        let (mut end, mut doubled) = (start + 1, false);
+        let closed = loop {
+            match (bytes.get(end), bytes.get(end + 1)) {
+                (Some(b'"'), Some(b'"')) => (end, doubled) = (end + 2, true),
+                (Some(b'"'), next) => break next.is_none_or(|&byte| byte == separator),
+                (Some(_), _) => end += 1,
+                (None, _) => break false,
+            }
+        };
+        if !closed {
+            let (field, text) = ("field".to_string(), text[start..].to_string());
+            return Err(Fault { reason: Reason::Quote, field, at: start, text });
+        }
+        cells.push(Cell { start: start + 1, end, doubled });
+        if end + 1 == bytes.len() {
+            return Ok(());
+        }
+        start = end + 2;
+    }
+}
+
+impl Cell {
+    /// Nothing.
+    #[cfg(feature = "frame")]
+    pub const EMPTY: Cell = Cell { start: 0, end: 0, doubled: false };
+
+    /// The fields of a line in which a quote is a character like another.
+    pub fn unquoted(text: &str, separator: u8, cells: &mut Vec<Cell>) {
+        cells.clear();
+        let mut start = 0;
+        for (end, _) in text.bytes().enumerate().filter(|&(_, byte)| byte == separator) {
+            cells.push(Cell { start, end, doubled: false });
+            start = end + 1;
+        }
+        cells.push(Cell { start, end: text.len(), doubled: false });
+    }
+
+    /// Its text in a line, without blanks around it and with quotes as they are meant.
+    fn meant(self, line: &str) -> Cow<'_, str> {
+        let text = line[self.start..self.end].trim();
+        if self.doubled { text.replace("\"\"", "\"").into() } else { text.into() }
+    }
+
+    /// Makes one field of field `at` and the `more` that follow it.
+    pub fn join(cells: &mut Vec<Cell>, at: usize, more: usize) {
+        if let Some(end) = cells.get(at + more).map(|cell| cell.end) {
+            cells[at].end = end;
+            cells.drain(at + 1..=at + more);
+        }
+    }
+}
+
+/// The names of columns, in any order; case and blanks around them do not matter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Columns {
+    names: Vec<String>,
+}
+
+impl Columns {
+    /// From the first line.
+    pub fn read(line: Line<'_>, separator: u8) -> Result<Columns, Stop> {
+        let mut cells = Vec::new();
+        split(line.text, separator, &mut cells)?;
+        let name = |cell: &Cell| cell.meant(line.text).into_owned();
+        Ok(Columns { names: cells.iter().map(name).collect() })
+    }
+
+    /// From the first line, with the places of the columns that are needed.
+    pub fn with<const N: usize>(
+        line: Line<'_>,
+        separator: u8,
+        needed: [&str; N],
+    ) -> Result<(Columns, [usize; N]), Stop> {
+        let columns = Columns::read(line, separator)?;
+        let mut places = [0; N];
+        for (place, name) in places.iter_mut().zip(needed) {
+            *place = columns.need(name)?;
+        }
+        Ok((columns, places))
+    }
+
+    /// Of a table that has no first line.
+    #[cfg(feature = "frame")]
+    pub fn named(names: impl Iterator<Item = String>) -> Columns {
+        Columns { names: names.collect() }
+    }
+
+    /// Number of columns.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Name of a column.
+    pub fn name(&self, index: usize) -> &str {
+        self.names.get(index).map_or("field", String::as_str)
+    }
+
+    /// Whether another header has these columns too, or half of those that one of them has, and two at least.
+    pub fn are_alike(&self, other: &Columns) -> bool {
+        let common = self.names.iter().filter(|name| other.has(name)).count();
+        let least = self.len().min(other.len());
+        common >= least.min(2) && 2 * common >= least
+    }
+
+    /// Drops an empty name at the end.
+    pub fn without_last_if_empty(mut self) -> (Columns, bool) {
+        let trailing = self.names.len() > 1 && self.names.last().is_some_and(String::is_empty);
+        if trailing {
+            self.names.pop();
+        }
+        (self, trailing)
+    }
+
+    /// Whether there is a column of that name.
+    pub fn has(&self, name: &str) -> bool {
+        self.names.iter().any(|own| own.eq_ignore_ascii_case(name))
+    }
+
+    /// Place of a column: the one of that name, else the one of that name in other letters. Two of them are
+    /// an error, since nobody knows which is meant.
+    pub fn find(&self, name: &str) -> Result<Option<usize>, Stop> {
+        for same in [|own: &str, name: &str| own == name, str::eq_ignore_ascii_case] {
+            let mut places = (0..self.names.len()).filter(|&at| same(&self.names[at], name));
+            match (places.next(), places.next()) {
+                (None, _) => {}
+                (place, None) => return Ok(place),
+                (Some(one), Some(other)) => {
+                    let (one, other) = (one + 1, other + 1);
+                    let what = format!("column {one} and column {other} are both \"{name}\"");
+                    return Err(Stop::Header(what));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Place of a column that nobody can do without.
+    pub fn need(&self, name: &str) -> Result<usize, Stop> {
+        self.find(name)?.ok_or_else(|| {
+            if let [only] = &self.names[..]
+                && only
+                    .split([',', ';', '\t', '|'])
+                    .any(|part| part.trim().eq_ignore_ascii_case(name))
+            {
+                return Stop::Header(format!(
+                    "there is one column, \"{}\": what stands between names is another character",
+                    shown(only)
+                ));
+            }
+            let near = nearest(name, self.names.iter().map(String::as_str));
+            let near = near.map_or(String::new(), |near| format!(" (is it \"{}\"?)", shown(near)));
+            Stop::Header(format!("there is no column \"{name}\"{near}"))
+        })
+    }
+
+    /// A row of as many fields.
+    pub fn row<'a>(
+        &'a self,
+        line: Line<'a>,
+        separator: u8,
+        cells: &'a mut Vec<Cell>,
+    ) -> Result<Row<'a>, Fault> {
+        split(line.text, separator, cells)?;
+        self.checked(line, cells)
+    }
+
+    /// The row of these fields, if they are as many as there are columns.
+    pub fn checked<'a>(&'a self, line: Line<'a>, cells: &'a [Cell]) -> Result<Row<'a>, Fault> {
+        let (is, should) = (cells.len(), self.names.len());
+        if is != should {
+            let reason = if is < should { Reason::TooFewFields } else { Reason::TooManyFields };
+            let at = cells.get(should).map_or(line.text.len(), |cell| cell.start);
+            let field = format!("{}, the header has {should}:", counted(is as u64, "field"));
+            return Err(Fault { reason, field, at, text: line.text[at..].to_string() });
+        }
+        Ok(Row { line, columns: self, cells })
+    }
+}
+
+/// A line with as many fields as there are columns.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Row<'a> {
+    pub line: Line<'a>,
+    pub columns: &'a Columns,
+    pub cells: &'a [Cell],
+}
+
+impl<'a> Row<'a> {
+    /// The text of a field, without blanks around it.
+    pub fn text(self, index: usize) -> &'a str {
+        self.cells.get(index).map_or("", |cell| self.line.text[cell.start..cell.end].trim())
+    }
+
+    /// A text that need not be there, with quotes as they are meant: `a"b` of `"a""b"`.
+    pub fn meant(self, index: Option<usize>) -> Cow<'a, str> {
+        let cell = index.and_then(|index| self.cells.get(index));
+        cell.map_or("".into(), |cell| cell.meant(self.line.text))
+    }
+
+    /// The text of a field that need not be there.
+    pub fn perhaps(self, index: Option<usize>) -> &'a str {
+        index.map_or("", |index| self.text(index))
+    }
+
+    /// What is wrong with a field.
+    #[cold]
+    pub fn fault(self, index: usize, reason: Reason) -> Fault {
+        let at = self.cells.get(index).map_or(0, |cell| cell.start);
+        let text = self.text(index).to_string();
+        Fault { reason, field: self.columns.name(index).to_string(), at, text }
+    }
+
+    /// A field as a point in time: a date in `zone`, where it names none.
+    pub fn date(self, index: usize, zone: &Zone) -> Result<Moment, Fault> {
+        date(self.text(index), zone).map_err(|reason| self.fault(index, reason))
+    }
+
+    /// A field as something that its text can be read as.
+    pub fn read<T>(
+        self,
+        index: usize,
+        reason: Reason,
+        read: impl FnOnce(&'a str) -> Option<T>,
+    ) -> Result<T, Fault> {
+        read(self.text(index)).ok_or_else(|| self.fault(index, reason))
+    }
+}

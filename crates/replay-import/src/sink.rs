@@ -1,0 +1,489 @@
+//! Where jobs go: numbered, counted, their names numbered, and out as SWF.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Seek, Write};
+
+use super::entry::{Entry, UNKNOWN, dropped, noted};
+use super::joined::{Joined, Taken};
+use super::seen::{Known, Rows, Seen};
+use super::spill::{FIELDS, Spill};
+use super::value::digits;
+use super::{Class, Fault, Import, ImportError, LineFault, Place, Report, plain};
+use replay_core::swf::{Header, Record, Writer, header_fields};
+use replay_core::workload::sidecar::write_trace_line;
+use replay_core::workload::stochastic::{SHAPES_HEADER, write_shape};
+
+/// Names of one sort that the header lists; more would make it no header.
+const LISTED: usize = 100_000;
+
+/// Times are this far from each other at most: more than a log spans, and exact in a record.
+const SPAN: i64 = 1 << 50;
+
+/// Minutes of a limit that few machines grant: 31 days.
+const LONG: i64 = 31 * 24 * 60;
+
+/// Names by first appearance, from 1.
+#[derive(Default)]
+struct Names {
+    numbers: HashMap<String, i64>,
+    listed: Vec<String>,
+}
+
+impl Names {
+    fn number(&mut self, name: &str) -> i64 {
+        if name.is_empty() {
+            return UNKNOWN;
+        }
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.numbers.len() as i64 + 1;
+        self.numbers.insert(name.to_string(), number);
+        if self.listed.len() < LISTED {
+            self.listed.push(plain(name).into_owned());
+        }
+        number
+    }
+}
+
+/// What tells minutes from seconds in limits that may be either: how many jobs had one, how many of
+/// them came to their end, how many of those did so within the limit as minutes, and how many limits would be
+/// longer than is usual.
+#[derive(Default)]
+struct Limits {
+    first: (usize, u64),
+    jobs: u64,
+    completed: u64,
+    within: u64,
+    long: u64,
+    first_long: (usize, u64),
+}
+
+/// Takes what the lines of a log come to.
+pub(super) struct Sink<'a> {
+    how: Import,
+    /// Nodes, shapes, ids.
+    beside: [Option<&'a mut dyn Write>; 3],
+    spill: Spill,
+    users: Names,
+    groups: Names,
+    queues: Names,
+    first: i64,
+    last: i64,
+    report: Report,
+    first_fault: Option<LineFault>,
+    /// What is to be told of the job of this line, if it is kept.
+    about: Vec<&'static str>,
+    limits: Limits,
+    joined: Joined,
+    /// Jobs of this file, and of those before.
+    seen: Seen,
+    earlier: Seen,
+    /// Rows of files, if there are several.
+    rows: Rows,
+    several: bool,
+    /// The text of this file, and of those before by name.
+    text: Option<blake3::Hasher>,
+    texts: Vec<(blake3::Hash, String)>,
+}
+
+impl<'a> Sink<'a> {
+    /// Nothing yet.
+    pub fn new(
+        how: &Import,
+        mut beside: [Option<&'a mut dyn Write>; 3],
+    ) -> Result<Sink<'a>, ImportError> {
+        let headers = ["job,nodes", SHAPES_HEADER, "job,id"];
+        for (out, header) in beside.iter_mut().zip(headers) {
+            if let Some(out) = out {
+                writeln!(out, "{header}").map_err(ImportError::Output)?;
+            }
+        }
+        let unit = if how.source.kind.is_parquet() { Place::Row } else { Place::Line };
+        let report = Report { unit, ..Report::default() };
+        let spill = Spill::new(&how.scratch);
+        let (users, groups, queues) = Default::default();
+        let (first, last) = (i64::MAX, i64::MIN);
+        let (how, first_fault) = (how.clone(), None);
+        Ok(Sink {
+            how,
+            beside,
+            spill,
+            users,
+            groups,
+            queues,
+            first,
+            last,
+            report,
+            first_fault,
+            about: Vec::new(),
+            limits: Limits::default(),
+            joined: Joined::default(),
+            seen: Seen::default(),
+            earlier: Seen::default(),
+            rows: Rows::default(),
+            several: false,
+            text: None,
+            texts: Vec::new(),
+        })
+    }
+
+    /// A file of the log begins, and perhaps another one follows.
+    pub fn begin(&mut self, file: &str, another: bool) {
+        self.report.files.push(file.to_string());
+        self.earlier.absorb(std::mem::take(&mut self.seen));
+        self.rows.begin(another);
+        self.several = another || self.report.files.len() > 1;
+        self.text = self.several.then(blake3::Hasher::new);
+    }
+
+    /// Whether the log is in several files.
+    pub fn is_of_several(&self) -> bool {
+        self.several
+    }
+
+    /// What digests the text of this file, if the log is in several, for whoever reads it.
+    pub fn take_digest(&mut self) -> Option<blake3::Hasher> {
+        self.text.take()
+    }
+
+    /// The same once the whole text has passed.
+    pub fn give_digest(&mut self, digest: Option<blake3::Hasher>) {
+        self.text = digest;
+    }
+
+    /// All bytes of a file that can be read again.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn digest_file(&mut self, mut file: File) -> io::Result<File> {
+        if let Some(text) = &mut self.text {
+            io::copy(&mut file, text)?;
+            file.rewind()?;
+        }
+        Ok(file)
+    }
+
+    /// The file is at its end.
+    ///
+    /// # Errors
+    /// [`ImportError::SameText`] if one before had the same jobs, line by line.
+    pub fn ended(&mut self) -> Result<(), ImportError> {
+        let (Some(text), true) = (self.text.take(), self.rows.any()) else { return Ok(()) };
+        let (text, file) = (text.finalize(), self.file());
+        match self.texts.iter().find(|(own, _)| *own == text) {
+            Some((_, other)) => Err(ImportError::SameText { file, other: other.clone() }),
+            None => {
+                self.texts.push((text, file));
+                Ok(())
+            }
+        }
+    }
+
+    /// The file that is read, as the user named it.
+    pub fn file(&self) -> String {
+        self.report.files.last().cloned().unwrap_or_default()
+    }
+
+    /// A place in that file.
+    pub fn place(&self, line: u64) -> (usize, u64) {
+        (self.report.file(), line)
+    }
+
+    /// A job, and whether it is kept: its times or its size may be impossible.
+    pub fn job(&mut self, line: u64, entry: &Entry<'_>) -> io::Result<bool> {
+        let &Entry { submit, wait, run, size, estimate, .. } = entry;
+        let (first, last) = (self.first.min(submit), self.last.max(submit));
+        let far = |time: i64| !(UNKNOWN..SPAN).contains(&time);
+        let estimate_is_far = estimate.is_some_and(|estimate| estimate >= SPAN);
+        if last.checked_sub(first).is_none_or(far) || far(wait) || far(run) || estimate_is_far {
+            self.dropped(line, dropped::FAR);
+            return Ok(false);
+        }
+        if size <= 0 {
+            self.dropped(line, dropped::SIZE);
+            return Ok(false);
+        }
+        if size > i64::from(u32::MAX) {
+            self.dropped(line, dropped::LARGE);
+            return Ok(false);
+        }
+        self.rows.count();
+        let again = !entry.id.is_empty() && self.earlier.has(entry.id);
+        if again && !self.how.source.join && self.rows.has(entry) {
+            self.dropped(line, dropped::SAME_ROW);
+            return Ok(false);
+        }
+        for what in std::mem::take(&mut self.about) {
+            self.noted(line, what);
+        }
+        if !entry.id.is_empty() && !self.how.source.join && !self.rows.take(entry) {
+            self.noted(line, noted::ROW_NOT_COMPARED);
+        }
+        (self.first, self.last) = (first, last);
+        let mut entry = *entry;
+        if estimate.is_some_and(|estimate| estimate <= 0) {
+            self.noted(line, noted::ESTIMATE);
+            entry.estimate = None;
+        }
+        if entry.id.is_empty() {
+            return self.write(&entry).map(|()| true);
+        }
+        if self.how.source.join {
+            if let Taken::Joined { elsewhere } = self.joined.take(&entry) {
+                self.passed(line, "row joined with an earlier one of its job", 1);
+                if elsewhere {
+                    let what = "rows of one job on different nodes, those of the first kept";
+                    self.noted(line, what);
+                }
+            }
+            return Ok(true);
+        }
+        let known = match again {
+            true => Some(noted::AGAIN_IN_FILE),
+            false => match self.seen.take(entry.id) {
+                Known::New => None,
+                Known::Again => Some(noted::AGAIN),
+                Known::Full => Some(noted::NOT_COMPARED),
+            },
+        };
+        if let Some(known) = known {
+            self.noted(line, known);
+        }
+        self.write(&entry).map(|()| true)
+    }
+
+    /// Writes a job down.
+    fn write(&mut self, entry: &Entry<'_>) -> io::Result<()> {
+        let &Entry { submit, wait, run, size, requested, estimate, status, .. } = entry;
+        self.report.jobs += 1;
+        let number = self.report.jobs;
+        let [nodes, shapes, ids] = &mut self.beside;
+        if let (Some(out), false) = (nodes, entry.nodes.is_empty()) {
+            writeln!(out, "{number},\"{}\"", plain(entry.nodes).replace('"', ""))?;
+        }
+        self.report.nodes += u64::from(!entry.nodes.is_empty());
+        if let (Some(out), Some(shape)) = (shapes, entry.shape) {
+            write_shape(number as i64, shape, out)?;
+            self.report.shapes += 1;
+        }
+        if !entry.id.is_empty() {
+            self.report.renamed += u64::from(digits(entry.id) != Some(number as i64));
+            if let Some(out) = ids {
+                writeln!(out, "{number},{}", cell(&plain(entry.id)))?;
+            }
+        }
+        let user = self.users.number(entry.user);
+        let group = self.groups.number(entry.group);
+        let queue = self.queues.number(entry.queue);
+        let estimate = estimate.unwrap_or(UNKNOWN);
+        self.spill.push([submit, wait, run, size, requested, estimate, status, user, group, queue])
+    }
+
+    /// A job that cannot be replayed.
+    pub fn dropped(&mut self, line: u64, why: &'static str) {
+        let place = self.place(line);
+        self.about.clear();
+        self.report.add(Class::Dropped, why, place, 1);
+    }
+
+    /// Something about the job of this line, counted if the job is kept.
+    pub fn about(&mut self, what: &'static str) {
+        self.about.push(what);
+    }
+
+    /// Something about a job that is kept.
+    pub fn noted(&mut self, line: u64, what: &'static str) {
+        let place = self.place(line);
+        self.report.add(Class::Noted, what, place, 1);
+    }
+
+    /// The same of something that it has so many of.
+    pub fn noted_times(&mut self, line: u64, what: &'static str, count: u64) {
+        self.noted_at(self.place(line), what, count);
+    }
+
+    /// The same, in a file before.
+    pub fn noted_at(&mut self, place: (usize, u64), what: &'static str, count: u64) {
+        self.report.add(Class::Noted, what, place, count);
+    }
+
+    /// A job has a limit that is minutes or seconds: whether it came to its end, and ran for so long.
+    pub fn limit(&mut self, line: u64, limit: i64, completed: bool, run: i64) {
+        let first = self.place(line);
+        let within = run <= limit.saturating_mul(60);
+        let limits = &mut self.limits;
+        limits.first = if limits.jobs == 0 { first } else { limits.first };
+        limits.jobs += 1;
+        limits.completed += u64::from(completed);
+        limits.within += u64::from(completed && within);
+        if limit > LONG {
+            limits.first_long = if limits.long == 0 { first } else { limits.first_long };
+            limits.long += 1;
+        }
+    }
+
+    /// Seconds in what estimates are told in.
+    fn per_estimate(&mut self) -> i64 {
+        let Limits { first, jobs, completed, within, long, first_long } = self.limits;
+        // 95 % of those that came to their end did so in time.
+        let (what, seconds) = match within * 20 >= completed * 19 {
+            _ if jobs == 0 => return 1,
+            true => ("limit taken as minutes (limit=seconds takes them as seconds)", 60),
+            false => ("limit taken as seconds: too many ran past it as minutes", 1),
+        };
+        self.report.add(Class::Noted, what, first, jobs);
+        if seconds == 60 && long > 0 {
+            let what = "limit that is more than 31 days as minutes: are they seconds?";
+            self.report.add(Class::Noted, what, first_long, long);
+        }
+        seconds
+    }
+
+    /// A header.
+    pub fn header(&mut self, line: u64, what: &'static str) {
+        self.about.clear();
+        self.passed(line, what, 1);
+    }
+
+    /// So many of what is no job.
+    pub fn passed(&mut self, line: u64, what: &'static str, count: u64) {
+        self.passed_at(self.place(line), what, count);
+    }
+
+    /// The same, in a file before.
+    pub fn passed_at(&mut self, place: (usize, u64), what: &'static str, count: u64) {
+        self.report.add(Class::Passed, what, place, count);
+    }
+
+    /// So many lines were read of a file.
+    pub fn lines(&mut self, lines: u64) {
+        self.report.lines += lines;
+    }
+
+    /// A malformed line: an error, unless more may be skipped.
+    pub fn malformed(&mut self, line: u64, text: &str, fault: Fault) -> Result<(), ImportError> {
+        self.about.clear();
+        self.report.add_malformed(fault.reason, line);
+        let file = self.file();
+        let limit = self.how.max_errors;
+        if limit == 0 || self.first_fault.is_none() {
+            let unit = self.report.unit;
+            let found = LineFault::new(&file, unit, line, text, fault);
+            if limit == 0 {
+                return Err(ImportError::Line(Box::new(found)));
+            }
+            self.first_fault = Some(found);
+        }
+        if self.report.of(Class::Malformed) <= limit as u64 {
+            return Ok(());
+        }
+        let report = Box::new(std::mem::take(&mut self.report));
+        match self.first_fault.take().map(Box::new) {
+            Some(first) => Err(ImportError::TooMany { file, limit, report, first }),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the trace.
+    pub fn finish(mut self, out: &mut dyn Write) -> Result<Report, ImportError> {
+        for job in std::mem::take(&mut self.joined).jobs() {
+            self.write(&job.entry()).map_err(ImportError::Output)?;
+        }
+        if self.report.jobs == 0 {
+            let file = self.report.files.first().cloned().unwrap_or_default();
+            return Err(ImportError::NoJobs { file, report: Box::new(self.report) });
+        }
+        let per_estimate = self.per_estimate();
+        let jobs = self.report.jobs.to_string();
+        let start = self.first.to_string();
+        let source = format!("replay import {}", self.how.source);
+        let mut fields = vec![("Version", "2.2"), ("Note", &*source)];
+        if self.how.source.kind.has_dates(self.how.map.as_ref()) {
+            fields.push(("UnixStartTime", &*start));
+        }
+        fields.extend([("MaxJobs", &*jobs), ("MaxRecords", &*jobs)]);
+        let processors = self.how.processors.map(|processors| processors.to_string());
+        if let Some(processors) = &processors {
+            fields.push(("MaxProcs", processors));
+        }
+        let of = |key, names: Names| {
+            let entries = names.listed.into_iter().zip(1..);
+            entries.map(move |(name, number): (String, i64)| (key, format!("{number} {name}")))
+        };
+        let named = of("User", self.users).chain(of("Group", self.groups));
+        let named: Vec<_> = named.chain(of("Queue", self.queues)).collect();
+        fields.extend(named.iter().map(|(key, value)| (*key, value.as_str())));
+        let header = header_fields(&fields).map_err(ImportError::Output)?;
+        let mut writer = Writer::new(Digested { inner: out, digest: blake3::Hasher::new() });
+        let (spill, first) = (self.spill, self.first);
+        let mut number = 0;
+        writer
+            .write_header(&Header::parse(header.as_bytes()))
+            .and_then(|()| {
+                spill.read(|fields| {
+                    number += 1;
+                    writer.write_record(&record(number, first, per_estimate, fields))
+                })
+            })
+            .map_err(ImportError::Output)?;
+        let Digested { inner, digest } = writer.into_inner();
+        inner.flush().map_err(ImportError::Output)?;
+        let digest = digest.finalize().to_hex();
+        for out in self.beside.into_iter().flatten() {
+            write_trace_line(&digest, out)
+                .and_then(|()| out.flush())
+                .map_err(ImportError::Output)?;
+        }
+        Ok(self.report)
+    }
+}
+
+/// Digests what is written.
+struct Digested<'a> {
+    inner: &'a mut dyn Write,
+    digest: blake3::Hasher,
+}
+
+impl Write for Digested<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.inner.write(bytes)?;
+        self.digest.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// A field of CSV.
+fn cell(text: &str) -> Cow<'_, str> {
+    match text.contains([',', '"']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")).into(),
+        false => text.into(),
+    }
+}
+
+/// The record of a job.
+fn record(number: i64, first: i64, per_estimate: i64, fields: [i64; FIELDS]) -> Record {
+    let [submit, wait, run, size, requested, estimate, status, user, group, queue] = fields;
+    // None is longer than 2^50.
+    let estimate = if estimate > 0 { estimate * per_estimate } else { estimate };
+    Record {
+        job_number: number,
+        submit_time: (submit - first) as f64,
+        wait_time: wait as f64,
+        run_time: run as f64,
+        allocated_processors: size,
+        requested_processors: if requested > 0 { requested } else { size },
+        requested_time: estimate as f64,
+        status,
+        user,
+        group,
+        queue,
+        ..Record::UNKNOWN
+    }
+}

@@ -1,0 +1,298 @@
+//! Numbers, times and spans of time as logs write them.
+
+use super::Reason;
+use super::zone::{Moment, Zone, offset};
+pub(super) use replay_core::number::{digits, pair};
+use replay_core::workload::days_since_1970;
+
+/// A number, with a sign and a fraction if need be; no `inf`, no `nan`.
+pub(super) fn number(text: &str) -> Option<f64> {
+    let plain =
+        |byte: u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-' | b'+' | b'e' | b'E');
+    let number: f64 = if text.bytes().all(plain) { text.parse().ok()? } else { return None };
+    (number.abs() < 2f64.powi(53)).then_some(number)
+}
+
+/// A whole number, perhaps written `512.0`.
+pub(super) fn whole(text: &str) -> Option<i64> {
+    if let Some(digits) = digits(text) {
+        return Some(digits);
+    }
+    let number = number(text)?;
+    (number.fract() == 0.0).then_some(number as i64)
+}
+
+/// A name that may be a number written `512.0`, without the fraction.
+pub(super) fn bare(text: &str) -> &str {
+    match text.split_once('.') {
+        Some((whole, rest)) if rest.bytes().all(|byte| byte == b'0') => whole,
+        _ => text,
+    }
+}
+
+/// Whole seconds nearest to a number.
+pub(super) fn seconds(text: &str) -> Option<i64> {
+    digits(text)
+        .filter(|&n| n < 1 << 53)
+        .or_else(|| number(text).map(|number| number.round() as i64))
+}
+
+/// `2026-03-01T08:00:00`, with a blank for the T, a fraction of a second (cut off), and an offset
+/// from UTC if they are there; else in `zone`.
+pub(super) fn date(text: &str, zone: &Zone) -> Result<Moment, Reason> {
+    let (local, offset) = local(text).ok_or(Reason::NotATime)?;
+    match offset {
+        Some(offset) => Ok(Moment::at(local - offset)),
+        None => zone.moment(local).ok_or(Reason::Skipped),
+    }
+}
+
+/// Seconds since 1970 on the clock of the date, and how far that is from UTC if it says so.
+fn local(text: &str) -> Option<(i64, Option<i64>)> {
+    let (date, rest) = text.split_at_checked(10)?;
+    let day = day(date, '-', [0, 5, 8])?;
+    let rest = rest.strip_prefix(['T', ' '])?;
+    let (clock, rest) = rest.split_at_checked(8)?;
+    let clock = clock_time(clock)?;
+    let rest = match rest.strip_prefix('.') {
+        Some(fraction) => fraction.trim_start_matches(|c: char| c.is_ascii_digit()),
+        None => rest,
+    };
+    let offset = match rest.trim_start() {
+        "" => None,
+        "Z" | "z" | "UTC" => Some(0),
+        rest => Some(offset(rest)?),
+    };
+    Some((day * 86_400 + clock, offset))
+}
+
+/// Days since 1970 of a date whose parts stand at these places of its ten bytes: year, month, day.
+fn day(text: &str, separator: char, [year, month, day]: [usize; 3]) -> Option<i64> {
+    if text.matches(separator).count() != 2 {
+        return None;
+    }
+    let part = |at: usize, len: usize| digits(text.get(at..at + len)?);
+    let (year, month, day) = (part(year, 4)?, part(month, 2)?, part(day, 2)?);
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + i64::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => return None,
+    };
+    let good = (1..=days).contains(&day) && year > 0;
+    good.then(|| days_since_1970(year as u32, month as u32, day as u32))
+}
+
+/// Year, month and day of a day since 1970, however far away.
+#[cfg(any(feature = "frame", feature = "plot"))]
+pub(crate) fn civil(day: i64) -> (i64, i64, i64) {
+    // Years begin in March here, so that a leap day is the last of its year. 400 of them have
+    // 146,097 days.
+    let day = day.saturating_add(719_468);
+    let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let date = of_year - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    (400 * era + year + later, month, date)
+}
+
+/// `MM/DD/YYYY HH:MM:SS`, as Torque writes it; only whether it is one.
+pub(super) fn is_american(text: &str) -> bool {
+    let split = text.split_at_checked(10);
+    let date = split.and_then(|(date, clock)| day(date, '/', [6, 0, 3]).map(|_| clock));
+    date.and_then(|clock| clock_time(clock.strip_prefix(' ')?)).is_some()
+}
+
+/// `HH:MM:SS` of a day.
+fn clock_time(text: &str) -> Option<i64> {
+    let mut parts = text.split(':');
+    let (h, m, s) = (pair(parts.next()?)?, pair(parts.next()?)?, pair(parts.next()?)?);
+    // A leap second is the next one.
+    (parts.next().is_none() && h < 24 && m < 60 && s <= 60).then_some(3600 * h + 60 * m + s)
+}
+
+/// Slurm's spans: `MM`, `MM:SS`, `HH:MM:SS`, `D-HH`, `D-HH:MM`, `D-HH:MM:SS`.
+pub(super) fn slurm_duration(text: &str) -> Option<i64> {
+    let (days, rest) = match text.split_once('-') {
+        Some((days, rest)) => (Some(digits(days)?), rest),
+        None => (None, text),
+    };
+    let mut parts = [0; 3];
+    let mut count = 0;
+    for part in rest.split(':') {
+        // Elapsed times carry a fraction now and then.
+        let part = part.split_once('.').map_or(part, |(whole, _)| whole);
+        *parts.get_mut(count)? = digits(part)?;
+        count += 1;
+    }
+    let [a, b, c] = parts;
+    let seconds = match (days, count) {
+        (None, 1) => a.checked_mul(60)?,
+        (None, 2) => a.checked_mul(60)?.checked_add(b)?,
+        _ => a.checked_mul(3600)?.checked_add(b.checked_mul(60)?)?.checked_add(c)?,
+    };
+    seconds.checked_add(days.unwrap_or(0).checked_mul(86_400)?)
+}
+
+/// `HH:MM:SS` of any number of hours.
+pub(super) fn hours(text: &str) -> Option<i64> {
+    let mut parts = text.split(':');
+    let (h, m, s) = (digits(parts.next()?)?, pair(parts.next()?)?, pair(parts.next()?)?);
+    let good = parts.next().is_none() && m < 60 && s < 60 && h < 1 << 40;
+    good.then_some(3600 * h + 60 * m + s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zone::in_order;
+
+    #[test]
+    fn dates() {
+        let utc = |text| date(text, &Zone::default()).ok().map(|moment| moment.earlier);
+        assert_eq!(utc("1970-01-01T00:00:00"), Some(0));
+        assert_eq!(utc("2026-03-01T08:00:05"), Some(1_772_352_005));
+        assert_eq!(utc("2015-01-01 01:06:41.000000"), Some(1_420_074_401));
+        assert_eq!(utc("2025-05-01T00:18:03+00:00"), utc("2025-05-01T02:18:03+0200"));
+        assert_eq!(utc("2000-02-29T00:00:00Z"), Some(951_782_400));
+        let zone = &"+01:30".parse().expect("a zone");
+        assert_eq!(date("1970-01-01 01:30:00", zone), Ok(Moment::at(0)));
+        for text in [
+            "",
+            "Unknown",
+            "2026-13-01T00:00:00",
+            "2025-02-29T00:00:00",
+            "2026-03-01",
+            "2026-03-01T24:00:00",
+            "2026-03-01T08:00",
+            "2026-03-01T08:00:00 ECT",
+            "2026é03-01T08:00:00",
+        ] {
+            assert_eq!(utc(text), None, "{text}");
+        }
+    }
+
+    #[cfg(feature = "frame")]
+    #[test]
+    fn days_there_and_back() {
+        for (year, month, last) in (1890..2110).flat_map(|year| (1..13).map(move |m| (year, m, 28)))
+        {
+            for date in 1..=last {
+                let days = days_since_1970(year, month, date);
+                assert_eq!(civil(days), (i64::from(year), i64::from(month), i64::from(date)));
+            }
+        }
+        assert_eq!(civil(days_since_1970(2000, 2, 29)), (2000, 2, 29));
+        assert_eq!((civil(-719_529), civil(-1)), ((-1, 12, 31), (1969, 12, 31)));
+    }
+
+    #[test]
+    fn spans() {
+        for (text, seconds) in [
+            ("90", 5400),
+            ("01:00", 60),
+            ("02:00:00", 7200),
+            ("2-12", 216_000),
+            ("2-12:30", 217_800),
+            ("2-00:30:15", 174_615),
+            ("00:00:01.500", 1),
+        ] {
+            assert_eq!(slurm_duration(text), Some(seconds), "{text}");
+        }
+        for text in ["", "-1", "1:2:3:4", "UNLIMITED", "1-", "a:b", "999999999999999999-00"] {
+            assert_eq!(slurm_duration(text), None, "{text}");
+        }
+        assert_eq!(
+            (hours("48:00:00"), hours("1:60:00"), hours("48:00")),
+            (Some(172_800), None, None)
+        );
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(
+            (whole("512.0"), whole("4000.00000"), whole("0.46")),
+            (Some(512), Some(4000), None)
+        );
+        assert_eq!(
+            (whole("-3"), whole("nan"), whole(""), whole("1e3")),
+            (Some(-3), None, None, Some(1000))
+        );
+        assert_eq!(
+            (bare("40.000"), bare("40"), bare("a.b"), bare("4.05")),
+            ("40", "40", "a.b", "4.05")
+        );
+        assert_eq!((seconds("18431.92"), seconds("0.5")), (Some(18432), Some(1)));
+        assert!(is_american("03/18/2017 00:00:00") && !is_american("18/03/2017 00:00:00"));
+    }
+
+    /// In Prague clocks went from 2 to 3 on 2024-03-31 and from 3 to 2 on 2024-10-27.
+    #[test]
+    fn summer_time() {
+        let zone = &"Europe/Prague".parse().expect("a zone");
+        let utc = |text: &str| date(text, &Zone::default()).expect(text).earlier;
+        let at = |text: &str| date(text, zone);
+        assert_eq!(at("2024-01-15T12:00:00"), Ok(Moment::at(utc("2024-01-15T11:00:00"))));
+        assert_eq!(at("2024-07-15T12:00:00"), Ok(Moment::at(utc("2024-07-15T10:00:00"))));
+        assert_eq!(at("2024-07-15T12:00:00Z"), Ok(Moment::at(utc("2024-07-15T12:00:00"))));
+        assert_eq!(at("2024-03-31T02:30:00"), Err(Reason::Skipped));
+        let earlier = utc("2024-10-27T00:30:00");
+        assert_eq!(at("2024-10-27T02:30:00"), Ok(Moment { earlier, later: earlier + 3600 }));
+        assert_eq!(at("2024-10-27"), Err(Reason::NotATime));
+        // Far from any rule there is still an offset, or no time: never a panic.
+        for text in ["0001-01-01T00:00:00", "9999-12-31T23:59:60"] {
+            assert!(at(text).is_ok(), "{text}");
+        }
+    }
+
+    /// A job that ran through the change: 02:50, 02:10 and 02:40 are in order only if the clocks went back
+    /// between the first two.
+    #[test]
+    fn the_order_says_which_hour() {
+        let zone: Zone = "Europe/Prague".parse().expect("a zone");
+        let at = |text: &str| date(&format!("2024-10-27T{text}:00"), &zone).expect(text);
+        let times = in_order(at("02:50"), Some(at("02:10")), Some(at("02:40")), None);
+        assert_eq!(times.start.map(|start| start - times.submit), Some(20 * 60));
+        assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
+        assert!(times.note.is_some_and(|note| note.contains("the later one")));
+        let times = in_order(at("01:50"), Some(at("02:10")), Some(at("02:40")), None);
+        assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
+        assert!(times.note.is_some_and(|note| note.contains("the earlier one")));
+        assert_eq!(in_order(at("03:00"), None, None, None).note, None);
+        // What is out of order either way stays so.
+        let times = in_order(at("03:50"), Some(at("02:10")), None, None);
+        assert!(times.start.is_some_and(|start| start < times.submit));
+    }
+
+    /// From 02:30 to 03:30 is one hour or two, from 01:30 to 02:30 as well.
+    #[test]
+    fn the_time_elapsed_says_which_hour() {
+        let zone: Zone = "Europe/Prague".parse().expect("a zone");
+        let at = |text: &str| date(&format!("2024-10-27T{text}:00"), &zone).expect(text);
+        let ran = |start, end, elapsed| {
+            let times = in_order(at("01:00"), Some(at(start)), Some(at(end)), elapsed);
+            let length = times.end.zip(times.start).map(|(end, start)| end - start);
+            (length.expect("both"), times.note.expect("a note"))
+        };
+        for (start, end) in [("02:30", "03:30"), ("01:30", "02:30")] {
+            for hours in [1, 2] {
+                assert_eq!(ran(start, end, Some(3600 * hours)).0, 3600 * hours, "{start}");
+            }
+        }
+        assert!(ran("02:30", "03:30", Some(3600)).1.contains("agrees with the time elapsed"));
+        assert!(ran("02:30", "03:30", Some(7200)).1.contains("the earlier one"));
+        // Without it, or where it agrees with neither, the earlier hour is taken.
+        for elapsed in [None, Some(60)] {
+            assert_eq!(ran("02:30", "03:30", elapsed).0, 7200);
+        }
+        // Both ends in the hour: its earlier half or its later half, unless the job ran into the later one.
+        assert_eq!(ran("02:10", "02:40", Some(1800)).0, 1800);
+        assert_eq!(ran("02:10", "02:40", Some(5400)).0, 5400);
+        // A start before the submission is not taken, whatever elapsed.
+        let times = in_order(at("03:00"), Some(at("02:30")), Some(at("03:30")), Some(7200));
+        assert_eq!(times.end.zip(times.start).map(|(end, start)| end - start), Some(7200));
+    }
+}

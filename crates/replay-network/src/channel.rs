@@ -1,0 +1,86 @@
+//! What a channel is, for people.
+
+use std::fmt;
+
+use replay_core::topology::{NodeId, Topology};
+
+/// A channel's number: an index into per-channel arrays.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ChannelId(pub u32);
+
+impl ChannelId {
+    /// The number as an index.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Where a channel leads, seen from its node.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Port {
+    /// From the processing element into its router.
+    Injection,
+    /// From the router to its processing element.
+    Ejection,
+    /// To the next router along an axis of a mesh or torus.
+    Axis {
+        /// 0 = x, 1 = y, 2 = z.
+        axis: u8,
+        /// Towards greater coordinates.
+        positive: bool,
+        /// Virtual channel: 0, or on a torus 1 from the dateline on.
+        lane: u8,
+    },
+    /// To the router of a hypercube whose number differs in this bit.
+    Bit(u8),
+}
+
+/// A unidirectional channel with its buffer at the receiving end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Channel {
+    /// The node it leaves; of an injection or ejection channel the node it serves.
+    pub from: NodeId,
+    /// Where it leads.
+    pub port: Port,
+    /// The node as people write it: `(3,0)` on a grid, `5` on a hypercube.
+    pub place: String,
+}
+
+impl Channel {
+    pub(super) fn new(topology: &Topology, from: NodeId, port: Port) -> Self {
+        let place = match topology {
+            Topology::Grid(grid) => {
+                let coord = grid.coord(from);
+                let sides: Vec<_> = coord[..grid.dimensions()].iter().map(u16::to_string).collect();
+                format!("({})", sides.join(","))
+            }
+            Topology::Hypercube(_) | Topology::Cluster(_) | Topology::Toruses(_) => {
+                format!("({})", from.0)
+            }
+        };
+        Self { from, port, place }
+    }
+
+    /// Whether it joins two routers.
+    pub fn is_link(&self) -> bool {
+        !matches!(self.port, Port::Injection | Port::Ejection)
+    }
+}
+
+/// As the literature writes them: `inj(0,0)`, `ej(2,0)`, `+x(1,0)`; the second virtual
+/// channel of a torus' link has an apostrophe, `+x'(1,0)`.
+impl fmt::Display for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.port {
+            Port::Injection => write!(f, "inj{}", self.place),
+            Port::Ejection => write!(f, "ej{}", self.place),
+            Port::Axis { axis, positive, lane } => {
+                let sign = if positive { '+' } else { '-' };
+                let axis = ["x", "y", "z"].get(usize::from(axis)).unwrap_or(&"?");
+                write!(f, "{sign}{axis}{}{}", if lane == 1 { "'" } else { "" }, self.place)
+            }
+            Port::Bit(bit) => write!(f, "bit{bit}{}", self.place),
+        }
+    }
+}

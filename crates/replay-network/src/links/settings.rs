@@ -1,0 +1,81 @@
+//! How a network is modelled, as a user names it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::LazyLock;
+
+use replay_core::naming::{Description, Entry, NameError, Registry, Table, kind};
+use crate::{Settings, settings};
+
+/// Every flit, or link loads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Model {
+    /// Every flit of every packet.
+    Flits(Settings),
+    /// Jobs alone by flits, among others by the loads of their links.
+    Links(Links),
+}
+
+/// Parameters of the model of link loads.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Links {
+    /// Cycles for which a job is looked at alone; a shorter job as a whole.
+    pub window: u64,
+    /// The network on which it is looked at; without it the paper's whose choices are the defaults.
+    pub timing: Option<Settings>,
+}
+
+impl Default for Links {
+    fn default() -> Self {
+        Self { window: 4096, timing: None }
+    }
+}
+
+static TABLE: LazyLock<Table<Links>> = LazyLock::new(table);
+
+fn table() -> Table<Links> {
+    let links = Entry::new("links", Links::default())
+        .about(
+            "Each job alone flit by flit for a window of its time, then jobs slow each other down by the \
+             loads of the links that they share, at starts and ends (contend only).",
+        )
+        .source("mean value analysis: Reiser, Lavenberg, JACM 27(2), 1980; Adve, Vernon, IEEE TPDS 5(3), 1994")
+        .param("window", kind::integer(1..=1 << 30), "cycles for which a job is looked at alone", |l| {
+            &mut l.window
+        })
+        .param(
+            "timing",
+            kind::typed("lo or bani-mohammad, with their parameters").or("the preset's"),
+            "the network on which it is looked at",
+            |l| &mut l.timing,
+        );
+    Table::new("network", [links])
+}
+
+static NAMES: LazyLock<Registry<Model>> = LazyLock::new(|| {
+    Registry::new("network")
+        .with(settings::table(), |table, name| table.parse(name).map(Model::Flits))
+        .with(table(), |table, name| table.parse(name).map(Model::Links))
+});
+
+impl FromStr for Model {
+    type Err = NameError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        NAMES.read(text)
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flits(settings) => settings.fmt(f),
+            Self::Links(links) => TABLE.name(links).fmt(f),
+        }
+    }
+}
+
+/// The models with their parameters, for a listing.
+pub fn descriptions() -> Vec<Description> {
+    NAMES.descriptions()
+}

@@ -1,0 +1,236 @@
+//! Packet lists: CSV in, measures of every packet as CSV out.
+//!
+//! ```text
+//! id,src,dst,flits,inject_cycle
+//! 0,0,18,8,0
+//! ```
+//!
+//! gives, on a mesh of 16 x 16 with [`Settings::LO`](super::Settings::LO),
+//!
+//! ```text
+//! id,inject,head_at_destination,delivered,latency,blocked,hops
+//! 0,0,18,39,39,0,3
+//! ```
+//!
+//! `inject` repeats the cycle at which the packet is handed to its sender's queue;
+//! `head_at_destination` and `delivered` are the cycles at which its first and its last flit
+//! have crossed the ejection channel; `latency` counts from the cycle at which it became head
+//! of the queue, so that `delivered - latency - inject` is its time behind other packets;
+//! `blocked` is the sum of the header's waits, injection excluded. Packets may stand in any
+//! order; those of one cycle are handed over in the order of the list. The output has the
+//! order of the list.
+//!
+//! Nodes are numbered x fastest, x + W y (+ W D z) on a grid of W x D (x H); on a hypercube
+//! neighbours differ in one bit.
+
+mod error;
+
+use std::collections::HashMap;
+use std::io::{BufRead, Write};
+
+use super::{Network, Notice, Packet, Stalled};
+use replay_core::lines::{LineError, Lines};
+use replay_core::shown::shown;
+use replay_core::table::{Column, Table, write_csv};
+use replay_core::topology::{Grid, NodeId, Topology};
+
+pub use error::{PacketListError, Problem, ReplayError};
+
+/// Columns of a packet list.
+pub const COLUMNS: [&str; 5] = ["id", "src", "dst", "flits", "inject_cycle"];
+/// The last cycle in which a listed packet may be handed over.
+pub const LAST_CYCLE: u64 = 1 << 53;
+
+/// A line of a packet list.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ListedPacket {
+    /// Its name, which means nothing to the network and is no other packet's.
+    pub id: u64,
+    /// Sender.
+    pub src: NodeId,
+    /// Receiver.
+    pub dst: NodeId,
+    /// Length in flits.
+    pub flits: u32,
+    /// Cycle at which it is handed to the sender's queue.
+    pub inject_cycle: u64,
+}
+
+/// What became of a listed packet; all times in cycles, see the [module](self).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PacketResult {
+    /// Its name in the list.
+    pub id: u64,
+    /// Handed to the sender's queue.
+    pub inject: u64,
+    /// First flit at the receiver.
+    pub head_at_destination: u64,
+    /// Last flit at the receiver.
+    pub delivered: u64,
+    /// From head of the queue to delivery.
+    pub latency: u64,
+    /// Waits of the header, injection excluded.
+    pub blocked: u64,
+    /// Links crossed.
+    pub hops: u32,
+}
+
+/// Reads a list for the machine. `file` names it in messages.
+///
+/// # Errors
+/// [`PacketListError`] with file, line and field if the text is no such list, or names a node
+/// that the machine has not, or a packet twice.
+pub fn read(
+    input: impl BufRead,
+    file: &str,
+    topology: &Topology,
+) -> Result<Vec<ListedPacket>, PacketListError> {
+    let mut packets = Vec::new();
+    // By name, the line of the packet.
+    let mut known = HashMap::new();
+    let mut header_seen = false;
+    let mut lines = Lines::new(input);
+    let error = |line, problem| PacketListError { file: file.to_string(), line, problem };
+    loop {
+        let read = lines.next_text(|line, text| {
+            let fields = || text.split(',').map(str::trim);
+            if !header_seen {
+                header_seen = fields().eq(COLUMNS);
+                let problem = || Problem::Header(shown(text));
+                return if header_seen { Ok(()) } else { Err(error(line, problem())) };
+            }
+            let packet = parse(fields(), topology).map_err(|problem| error(line, problem))?;
+            if let Some(first) = known.insert(packet.id, line) {
+                return Err(error(line, Problem::Duplicate { id: packet.id, first }));
+            }
+            packets.push(packet);
+            Ok(())
+        });
+        match read {
+            Ok(Some(outcome)) => outcome?,
+            Ok(None) if header_seen => return Ok(packets),
+            Ok(None) => return Err(error(1, Problem::Header(String::new()))),
+            Err(LineError::TooLong(_)) => return Err(error(lines.number(), Problem::TooLong)),
+            Err(LineError::Io(cause)) => {
+                return Err(error(lines.number() + 1, Problem::Unreadable(cause.to_string())));
+            }
+        }
+    }
+}
+
+fn parse<'a>(
+    fields: impl Iterator<Item = &'a str> + Clone,
+    topology: &Topology,
+) -> Result<ListedPacket, Problem> {
+    let count = fields.clone().count();
+    if count != COLUMNS.len() {
+        return Err(Problem::FieldCount(count));
+    }
+    let number = |field: usize, least: u64, most: u64| {
+        let text = fields.clone().nth(field).unwrap_or_default();
+        let value = text.parse().ok().filter(|value| (least..=most).contains(value));
+        value.ok_or_else(|| Problem::Field { field, text: shown(text), least, most })
+    };
+    let last = topology.processors() as u64 - 1;
+    Ok(ListedPacket {
+        id: number(0, 0, u64::MAX)?,
+        src: node(topology, number(1, 0, last)?),
+        dst: node(topology, number(2, 0, last)?),
+        flits: number(3, 1, u64::from(Packet::MAX_FLITS))? as u32,
+        inject_cycle: number(4, 0, LAST_CYCLE)?,
+    })
+}
+
+/// The node with a number that counts x fastest, which must exist.
+fn node(topology: &Topology, number: u64) -> NodeId {
+    let number = number as usize;
+    match topology {
+        Topology::Hypercube(_) | Topology::Cluster(_) | Topology::Toruses(_) => {
+            NodeId(number as u32)
+        }
+        Topology::Grid(grid) => {
+            let (row, x) = (number / grid.extent(0), number % grid.extent(0));
+            let (z, y) = (row / grid.extent(1), row % grid.extent(1));
+            Grid::node(grid, [x as u16, y as u16, z as u16])
+        }
+    }
+}
+
+/// Sends the packets through a network in which nothing is in flight, each at its cycle or,
+/// if that is past, at once. The results have the order of the list.
+///
+/// # Errors
+/// [`ReplayError`] if the network is another machine's, or stalls.
+pub fn replay(
+    network: &mut Network,
+    packets: &[ListedPacket],
+) -> Result<Vec<PacketResult>, ReplayError> {
+    let mut order: Vec<_> = (0..packets.len()).collect();
+    order.sort_by_key(|&i| packets[i].inject_cycle);
+    let mut left = order.into_iter().peekable();
+    let mut results = vec![PacketResult::default(); packets.len()];
+    let mut notices = Vec::new();
+    loop {
+        while let Some(i) = left.next_if(|&i| packets[i].inject_cycle <= network.now()) {
+            let ListedPacket { src, dst, flits, .. } = packets[i];
+            network.send(Packet { src, dst, flits, tag: i as u64 })?;
+        }
+        let until = left.peek().map(|&i| packets[i].inject_cycle);
+        let cycle =
+            network.advance(until, &mut notices).map_err(|stalled| named(stalled, packets))?;
+        for notice in &notices {
+            let (Notice::Delivered(delivery), Some(delivered)) = (notice, cycle) else { continue };
+            let i = delivery.tag as usize;
+            results[i] = PacketResult {
+                id: packets[i].id,
+                inject: packets[i].inject_cycle,
+                head_at_destination: delivery.head_arrived,
+                delivered,
+                latency: delivery.latency,
+                blocked: delivery.blocked,
+                hops: delivery.hops,
+            };
+        }
+        if cycle.is_none() && until.is_none() {
+            return Ok(results);
+        }
+    }
+}
+
+/// A diagnosis that calls the packets by their names in the list.
+fn named(mut stalled: Stalled, packets: &[ListedPacket]) -> Stalled {
+    for wait in &mut stalled.ring {
+        wait.tag = packets.get(wait.tag as usize).map_or(wait.tag, |packet| packet.id);
+    }
+    stalled
+}
+
+/// Writes results as CSV.
+///
+/// # Errors
+/// Those of `output`.
+pub fn write(results: &[PacketResult], output: impl Write) -> std::io::Result<()> {
+    write_csv(&PacketResult::columns(), results, true, std::io::BufWriter::new(output))
+}
+
+impl Table for PacketResult {
+    const NAME: &'static str = "packets";
+    const ROW: &'static str = "one row per packet of a list";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        type C = Column<PacketResult>;
+        vec![
+            C::unsigned("id", "the packet's id in the list", |packet| packet.id),
+            C::new("inject", "cycles", "when it was handed to its sender's queue", |packet| packet.inject),
+            C::new("head_at_destination", "cycles", "when its first flit arrived", |packet| packet.head_at_destination),
+            C::new("delivered", "cycles", "when its last flit arrived", |packet| packet.delivered),
+            C::new("latency", "cycles", "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", |packet| packet.latency),
+            C::new("blocked", "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", |packet| packet.blocked),
+            C::new("hops", "links", "links of a packet's path, mean over the row's packets; null without any", |packet| packet.hops),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests;

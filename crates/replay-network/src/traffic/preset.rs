@@ -1,0 +1,46 @@
+//! The experiments of the two papers.
+
+use crate::Settings;
+
+/// A paper whose choices are defaults.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Preset {
+    /// Lo, Windisch, Liu, Nitzberg, CIS-TR-94-11.
+    #[default]
+    Lo,
+    /// Bani-Mohammad, PhD thesis, chapter 4.
+    BaniMohammad,
+}
+
+impl Preset {
+    /// Every preset with its name.
+    pub const ALL: [(&'static str, Self); 2] =
+        [("lo", Self::Lo), ("bani-mohammad", Self::BaniMohammad)];
+
+    /// Lo's mean quota of all-to-all, packets: an iteration of 9 x 9 processes.
+    pub const LO_ALL_TO_ALL: u64 = 81 * 80;
+    /// Lo's mean quota of one-to-all, packets: an iteration of 9 x 9 processes.
+    pub const LO_ONE_TO_ALL: u64 = 80;
+    /// Lo's mean quota of n-body, packets: an iteration of 9 x 9 processes.
+    pub const LO_N_BODY: u64 = 81 * (40 + 1);
+    /// Lo's mean quota of the 2D FFT, packets: an iteration of 8 x 8 processes.
+    pub const LO_FFT_2D: u64 = 64 * 6;
+    /// Lo's mean quota of multigrid is an iteration of so many processes.
+    pub const LO_MULTIGRID_PROCESSES: u32 = 64;
+    /// Mean quota of nearest neighbours under the preset `lo`, packets: an iteration of 9 x 9
+    /// processes (the paper has no such pattern).
+    pub const LO_NEAREST_NEIGHBOUR: u64 = 2 * 2 * 9 * 8;
+    /// Mean quota of patterns that draw their pairs under the preset `lo`, packets: one for each
+    /// of 9 x 9 processes (the paper has no such pattern).
+    pub const LO_RANDOM: u64 = 81;
+    /// Bani-Mohammad's mean quota of all patterns, packets (Table 4.1).
+    pub const BANI_MOHAMMAD: u64 = 5;
+
+    /// The paper's network.
+    pub fn network(self) -> Settings {
+        match self {
+            Self::Lo => Settings::LO,
+            Self::BaniMohammad => Settings::BANI_MOHAMMAD,
+        }
+    }
+}

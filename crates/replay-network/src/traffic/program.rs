@@ -1,0 +1,150 @@
+//! Patterns ready to be run.
+
+use std::sync::Arc;
+
+use rand_chacha::ChaCha8Rng;
+
+use super::drawn::{Drawn, DrawnLaw};
+use super::exchange::Exchange;
+use super::files::{self, TableError};
+use super::pattern::{Kind, Pattern, Root, Source, Values};
+use super::random::{Purpose, below, stream};
+use super::rule::Rule;
+use super::table::{Entry, List, Table, Weights};
+
+/// A pattern with the content of the file that it names, if it names one.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pattern: Pattern,
+    data: Data,
+}
+
+/// What a file holds, and ready for use on at least as many processes as it has ranks.
+#[derive(Clone, Debug)]
+enum Data {
+    None,
+    Packets(List<u32>, Option<Arc<Table>>),
+    Weights(List<f64>, Option<Arc<Weights>>),
+}
+
+impl Program {
+    /// Reads the file that the pattern names, if it names one.
+    ///
+    /// # Errors
+    /// [`TableError`] with file, line and field if that is no such file.
+    pub fn load(pattern: Pattern) -> Result<Self, TableError> {
+        let packets = |list: List<u32>| {
+            let whole = Table::new(&list, list.ranks).map(Arc::new);
+            Data::Packets(list, whole)
+        };
+        let data = match pattern.kind() {
+            Kind::Matrix { file, values: Values::Packets } => packets(files::packets(file)?),
+            Kind::Matrix { file, values: Values::Weights } => {
+                let list = files::weights(file)?;
+                let whole = Weights::new(&list, list.ranks).map(Arc::new);
+                Data::Weights(list, whole)
+            }
+            Kind::Phases { file } => packets(files::phases(file)?),
+            _ => Data::None,
+        };
+        Ok(Self { pattern, data })
+    }
+
+    /// Whether jobs draw random numbers; if not, jobs on equal processors send alike, whatever
+    /// their seeds.
+    pub fn draws(&self) -> bool {
+        let kind = self.pattern.kind();
+        kind.is_drawn()
+            || matches!(kind, Kind::Random { .. } | Kind::OneToAll { root: Root::Random, .. })
+    }
+
+    /// The pattern.
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// Ranks in the file, if there is one.
+    pub fn ranks(&self) -> Option<u32> {
+        match &self.data {
+            Data::None => None,
+            Data::Packets(list, _) => Some(list.ranks),
+            Data::Weights(list, _) => Some(list.ranks),
+        }
+    }
+
+    /// The entries of the file as text, a line each: step, sender, receiver, value, after the number of ranks. Empty if
+    /// the pattern names no file.
+    pub fn content(&self) -> String {
+        fn lines<V: Copy + std::fmt::Display>(list: &List<V>) -> String {
+            list.entries.iter().fold(format!("{}\n", list.ranks), |text, entry| {
+                let Entry { step, src, dst, value } = entry;
+                text + &format!("{step} {src} {dst} {value}\n")
+            })
+        }
+        match &self.data {
+            Data::None => String::new(),
+            Data::Packets(list, _) => lines(list),
+            Data::Weights(list, _) => lines(list),
+        }
+    }
+
+    /// Packets of one iteration of so many processes; 0 if they have nobody to send to.
+    ///
+    /// ```
+    /// use replay_network::traffic::Program;
+    /// let program = Program::load("all-to-all".parse()?)?;
+    /// assert_eq!((program.iteration(81), program.iteration(1)), (6480, 0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn iteration(&self, processes: u32) -> u64 {
+        let Some(mut rule) = self.rule(processes, stream(0, 0, Purpose::Pattern)) else { return 0 };
+        let mut senders = Vec::new();
+        let steps = 0..rule.steps();
+        steps
+            .map(|step| {
+                rule.senders(step, &mut senders);
+                senders.iter().map(|&rank| rule.count(step, rank)).sum::<u64>()
+            })
+            .sum()
+    }
+
+    /// The packets of a job with `n` processes that draws from `rng`; `None` if there are none.
+    pub(super) fn rule(&self, n: u32, mut rng: ChaCha8Rng) -> Option<Rule> {
+        if n < 2 {
+            return None;
+        }
+        let drawn = |law, rng| Rule::Drawn(Box::new(Drawn::new(law, rng)));
+        Some(match (self.pattern.kind(), &self.data) {
+            (_, Data::Packets(list, whole)) => Rule::Listed(if n < list.ranks {
+                Arc::new(Table::new(list, n)?)
+            } else {
+                whole.clone()?
+            }),
+            (_, Data::Weights(list, whole)) => {
+                let weights = if n < list.ranks {
+                    Arc::new(Weights::new(list, n)?)
+                } else {
+                    whole.clone()?
+                };
+                drawn(DrawnLaw::Weighted(weights), rng)
+            }
+            (&Kind::AllToAll { order }, _) => Rule::AllToAll { n, order },
+            (&Kind::OneToAll { root, targets }, _) => {
+                let root = if root == Root::Random { below(&mut rng, n) } else { 0 };
+                Rule::OneToAll { n, root, targets }
+            }
+            (Kind::NBody, _) => Rule::Ring { n },
+            (&Kind::Fft2d { strides }, _) => Rule::Butterfly { bits: n.ilog2(), strides },
+            (&Kind::Multigrid { grid, cycle, steps, active }, _) => {
+                Rule::Exchange(Exchange::multigrid(n, grid, cycle, steps, active))
+            }
+            (&Kind::NearestNeighbour { dimensions, wrap }, _) => {
+                Rule::Exchange(Exchange::neighbours(n, dimensions, wrap))
+            }
+            (Kind::Random { source: Source::Drawn }, _) => drawn(DrawnLaw::Pair(n), rng),
+            (Kind::Random { source: Source::Each }, _) => drawn(DrawnLaw::Receivers(n), rng),
+            // Without its file a pattern is not loaded.
+            (Kind::Matrix { .. } | Kind::Phases { .. }, Data::None) => return None,
+        })
+    }
+}

@@ -1,0 +1,146 @@
+//! How many packets a job sends.
+
+use std::sync::LazyLock;
+
+use super::random::{Purpose, stream, unit};
+use replay_core::naming::{Description, Entry, Table, kind, spelled};
+
+const ROUNDINGS: [(&str, Rounding); 2] = [("up", Rounding::Up), ("nearest", Rounding::Nearest)];
+const PERS: [(&str, Per); 2] = [("job", Per::Job), ("process", Per::Process)];
+
+/// The largest number that can be asked for: beyond it a job would send for days.
+pub const MOST_PACKETS: u64 = 1_000_000_000;
+
+/// The packets of a job, always at least one.
+///
+/// ```
+/// use replay_network::traffic::Quota;
+/// let quota: Quota = "exponential[mean=6480]".parse()?;
+/// assert_eq!(quota.to_string(), "exponential[mean=6480]");
+/// // A job's quota depends on the seed and its number alone.
+/// assert_eq!(quota.draw(1, 3, 16), quota.draw(1, 3, 81));
+/// assert_eq!("fixed[packets=2,per=process]".parse::<Quota>()?.draw(1, 3, 16), 32);
+/// # Ok::<(), replay_core::naming::NameError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Quota {
+    /// How a number is drawn.
+    pub law: Law,
+    /// What it is the number of.
+    pub per: Per,
+}
+
+/// The distribution of a quota.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Law {
+    /// Exponential, made an integer of at least 1.
+    Exponential {
+        /// Mean before rounding, packets; positive and finite.
+        mean: f64,
+        /// How it is rounded.
+        rounding: Rounding,
+    },
+    /// Always the same.
+    Fixed {
+        /// Packets; 0 reads as 1.
+        packets: u64,
+    },
+}
+
+/// How a number is made an integer.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Rounding {
+    /// To the next integer above.
+    Up,
+    /// To the nearest integer, halves up.
+    Nearest,
+}
+
+/// Whose packets a quota counts.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Per {
+    /// Those of all the job's processes together.
+    Job,
+    /// So many for each process; they too are counted together.
+    Process,
+}
+
+impl Quota {
+    /// Exactly so many packets.
+    pub const fn fixed(packets: u64) -> Self {
+        Self { law: Law::Fixed { packets }, per: Per::Job }
+    }
+
+    /// The packets of a job of so many processes.
+    pub fn draw(&self, seed: u64, job: u64, processes: u32) -> u64 {
+        let number = match self.law {
+            Law::Fixed { packets } => packets,
+            Law::Exponential { mean, rounding } => {
+                // The inverse of the distribution function: one uniform number, whatever
+                // the mean.
+                let x = -mean * (-unit(&mut stream(seed, job, Purpose::Quota))).ln_1p();
+                let whole = match rounding {
+                    Rounding::Up => x.ceil(),
+                    Rounding::Nearest => x.round(),
+                };
+                whole as u64
+            }
+        };
+        let times = match self.per {
+            Per::Job => 1,
+            Per::Process => u64::from(processes).max(1),
+        };
+        number.max(1).saturating_mul(times)
+    }
+
+    /// The quotas with their parameters, for a listing.
+    pub fn descriptions() -> Vec<Description> {
+        TABLE.descriptions()
+    }
+}
+
+static TABLE: LazyLock<Table<Quota>> = LazyLock::new(|| {
+    let law = |law| Quota { law, per: Per::Job };
+    let exponential =
+        Entry::new("exponential", law(Law::Exponential { mean: 5.0, rounding: Rounding::Up }))
+            .about("An exponential number of packets, at least 1.")
+            .source(
+                "Lo, Windisch, Liu, Nitzberg, CIS-TR-94-11; Bani-Mohammad, PhD thesis, chapter 4",
+            )
+            .case(
+                "mean",
+                kind::positive_to(MOST_PACKETS as f64),
+                "mean before rounding, packets",
+                |q| match &mut q.law {
+                    Law::Exponential { mean, .. } => Some(mean),
+                    Law::Fixed { .. } => None,
+                },
+            )
+            .always()
+            .case("round", kind::one_of(&ROUNDINGS), "how it is made an integer", |q| match &mut q
+                .law
+            {
+                Law::Exponential { rounding, .. } => Some(rounding),
+                Law::Fixed { .. } => None,
+            });
+    let packets =
+        kind::integer(1..=MOST_PACKETS).listed(format!("an integer from 1 to {MOST_PACKETS}"));
+    let fixed = Entry::new("fixed", law(Law::Fixed { packets: 1 }))
+        .about("The same number of packets for all jobs.")
+        .case("packets", packets, "packets", |q| match &mut q.law {
+            Law::Fixed { packets } => Some(packets),
+            Law::Exponential { .. } => None,
+        })
+        .always();
+    let per = |entry: Entry<Quota>| {
+        let about =
+            "whether it is the number of all packets of the job, or divided by its processes";
+        entry.param("per", kind::one_of(&PERS), about, |q| &mut q.per)
+    };
+    Table::new("quota", [per(exponential), per(fixed)])
+});
+
+spelled!(Quota, TABLE);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,94 @@
+use std::path::{Path, PathBuf};
+
+use polars::io::parquet::write::BatchedWriter;
+use polars::prelude::{KeyValueMetadata, ParquetWriter};
+
+use super::{FrameError, frame};
+use replay_experiment::files::Whole;
+use replay_core::table::{Table, TableInfo, write_csv};
+
+/// One table as open files: Parquet, and CSV if asked for. They get their names in
+/// [`Files::finish`], so that a torn file never has the name of a whole one.
+pub(super) struct Files {
+    path: PathBuf,
+    file: Whole,
+    writer: BatchedWriter<Whole>,
+    csv: Option<(PathBuf, Whole)>,
+}
+
+impl Files {
+    /// Creates the files in `dir`. The Parquet metadata gets the columns' units and
+    /// meanings as `unit:NAME` and `about:NAME`, and `metadata`.
+    pub fn create<Row: Table>(
+        dir: &Path,
+        metadata: &[(String, String)],
+        csv: bool,
+    ) -> Result<Self, FrameError> {
+        let create = |end: &str| {
+            let path = dir.join(format!("{}.{end}", Row::NAME));
+            Whole::create(&path).map_err(FrameError::io(&path)).map(|file| (path, file))
+        };
+        let (path, file) = create("parquet")?;
+        let empty = frame::<Row>(&[]).map_err(FrameError::frame(&path))?;
+        let writer = ParquetWriter::new(file.clone())
+            .with_key_value_metadata(Some(key_values(&TableInfo::of::<Row>(), metadata)))
+            // One thread: results are many and small, and the runs need the cores.
+            .set_parallel(false)
+            .batched(empty.schema())
+            .map_err(FrameError::written(&path, &file))?;
+        let mut csv = csv.then(|| create("csv")).transpose()?;
+        if let Some((path, file)) = &mut csv {
+            write_csv::<Row>(&Row::columns(), [], true, file).map_err(FrameError::io(path))?;
+        }
+        Ok(Self { path, file, writer, csv })
+    }
+
+    /// Appends rows as one Parquet row group.
+    pub fn append<Row: Table>(&mut self, rows: &[Row]) -> Result<(), FrameError> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let frame = frame(rows).map_err(FrameError::frame(&self.path))?;
+        let written = self.writer.write_batch(&frame);
+        written.map_err(FrameError::written(&self.path, &self.file))?;
+        if let Some((path, file)) = &mut self.csv {
+            write_csv(&Row::columns(), rows, false, file).map_err(FrameError::io(path))?;
+        }
+        Ok(())
+    }
+
+    /// Completes the files and gives them their names.
+    pub fn finish(self) -> Result<Vec<PathBuf>, FrameError> {
+        self.writer.finish().map_err(FrameError::written(&self.path, &self.file))?;
+        let files = [(self.path, self.file)].into_iter().chain(self.csv);
+        files
+            .map(|(path, file)| file.finish().map_err(FrameError::io(&path)).map(|()| path))
+            .collect()
+    }
+}
+
+/// Writes a table as Parquet and CSV into `dir`, which must be there; the Parquet metadata gets
+/// the columns' documentation and `metadata`. A file has its name only once it is whole.
+///
+/// # Errors
+/// [`FrameError`] if a file cannot be written.
+pub fn write<Row: Table>(
+    dir: &Path,
+    rows: &[Row],
+    metadata: &[(String, String)],
+) -> Result<Vec<PathBuf>, FrameError> {
+    let mut files = Files::create::<Row>(dir, metadata, true)?;
+    files.append(rows)?;
+    files.finish()
+}
+
+fn key_values(table: &TableInfo, metadata: &[(String, String)]) -> KeyValueMetadata {
+    let pair = |key: &str, value: &str| (key.to_string(), value.to_string());
+    let mut pairs = vec![pair("table", table.name), pair("about", table.row)];
+    for column in &table.columns {
+        pairs.push(pair(&format!("unit:{}", column.name), column.unit));
+        pairs.push(pair(&format!("about:{}", column.name), column.meaning));
+    }
+    pairs.extend_from_slice(metadata);
+    KeyValueMetadata::from_static(pairs)
+}

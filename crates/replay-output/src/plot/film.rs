@@ -1,0 +1,346 @@
+//! Who holds which processors over time, as one animated SVG.
+//!
+//! Plain SMIL: a job's processors are visible from its start to its end, a cursor runs along a line of time, the last
+//! instant stands still for a while, and all begins again. No script, no network; where animation is not supported the
+//! machine is empty.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use super::PlotError;
+use super::Text;
+use super::header::broken;
+use super::look::FigureStyle;
+use super::machine::{COLOURS, colour_of};
+use super::save::is_no_xml;
+use super::style::{Colour, GRID, INK, MARGIN, MUTED, SUBTITLE, TITLE, WHITE, register};
+use replay_core::number::grouped;
+
+/// A film of a machine.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Film {
+    /// Title.
+    pub title: String,
+    /// What else a reader must know.
+    pub subtitle: String,
+    /// First and last second of the trace.
+    pub window: [i64; 2],
+    /// How long the film takes, in seconds.
+    pub duration: u32,
+    /// Columns, rows, slices.
+    pub sides: [usize; 3],
+    /// What is seen, in order of starts.
+    pub scenes: Vec<Scene>,
+}
+
+/// A job with its processors.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Scene {
+    /// Number of the job.
+    pub job: i64,
+    /// From this second.
+    pub start: i64,
+    /// To this one.
+    pub end: i64,
+    /// Its processors as they lie on the page: x fastest, then y, then z.
+    pub places: Vec<usize>,
+}
+
+const GAP: f64 = 24.0;
+/// Room above the machine without titles.
+const TOP: f64 = 34.0;
+/// The width of the default, if the machine needs no more, and the most of it.
+const WIDTH: (f64, f64) = (560.0, 720.0);
+/// Seconds for which the last instant stands still.
+const PAUSE: u32 = 2;
+/// Cells smaller than this have no lines between them.
+const SMALL: f64 = 6.0;
+/// Instants that the clock shows.
+const TICKS: i64 = 60;
+
+impl Film {
+    /// The document.
+    ///
+    /// # Errors
+    /// [`PlotError::Draw`] if the font is missing.
+    pub fn svg(&self, style: &FigureStyle) -> Result<String, PlotError> {
+        register()?;
+        let asked = style.size.map(|_| style.page().width);
+        let [columns, rows, slices] = self.sides.map(|side| side.max(1));
+        // As many slices side by side as make the page about square.
+        let across = (1..=slices)
+            .find(|across| across * columns >= slices.div_ceil(*across) * rows)
+            .unwrap_or(slices);
+        let down = slices.div_ceil(across);
+        let wide = (across * columns) as f64;
+        let room = asked.map_or(WIDTH.1, |width| width - 2.0 * MARGIN + GAP);
+        let cell = ((room - GAP * across as f64) / wide).clamp(2.0, 48.0);
+        let width = wide * cell + GAP * (across - 1) as f64 + 2.0 * MARGIN;
+        let width = asked.unwrap_or(width.max(WIDTH.0));
+        let (mut lines, mut y) = (Vec::new(), 8.0);
+        if style.titles {
+            let parts = [(&self.title, TITLE - 4.0, INK), (&self.subtitle, SUBTITLE - 2.0, MUTED)];
+            for (text, size, colour) in parts {
+                for line in broken(text, Text::of_size(size), width - 2.0 * MARGIN)? {
+                    y += size + 7.0;
+                    lines.push((y, size, colour, line));
+                }
+            }
+        }
+        let head = y + TOP - 8.0;
+        let bottom = head + down as f64 * (rows as f64 * cell + GAP);
+        let height = bottom + 44.0;
+        let mut svg = String::new();
+        let unit = style.unit();
+        let sides = [width, height].map(|length| match asked {
+            Some(_) => format!("{:.2}mm", length * unit / 72.0 * 25.4),
+            None => format!("{:.0}", length * unit),
+        });
+        let _ = write!(
+            svg,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {width:.0} {height:.0}\" font-family=\"DejaVu Sans, Verdana, sans-serif\">\n<title>{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n",
+            sides[0],
+            sides[1],
+            escaped(&self.title)
+        );
+        for (y, size, colour, line) in lines {
+            self.text(&mut svg, (MARGIN, y), size, colour, &line);
+        }
+        let corner = |slice: usize| {
+            let (column, line) = ((slice % across) as f64, (slice / across) as f64);
+            let left = MARGIN + column * (columns as f64 * cell + GAP);
+            (left, head + line * (rows as f64 * cell + GAP))
+        };
+        for slice in 0..slices {
+            let (left, top) = corner(slice);
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"#ffffff\" stroke=\"{}\"/>",
+                columns as f64 * cell,
+                rows as f64 * cell,
+                hex(MUTED)
+            );
+            if cell >= SMALL {
+                let (right, bottom) = (left + columns as f64 * cell, top + rows as f64 * cell);
+                let mut lines = String::new();
+                for x in (1..columns).map(|x| left + x as f64 * cell) {
+                    let _ = write!(lines, "M{x:.1} {top:.1}V{bottom:.1}");
+                }
+                for y in (1..rows).map(|y| top + y as f64 * cell) {
+                    let _ = write!(lines, "M{left:.1} {y:.1}H{right:.1}");
+                }
+                let colour = hex(GRID);
+                let _ = writeln!(svg, "<path fill=\"none\" stroke=\"{colour}\" d=\"{lines}\"/>");
+            }
+            if slices > 1 {
+                let at = (left, top - 5.0);
+                self.text(&mut svg, at, 12.0, MUTED, &format!("z = {slice}"));
+            }
+        }
+        let colours = self.colours();
+        for scene in &self.scenes {
+            self.scene(&mut svg, scene, colours[&scene.job], cell, corner);
+        }
+        self.clock(&mut svg, width, bottom);
+        svg += "</svg>\n";
+        Ok(svg)
+    }
+
+    /// The colour of each job, one throughout the film. Of jobs that are seen at a time no two have one colour, as long
+    /// as there are enough; that which has been out of sight for the longest is taken first.
+    fn colours(&self) -> HashMap<i64, Colour> {
+        let mut spans: HashMap<i64, [i64; 2]> = HashMap::new();
+        for scene in &self.scenes {
+            let span = spans.entry(scene.job).or_insert([scene.start, scene.end]);
+            *span = [span[0].min(scene.start), span[1].max(scene.end)];
+        }
+        let mut jobs: Vec<(i64, [i64; 2])> = spans.into_iter().collect();
+        jobs.sort_unstable_by_key(|&(job, [start, _])| (start, job));
+        let mut until = [i64::MIN; COLOURS];
+        let colour = |(job, [_, end]): (i64, [i64; 2])| {
+            // The earliest end, of equal ones the first.
+            let place = (0..COLOURS).min_by_key(|&place| until[place]).unwrap_or(0);
+            until[place] = end;
+            (job, colour_of(place as i64))
+        };
+        jobs.into_iter().map(colour).collect()
+    }
+
+    fn text(&self, svg: &mut String, (x, y): (f64, f64), size: f64, colour: Colour, text: &str) {
+        let (fill, text) = (hex(colour), escaped(text));
+        let _ = writeln!(
+            svg,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" fill=\"{fill}\">{text}</text>"
+        );
+    }
+
+    /// Second of the film of a second of the trace.
+    fn at(&self, time: i64) -> f64 {
+        let [from, until] = self.window;
+        let share = (time.clamp(from, until) - from) as f64 / (until - from).max(1) as f64;
+        share * f64::from(self.duration)
+    }
+
+    /// Visible from one second of the trace to another.
+    fn shown(&self, start: i64, end: i64) -> String {
+        let begin = self.at(start);
+        // What is seen at the end stands still.
+        let pause = if end >= self.window[1] { f64::from(PAUSE) } else { 0.0 };
+        let end = self.at(end) + pause;
+        // What is too short to be seen is seen for a frame.
+        let seconds = (end - begin).max(0.02);
+        format!(
+            "<set attributeName=\"visibility\" to=\"visible\" begin=\"film.begin+{begin:.3}s\" dur=\"{seconds:.3}s\"/>"
+        )
+    }
+
+    fn scene(
+        &self,
+        svg: &mut String,
+        scene: &Scene,
+        colour: Colour,
+        cell: f64,
+        corner: impl Fn(usize) -> (f64, f64),
+    ) {
+        let [columns, rows, _] = self.sides.map(|side| side.max(1));
+        let mut places = scene.places.clone();
+        places.sort_unstable();
+        let (mut path, mut at) = (String::new(), (0.0, 0.0));
+        // Cells that are too small for a hair between them are drawn together.
+        let hair = if cell >= SMALL { 1.0 } else { 0.0 };
+        let follows =
+            |a: &usize, b: &usize| hair == 0.0 && a + 1 == *b && !b.is_multiple_of(columns);
+        for run in places.chunk_by(follows) {
+            let (x, y, z) = (run[0] % columns, run[0] / columns % rows, run[0] / columns / rows);
+            let (left, top) = corner(z);
+            let (left, top) = (left + x as f64 * cell, top + (rows - 1 - y) as f64 * cell);
+            let (wide, high) = (run.len() as f64 * cell - hair, cell - hair);
+            at = (left + cell / 2.0, top + cell / 2.0);
+            let _ = write!(
+                path,
+                "M{:.1} {:.1}h{wide:.1}v{high:.1}h-{wide:.1}z",
+                left + hair / 2.0,
+                top + hair / 2.0
+            );
+        }
+        // The number of the job in the last of its cells, where there is room for it.
+        let number = scene.job.to_string();
+        let size = (1.5 * cell / number.len().max(3) as f64).min(13.0);
+        let label = match size >= 7.0 {
+            true => format!(
+                "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"{size:.1}\" text-anchor=\"middle\" fill=\"{}\">{number}</text>",
+                at.0,
+                at.1 + 0.36 * size,
+                hex(if colour.is_dark() { WHITE } else { INK })
+            ),
+            false => String::new(),
+        };
+
+        let _ = writeln!(
+            svg,
+            "<g visibility=\"hidden\"><title>job {}</title><path fill=\"{}\" d=\"{path}\"/>{label}{}</g>",
+            scene.job,
+            hex(colour),
+            self.shown(scene.start, scene.end)
+        );
+    }
+
+    /// The line of time, its cursor, and the time in figures.
+    fn clock(&self, svg: &mut String, width: f64, bottom: f64) {
+        let (left, right) = (MARGIN, width - MARGIN);
+        let y = bottom + 12.0;
+        let line = hex(GRID);
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{left:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"3\" fill=\"{line}\"/>\n<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"3\" height=\"11\" fill=\"{}\"><animate id=\"film\" attributeName=\"x\" values=\"{left:.1};{:.1};{:.1}\" keyTimes=\"0;{:.4};1\" begin=\"0s;film.end\" dur=\"{}s\"/></rect>",
+            right - left,
+            y - 4.0,
+            hex(INK),
+            right - 3.0,
+            right - 3.0,
+            f64::from(self.duration) / f64::from(self.duration + PAUSE),
+            self.duration + PAUSE
+        );
+        let [from, until] = self.window;
+        for tick in 0..TICKS {
+            let at = |tick: i64| from + (until - from) * tick / TICKS;
+            let _ = writeln!(
+                svg,
+                "<text x=\"{left:.1}\" y=\"{:.1}\" font-size=\"12.5\" fill=\"{}\" visibility=\"hidden\">{} s{}</text>",
+                y + 24.0,
+                hex(INK),
+                grouped(at(tick)),
+                self.shown(at(tick), at(tick + 1))
+            );
+        }
+    }
+}
+
+fn hex(Colour(r, g, b): Colour) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace(is_no_xml, "\u{FFFD}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn film(scenes: Vec<Scene>) -> Film {
+        Film { window: [0, 100], duration: 20, sides: [4, 4, 1], scenes, ..Film::default() }
+    }
+
+    fn scene(job: i64, start: i64, end: i64) -> Scene {
+        Scene { job, start, end, places: vec![0] }
+    }
+
+    #[test]
+    fn jobs_that_are_seen_together_have_colours_of_their_own() {
+        // Numbers a multiple of the number of colours apart, and one that ran anew.
+        let apart = COLOURS as i64;
+        let seen = film(vec![
+            scene(7, 0, 50),
+            scene(7 + apart, 10, 60),
+            scene(7 + 2 * apart, 20, 30),
+            scene(7, 70, 90),
+        ]);
+        let colours = seen.colours();
+        assert_eq!(colours.len(), 3);
+        let mut distinct: Vec<String> = colours.values().map(|colour| hex(*colour)).collect();
+        distinct.sort();
+        distinct.dedup();
+        assert_eq!(distinct.len(), 3);
+    }
+
+    #[test]
+    fn the_last_instant_stands_still() {
+        let drawn = film(vec![scene(1, 0, 100), scene(2, 0, 50)]).svg(&FigureStyle::default());
+        let drawn = drawn.expect("the font");
+        // Twenty seconds and the pause, in which only what is seen at the end stays.
+        assert!(drawn.contains("dur=\"22s\"") && drawn.contains("keyTimes=\"0;0.9091;1\""));
+        assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"22.000s\""));
+        assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"10.000s\""));
+    }
+
+    #[test]
+    fn markup_in_names_is_text() {
+        let title = "<script>alert(1)</script> & \"q\" \u{1}".to_string();
+        let film = Film { title: title.clone(), subtitle: title, ..film(Vec::new()) };
+        let drawn = film.svg(&FigureStyle::default()).expect("the font");
+        assert!(!drawn.contains("<script") && drawn.contains("&lt;script&gt;"));
+        assert!(drawn.contains("&amp;") && !drawn.contains('\u{1}'));
+    }
+
+    #[test]
+    fn a_film_has_the_size_that_is_asked_for() {
+        let style =
+            FigureStyle { size: "85x60mm".parse().ok(), titles: false, ..FigureStyle::default() };
+        let film = Film { title: "a title".to_string(), ..film(Vec::new()) };
+        let drawn = film.svg(&style).expect("the font");
+        assert!(drawn.contains("width=\"85.00mm\""), "{drawn}");
+        assert_eq!(drawn.matches("a title").count(), 1, "only as that of the document");
+    }
+}

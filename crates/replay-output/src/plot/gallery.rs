@@ -1,0 +1,534 @@
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use super::name::{Stems, joined, machine, policy, seed, setting};
+use super::number::grouped;
+use super::recorded::{RECORDED, waits_by_class};
+use super::shaken::{Improvements, over_copies, overall};
+use super::spread::{WaitFigure, not_shown, waits};
+use super::waits::{AtLoad, waits_by_load};
+use super::{
+    Comparison, Figure, Improvement, Load, Order, PlotError, Plots, StrategyBar, StrategyBars,
+    TieRow, Ties, Waits, save,
+};
+use replay_experiment::{RunKey, RunResult};
+use replay_core::metrics::by_size::improvement;
+use replay_core::metrics::comparable;
+use replay_core::topology::Topology;
+use replay_core::workload::unscaled_name;
+
+/// Saves a figure in a folder under a stem.
+type Picture = Box<dyn Fn(&Plots, &str) -> Result<Vec<PathBuf>, PlotError> + Send + Sync>;
+
+/// Parts of a file name, and the figure.
+type Named = (Vec<String>, Picture);
+
+fn named(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static) -> Named {
+    (parts, Box::new(move |plots, stem| save(plots, stem, &figure)))
+}
+
+/// Draws in the folder of `plots` whatever applies to `results`, and returns the paths of all
+/// files:
+///
+/// * for every run with a tie vector whose twin without one is there, its improvement by
+///   job size and by rank of the size;
+/// * for every trace, machine and scheduler with at least two strategies, these, and if the
+///   schedule depends on them a comparison by several measures; strategies that fold jobs are not compared
+///   by distances with others;
+/// * for every trace, machine and scheduler, and for every trace and machine with several, how waits and bounded
+///   slowdowns of jobs spread, if `of_jobs` has them;
+/// * for every trace that runs at three loads or more, machine and scheduler, the wait against the load;
+/// * for every trace, machine and strategy under the scheduler `recorded` and others, mean waits by size;
+/// * all tie counts in one figure;
+/// * for every trace, machine and scheduler, the load under its first strategy.
+///
+/// Of more strategies than the style has, those with the best values are shown, and the others counted.
+///
+/// Of shaken traces, means over the copies are drawn with their 95 % intervals; load and ties are
+/// those of the traces as they are.
+///
+/// Names say what is drawn, such as
+/// `improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6.svg`, and do not depend on what else there is: a
+/// cleaning policy or a seed other than that of the default is in them. Same results, same files, byte for byte.
+///
+/// # Errors
+/// The first [`PlotError`] of a figure that cannot be drawn or written.
+pub fn gallery(
+    plots: &Plots,
+    results: &[RunResult],
+    of_jobs: &[Waits],
+) -> Result<Vec<PathBuf>, PlotError> {
+    // All figures compare: beside a log that lacks jobs, over the others.
+    let compared: Vec<RunResult>;
+    let results = match results.iter().any(|run| run.over_log.is_some()) {
+        true => {
+            compared = results.iter().map(RunResult::as_compared).collect();
+            &compared
+        }
+        false => results,
+    };
+    let album = Album::new(results, plots.style().strategies);
+    let mut pictures = album.improvements();
+    pictures.extend(album.settings());
+    pictures.extend(album.spreads(of_jobs));
+    pictures.extend(album.waits());
+    pictures.extend(album.recorded());
+    pictures.extend(album.ties());
+    let mut stems = Stems::default();
+    let stemmed: Vec<(String, Picture)> = pictures
+        .into_iter()
+        .map(|(parts, picture)| {
+            let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            (stems.give(&parts), picture)
+        })
+        .collect();
+    let paths: Result<Vec<Vec<PathBuf>>, PlotError> =
+        stemmed.par_iter().map(|(stem, picture)| picture(plots, stem)).collect();
+    Ok(paths?.into_iter().flatten().collect())
+}
+
+/// The strategy of a run, and which others of its setting have the same schedule, so that its load is theirs.
+fn of_schedule(run: &RunResult, group: &[&RunResult]) -> String {
+    let strategies: Vec<(String, bool)> = by_strategy(group)
+        .into_iter()
+        .map(|(name, runs)| (name, runs.iter().all(|other| other.series == run.series)))
+        .collect();
+    let alike = strategies.iter().filter(|(_, alike)| *alike).count();
+    let name = run.key.strategy();
+    match (strategies.len(), alike) {
+        (1, _) => name,
+        (all, alike) if all == alike => format!("{name}, as under all {all} strategies"),
+        (_, 0 | 1) => name,
+        (all, alike) => format!("{name}, as under {alike} of {all} strategies"),
+    }
+}
+
+/// Runs by strategy, in order of first appearance.
+fn by_strategy<'a>(group: &[&'a RunResult]) -> Vec<(String, Vec<&'a RunResult>)> {
+    let mut seeds: Vec<(String, Vec<&RunResult>)> = Vec::new();
+    for &run in group {
+        let name = run.key.strategy();
+        match seeds.iter_mut().find(|(other, _)| *other == name) {
+            Some((_, runs)) => runs.push(run),
+            None => seeds.push((name, vec![run])),
+        }
+    }
+    seeds
+}
+
+/// The runs of one setting that are [ranked](comparable::ranked) by distance measures, and how many
+/// strategies are not: those of which some run folds jobs.
+fn by_distance<'a>(group: &[&'a RunResult]) -> (Vec<&'a RunResult>, usize) {
+    let strategies = by_strategy(group);
+    let folds: Vec<bool> =
+        strategies.iter().map(|(_, runs)| runs.iter().any(|run| run.folds())).collect();
+    let ranked = comparable::ranked(&folds);
+    let apart = ranked.iter().filter(|ranked| !**ranked).count();
+    let apart_names: Vec<&String> = strategies
+        .iter()
+        .zip(&ranked)
+        .filter(|(_, ranked)| !**ranked)
+        .map(|((name, _), _)| name)
+        .collect();
+    let is_ranked = |run: &&&RunResult| !apart_names.contains(&&run.key.strategy());
+    (group.iter().filter(is_ranked).copied().collect(), apart)
+}
+
+/// How strategies are ordered.
+const LEAST_FIRST: &str = "least mean pairwise L₁ first, equal ones by name";
+
+/// Why strategies that fold jobs are not compared by distance.
+const FEWER: &str = "fewer processors are closer together whatever the strategy";
+
+fn strategies_of(count: usize) -> String {
+    match count {
+        1 => "1 strategy".to_string(),
+        count => format!("{count} strategies"),
+    }
+}
+
+/// The mean of a value over the runs that have it.
+fn mean(runs: &[&RunResult], value: impl Fn(&RunResult) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// A value of a run, if it has it.
+type Value = fn(&RunResult) -> Option<f64>;
+
+/// What strategies are compared by: title, column and value.
+const COMPARED: [(&str, &str, Value); 4] = [
+    ("Pairwise L₁ (hops)", "mean_pairwise_l1", |run| Some(run.metrics.mean_pairwise_l1)),
+    ("Dispersal (%)", "mean_dispersal", |run| Some(100.0 * run.metrics.placements?.mean_dispersal)),
+    ("Turnaround (s)", "mean_turnaround", |run| Some(run.metrics.schedule.mean_turnaround)),
+    ("Utilization (%)", "utilization", |run| Some(100.0 * run.metrics.schedule.utilization)),
+];
+
+/// Results, and what must be said because they differ in it.
+struct Album<'a> {
+    results: Vec<&'a RunResult>,
+    /// On shaken copies.
+    shaken: Vec<&'a RunResult>,
+    policies: bool,
+    seeds: bool,
+    /// The most strategies of a figure.
+    most: usize,
+}
+
+impl<'a> Album<'a> {
+    fn new(results: &'a [RunResult], most: usize) -> Self {
+        let differ = |same: fn(&RunKey, &RunKey) -> bool| {
+            results.windows(2).any(|pair| !same(&pair[0].key, &pair[1].key))
+        };
+        let (results, shaken) = results.iter().partition(|run| run.is_unshaken());
+        Self {
+            results,
+            shaken,
+            policies: differ(|a, b| a.policy == b.policy),
+            seeds: differ(|a, b| a.seed == b.seed),
+            most,
+        }
+    }
+
+    /// What kind of figure, of which trace, machine, scheduler and policy.
+    fn parts(&self, kind: &str, key: &RunKey) -> Vec<String> {
+        let setting = [kind, &key.trace, &key.topology, &key.scheduler];
+        let mut parts: Vec<String> = setting.map(str::to_string).to_vec();
+        parts.extend(policy(key));
+        parts
+    }
+
+    fn subtitle(&self, key: &RunKey) -> Vec<String> {
+        let mut subtitle = setting(key);
+        if self.policies || policy(key).is_some() {
+            subtitle.push(format!("policy {}", key.policy));
+        }
+        subtitle
+    }
+
+    /// The runs of a cell on shaken copies.
+    fn copies(&self, key: &RunKey) -> impl Iterator<Item = &'a RunResult> + '_ {
+        let key = key.clone();
+        self.shaken.iter().copied().filter(move |run| RunKey { copy: 0, ..run.key.clone() } == key)
+    }
+
+    /// What a figure says of its error bars.
+    fn intervals(&self, copies: u64) -> String {
+        format!("means over {copies} shaken copies of the trace with 95 % intervals")
+    }
+
+    fn improvements(&self) -> Vec<Named> {
+        let mut figures: Vec<(Vec<String>, Improvement)> = Vec::new();
+        for &run in self.results.iter().filter(|run| run.key.tie.is_some()) {
+            let untied = RunKey { tie: None, ..run.key.clone() };
+            let Some(&baseline) = self.results.iter().find(|base| base.key == untied) else {
+                continue;
+            };
+            let pairs = self.copies(&run.key).filter_map(|run| {
+                let same = |base: &&RunResult| base.key.copy == run.key.copy;
+                Some((self.copies(&untied).find(same)?, run))
+            });
+            let shaken = Improvements::of(pairs);
+            let overall = overall(baseline, run);
+            let mut subtitle = self.subtitle(&run.key);
+            let (strategy, plain) = (run.key.strategy(), &run.key.allocator);
+            subtitle.push(format!("{strategy} against {plain} without tie-breaking"));
+            let mut changes = improvement(&baseline.by_size, &run.by_size, run.processors);
+            let mut half_widths = Vec::new();
+            if shaken.copies() > 1 {
+                let mean = shaken.overall();
+                let [mean, half] = [mean.mean, mean.half_width].map(|value| grouped(value, 2));
+                subtitle.push(format!("{mean} ± {half} % over all jobs"));
+                subtitle.push(self.intervals(shaken.copies()));
+                half_widths = shaken.fill(&mut changes);
+            } else if overall.is_finite() {
+                subtitle.push(format!("{} % over all jobs", grouped(overall, 2)));
+            }
+            for (kind, order) in
+                [("improvement-by-size", Order::Size), ("improvement-by-rank", Order::Rank)]
+            {
+                let mut parts = self.parts(kind, &run.key);
+                parts.push(run.key.strategy());
+                parts.extend(seed(&run.key));
+                let (subtitle, changes) = (subtitle.clone(), changes.clone());
+                let half_widths = half_widths.clone();
+                let reach = [0.0; 2];
+                figures.push((parts, Improvement { subtitle, order, changes, half_widths, reach }));
+            }
+        }
+        // They are compared with each other: a size and its rank are of one run.
+        let reach = figures.iter().map(|(_, figure)| figure.extremes());
+        let reach = reach.fold([0.0_f64; 2], |a, b| [a[0].min(b[0]), a[1].max(b[1])]);
+        let several = figures.len() > 2;
+        let scaled = |(parts, mut figure): (Vec<String>, Improvement)| {
+            figure.reach = reach;
+            if several {
+                figure.subtitle.push("one scale for all figures of improvement".to_string());
+            }
+            named(parts, figure)
+        };
+        figures.into_iter().map(scaled).collect()
+    }
+
+    /// Results by trace, machine, scheduler and policy, in order of first appearance.
+    fn by_setting(&self) -> Vec<Vec<&'a RunResult>> {
+        let same = |a: &RunKey, b: &RunKey| {
+            (&a.trace, &a.topology, &a.scheduler, &a.policy)
+                == (&b.trace, &b.topology, &b.scheduler, &b.policy)
+        };
+        let mut groups: Vec<Vec<&RunResult>> = Vec::new();
+        for &run in &self.results {
+            match groups.iter_mut().find(|group| same(&group[0].key, &run.key)) {
+                Some(group) => group.push(run),
+                None => groups.push(vec![run]),
+            }
+        }
+        groups
+    }
+
+    fn settings(&self) -> Vec<Named> {
+        let mut pictures = Vec::new();
+        for group in self.by_setting() {
+            let (first, key) = (group[0], &group[0].key);
+            let (compared, apart) = by_distance(&group);
+            let (strategies, copies) = self.strategies(&compared);
+            if strategies.len() >= 2 {
+                let mut subtitle = self.subtitle(key);
+                if self.seeds {
+                    subtitle.push("means over seeds".to_string());
+                }
+                if apart > 0 {
+                    subtitle
+                        .push(format!("not shown, as jobs are folded: {}", strategies_of(apart)));
+                    subtitle.push(FEWER.to_string());
+                }
+                subtitle.extend(copies.map(|copies| self.intervals(copies)));
+                let mut strategies = strategies;
+                strategies.sort_by(|a, b| {
+                    let by_name = || a.name.cmp(&b.name);
+                    a.mean_pairwise_l1.total_cmp(&b.mean_pairwise_l1).then_with(by_name)
+                });
+                subtitle.push(LEAST_FIRST.to_string());
+                subtitle.extend(not_shown(strategies.len().saturating_sub(self.most)));
+                strategies.truncate(self.most);
+                let figure = StrategyBars { subtitle, strategies };
+                pictures.push(named(self.parts("strategies", key), figure));
+            }
+            if group.len() >= 2 && group.iter().any(|run| run.metrics.system.is_some()) {
+                let figure = self.comparison(self.subtitle(key), &group).truncated(self.most);
+                pictures.push(named(self.parts("comparison", key), figure));
+            }
+            if first.series.times.len() > 1 {
+                let utilization = first.metrics.schedule.utilization;
+                let subtitle = self.subtitle(key);
+                let strategy = of_schedule(first, &group);
+                let (series, processors) = (&first.series, first.processors);
+                let held = first.metrics.system.and_then(|system| system.slots_held_percent);
+                let machine = key.topology.parse::<Topology>().ok();
+                let figure = match held.zip(machine) {
+                    None => Load::new(subtitle, strategy, series, processors, utilization),
+                    Some((held, machine)) => {
+                        Load::of_slots(subtitle, strategy, series, machine.slots(), held / 100.0)
+                    }
+                };
+                let mut parts = self.parts("load", key);
+                parts.push(key.strategy());
+                parts.extend(seed(key));
+                pictures.push(named(parts, figure));
+            }
+        }
+        pictures
+    }
+
+    /// How waits and slowdowns of jobs spread.
+    fn spreads(&self, of_jobs: &[Waits]) -> Vec<Named> {
+        let figures = waits(of_jobs, |key| self.subtitle(key), self.most);
+        let named = |WaitFigure { kind, key, of_scheduler, spreads }: WaitFigure<'_>| {
+            let mut parts = self.parts(kind, key);
+            if !of_scheduler {
+                parts.retain(|part| *part != key.scheduler);
+            }
+            named(parts, spreads)
+        };
+        figures.into_iter().map(named).collect()
+    }
+
+    /// What logs did beside what policies make of their jobs.
+    fn recorded(&self) -> Vec<Named> {
+        let is_recorded = |run: &RunResult| run.key.scheduler.starts_with(RECORDED);
+        let of_log = |log: &RunResult| {
+            let same = |run: &&RunResult| {
+                let scheduler = log.key.scheduler.clone();
+                RunKey { scheduler, ..run.key.clone() } == log.key
+            };
+            let beside: Vec<&RunResult> = self.results.iter().copied().filter(same).collect();
+            let key = &log.key;
+            let subtitle = vec![key.trace.clone(), machine(&key.topology), key.strategy()];
+            let parts = ["waits-by-size", &key.trace, &key.topology, &key.strategy()];
+            let mut parts = parts.map(str::to_string).to_vec();
+            parts.extend(policy(key).into_iter().chain(seed(key)));
+            (beside.len() > 1).then(|| named(parts, waits_by_class(subtitle, &beside)))
+        };
+        self.results.iter().filter(|run| is_recorded(run)).filter_map(|run| of_log(run)).collect()
+    }
+
+    /// Strategies of one setting in order of first appearance, each the mean over its seeds, and over
+    /// how many shaken copies if over any.
+    fn strategies(&self, group: &[&RunResult]) -> (Vec<StrategyBar>, Option<u64>) {
+        let seeds = by_strategy(group);
+        let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
+        let mut copies = None;
+        let strategy = |(name, runs): (String, Vec<&RunResult>)| {
+            let shaken = over_copies(runs.iter().flat_map(|run| self.copies(&run.key)), pairwise);
+            copies = copies.max(shaken.map(|mean| mean.count));
+            let own = runs.iter().map(|run| run.metrics.mean_pairwise_l1).sum::<f64>();
+            let own = own / runs.len() as f64;
+            StrategyBar {
+                name,
+                mean_pairwise_l1: shaken.map_or(own, |mean| mean.mean),
+                half_width: shaken.map(|mean| mean.half_width),
+            }
+        };
+        (seeds.into_iter().map(strategy).collect(), copies)
+    }
+
+    /// The strategies of one setting, each the mean over its seeds, the most compact first; behind them
+    /// those that fold jobs, without distances, where others fold none.
+    fn comparison(&self, mut subtitle: Vec<String>, group: &[&RunResult]) -> Comparison {
+        let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
+        let (ranked, apart) = by_distance(group);
+        let ranked: Vec<String> = by_strategy(&ranked).into_iter().map(|(name, _)| name).collect();
+        let mut seeds = by_strategy(group);
+        seeds.sort_by(|(one, a), (other, b)| {
+            let behind = [one, other].map(|name| !ranked.contains(name));
+            let [a, b] = [a, b].map(|runs| mean(runs, pairwise).unwrap_or(f64::INFINITY));
+            let by_value = behind[0].cmp(&behind[1]).then(a.total_cmp(&b));
+            by_value.then_with(|| one.cmp(other))
+        });
+        let (mut strategies, mut intervals) = (Vec::new(), Vec::new());
+        let mut copies: Option<u64> = None;
+        for (name, runs) in seeds {
+            let by_distance = ranked.contains(&name);
+            let of_copies = || runs.iter().flat_map(|run| self.copies(&run.key));
+            let shown = COMPARED.map(|(_, column, value)| {
+                let is_shown = by_distance || !comparable::is_distance(column);
+                let shaken = over_copies(of_copies(), value).filter(|_| is_shown);
+                copies = copies.max(shaken.map(|mean| mean.count));
+                let own = || mean(&runs, value).filter(|_| is_shown);
+                (shaken.map(|mean| mean.mean).or_else(own), shaken.map(|mean| mean.interval()))
+            });
+            let (values, of_values): (Vec<_>, Vec<_>) = shown.into_iter().unzip();
+            strategies.push((name, values));
+            intervals.push(of_values);
+        }
+        if self.seeds {
+            subtitle.push("means over seeds".to_string());
+        }
+        // Those that fold jobs are the last: a figure of the first strategies may have none of them.
+        let shown = apart.saturating_sub(strategies.len().saturating_sub(self.most));
+        subtitle.push(LEAST_FIRST.to_string());
+        if shown > 0 {
+            subtitle.push(format!(
+                "last and without distances, as jobs are folded: {}",
+                strategies_of(shown)
+            ));
+            subtitle.push(FEWER.to_string());
+        }
+        match copies {
+            Some(copies) => subtitle.push(self.intervals(copies)),
+            None => intervals.clear(),
+        }
+        let measures = COMPARED.iter().map(|(title, ..)| title.to_string()).collect();
+        Comparison { subtitle, measures, strategies, intervals, ..Comparison::default() }
+    }
+
+    /// Waits against the load, for settings that differ in nothing else.
+    fn waits(&self) -> Vec<Named> {
+        let mut settings: Vec<(RunKey, Vec<AtLoad<'a>>)> = Vec::new();
+        for &run in &self.results {
+            let Some((name, load)) = unscaled_name(&run.key.trace) else { continue };
+            let same = |of: &RunKey| {
+                (of.trace.as_str(), &of.topology, &of.scheduler, &of.policy)
+                    == (name, &run.key.topology, &run.key.scheduler, &run.key.policy)
+            };
+            let place = settings.iter().position(|(of, _)| same(of)).unwrap_or_else(|| {
+                settings.push((RunKey { trace: name.to_string(), ..run.key.clone() }, Vec::new()));
+                settings.len() - 1
+            });
+            let points = &mut settings[place].1;
+            let strategy = run.key.strategy();
+            let shaken = self.copies(&run.key);
+            match points.iter_mut().find(|at| at.load == load && at.strategy == strategy) {
+                Some(at) => {
+                    at.runs.push(run);
+                    at.shaken.extend(shaken);
+                }
+                None => points.push(AtLoad {
+                    load,
+                    strategy,
+                    runs: vec![run],
+                    shaken: shaken.collect(),
+                }),
+            }
+        }
+        let figure = |(key, points): (RunKey, Vec<AtLoad>)| {
+            let mut subtitle = self.subtitle(&key);
+            if self.seeds {
+                subtitle.push("means over seeds".to_string());
+            }
+            let copies = points.iter().flat_map(|at| &at.shaken).map(|run| run.key.copy).max();
+            subtitle.extend(copies.map(|copies| self.intervals(u64::from(copies))));
+            let figure = waits_by_load(subtitle, &points, self.most)?;
+            Some(named(self.parts("wait-by-load", &key), figure))
+        };
+        settings.into_iter().filter_map(figure).collect()
+    }
+
+    fn ties(&self) -> Option<Named> {
+        let counted: Vec<_> =
+            self.results.iter().filter(|run| run.metrics.ties.is_some()).collect();
+        let first = counted.first()?;
+        let differ = |text: fn(&RunKey) -> String| {
+            counted.iter().any(|run| text(&run.key) != text(&first.key))
+        };
+        let (strategies, machines) =
+            (differ(RunKey::strategy), self.machines_differ_within_trace());
+        let label = |key: &RunKey| {
+            let mut parts = vec![key.trace.clone()];
+            parts.extend(machines.then(|| machine(&key.topology)));
+            parts.extend(self.policies.then(|| key.policy.clone()));
+            parts.extend(strategies.then(|| key.strategy()));
+            parts.extend(self.seeds.then(|| format!("seed {}", key.seed)));
+            parts.join(" \u{B7} ")
+        };
+        let mut rows: Vec<TieRow> = Vec::new();
+        for run in &counted {
+            let Some(ties) = run.metrics.ties else { continue };
+            let (label, scheduler) = (label(&run.key), run.key.scheduler.clone());
+            let row = TieRow { label, scheduler, ties };
+            // Schedulers of one trace stand together.
+            let after = rows.iter().rposition(|other| other.label == row.label);
+            rows.insert(after.map_or(rows.len(), |place| place + 1), row);
+        }
+        let subtitle = if strategies { Vec::new() } else { vec![first.key.strategy()] };
+        let different = |text: fn(&RunKey) -> String, what: &str| {
+            joined(counted.iter().map(|run| text(&run.key)), what)
+        };
+        let mut parts = vec![
+            "ties".to_string(),
+            different(|key| key.trace.clone(), "traces"),
+            different(|key| key.topology.clone(), "machines"),
+            different(|key| key.scheduler.clone(), "schedulers"),
+            different(RunKey::strategy, "strategies"),
+        ];
+        parts.extend(policy(&first.key).filter(|_| !self.policies));
+        parts.extend(seed(&first.key).filter(|_| !self.seeds));
+        Some(named(parts, Ties { subtitle, rows }))
+    }
+
+    fn machines_differ_within_trace(&self) -> bool {
+        let clash = |a: &RunKey, b: &RunKey| a.trace == b.trace && a.topology != b.topology;
+        self.results.iter().any(|a| self.results.iter().any(|b| clash(&a.key, &b.key)))
+    }
+}

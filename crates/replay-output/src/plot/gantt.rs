@@ -1,0 +1,232 @@
+use plotters::prelude::DrawingBackend;
+
+use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View};
+use super::header::Head;
+use super::look::Page;
+use super::machine::colour_of;
+use super::panel::Panel;
+use super::scale::{Scale, Tick};
+use super::style::{AXIS_LINE, BLUE, GRID, INK, TICK, WHITE};
+use super::{Align, Canvas, Figure, PlotError, Table, Text};
+use replay_import::civil;
+
+/// Who held which processors when: processors from below upwards, time to the right, a bar for each
+/// job and run of processors. A job has the colour that it has in a [`MachineMap`](super::MachineMap).
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Gantt {
+    /// Title.
+    pub title: String,
+    /// What else a reader must know.
+    pub subtitle: Vec<String>,
+    /// First and last second of the trace.
+    pub window: [i64; 2],
+    /// Second 0 of the trace in seconds since 1970 began, both in the local time of the log; `None` if that is not
+    /// known: then the axis has no dates.
+    pub epoch: Option<i64>,
+    /// Processors.
+    pub processors: usize,
+    /// In what order they lie.
+    pub order: String,
+    /// The bars.
+    pub bars: Vec<Bar>,
+}
+
+/// A job on some processors that follow each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bar {
+    /// Number of the job.
+    pub job: i64,
+    /// From this second.
+    pub start: i64,
+    /// To this one.
+    pub end: i64,
+    /// The first processor, in the figure's order.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+}
+
+/// The unit of an axis of so many seconds, and how many it has.
+fn unit(seconds: i64) -> (&'static str, f64) {
+    match seconds {
+        ..601 => ("s", 1.0),
+        601..10_801 => ("min", 60.0),
+        10_801..345_601 => ("h", 3600.0),
+        _ => ("days", 86_400.0),
+    }
+}
+
+impl Gantt {
+    /// The axes, with their titles: time in its unit, and processors.
+    fn axes(&self) -> [(Scale, String); 2] {
+        let [from, until] = self.window;
+        let (name, seconds) = unit(until - from);
+        [
+            (
+                Scale::linear(from as f64 / seconds, until as f64 / seconds),
+                format!("Time of the trace ({name})"),
+            ),
+            (Scale::linear(0.0, self.processors as f64), format!("Processors, {}", self.order)),
+        ]
+    }
+}
+
+/// Distances of dates on an axis, in seconds.
+const STEPS: [i64; 16] = [
+    60, 300, 600, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 1_209_600,
+    2_419_200, 9_676_800, 31_449_600,
+];
+const DAY: i64 = 86_400;
+/// The most dates on an axis.
+const DATES: i64 = 12;
+
+/// A second since 1970 began as the day `1996-09-23` and the time `12:00`.
+fn clock(local: i64) -> (String, String) {
+    let (year, month, day) = civil(local.div_euclid(DAY));
+    let minute = local.rem_euclid(DAY) / 60;
+    (format!("{year}-{month:02}-{day:02}"), format!("{:02}:{:02}", minute / 60, minute % 60))
+}
+
+impl Gantt {
+    /// Dates on an axis that counts so many seconds as one, as many as have room, and its title; `None` if they are
+    /// not known.
+    fn dates(&self, panel: &Panel, seconds: f64) -> Result<Option<(Vec<Tick>, String)>, PlotError> {
+        let Some(epoch) = self.epoch else { return Ok(None) };
+        let [from, until] = self.window.map(|at| at.saturating_add(epoch));
+        for step in STEPS {
+            let is_last = step == STEPS[STEPS.len() - 1];
+            if (until - from) / step > DATES && !is_last {
+                continue;
+            }
+            let tick = |local: i64| {
+                let (day, time) = clock(local);
+                let label = if step >= DAY { day } else { format!("{} {time}", &day[5..]) };
+                Tick { value: (local - epoch) as f64 / seconds, label }
+            };
+            let first = from.div_euclid(step) + i64::from(from.rem_euclid(step) > 0);
+            let ticks: Vec<Tick> =
+                (first..=until.div_euclid(step)).map(|at| tick(at * step)).collect();
+            if panel.crowded(&ticks)? && !is_last {
+                continue;
+            }
+            let title = match step >= DAY {
+                true => "Date, in the local time of the log".to_string(),
+                false => format!("Date and local time of the log, from {}", clock(from).0),
+            };
+            return Ok(Some((panel.thinned(&ticks)?, title)));
+        }
+        Ok(None)
+    }
+}
+
+impl Figure for Gantt {
+    fn head(&self) -> Head {
+        Head::new(&self.title, &self.subtitle)
+    }
+
+    fn usual_height(&self, _: &Page) -> f64 {
+        720.0
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let top = self.head().draw(canvas)? + 4.0;
+        let [from, until] = self.window;
+        let (_, seconds) = unit(until - from);
+        let [(x, x_title), (y, y_title)] = self.axes();
+        let time = |at: i64| at.clamp(from, until) as f64 / seconds;
+        let panel = Panel::of_page(canvas, top, [x, y], [&x_title, &y_title])?;
+        let dates = self.dates(&panel, seconds)?;
+        match &dates {
+            None => panel.grid_x(canvas)?,
+            Some((ticks, _)) => ticks.iter().try_for_each(|tick| {
+                let x = panel.at_x(tick.value);
+                canvas.line(&[(x, panel.top), (x, panel.bottom)], AXIS_LINE, GRID)
+            })?,
+        }
+        // Between bars a hair of the page, where they are large enough for it.
+        let row = (panel.bottom - panel.top) / self.processors.max(1) as f64;
+        let hair = if row >= 3.0 { 0.5 } else { 0.0 };
+        for bar in self.bars.iter().filter(|bar| bar.start < until && bar.end > from) {
+            let colour = colour_of(bar.job);
+            let (x0, x1) = (panel.at_x(time(bar.start)), panel.at_x(time(bar.end)));
+            let y0 = panel.at_y(bar.first as f64);
+            let y1 = panel.at_y((bar.first + bar.count) as f64);
+            let inset = if x1 - x0 > 3.0 { hair } else { 0.0 };
+            canvas.rectangle((x0 + inset, y0 - hair), (x1 - inset, y1 + hair), colour)?;
+            let look = Text::of_size(TICK.min(y0 - y1)).align(Align::Centre);
+            let number = bar.job.to_string();
+            if look.size >= 8.0 && look.width(&number)? < x1 - x0 - 6.0 {
+                let look = look.colour(if colour.is_dark() { WHITE } else { INK });
+                canvas.text(&number, ((x0 + x1) / 2.0, (y0 + y1) / 2.0), look)?;
+            }
+        }
+        panel.axis_left(canvas, &y_title)?;
+        match dates {
+            None => panel.axis_bottom(canvas, &x_title),
+            Some((ticks, title)) => panel.axis_bottom_with(canvas, &ticks, &title),
+        }
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::new(&["job", "start", "end", "first", "count"]);
+        for &Bar { job, start, end, first, count } in &self.bars {
+            table.row(&[job, start, end, first as i64, count as i64]);
+        }
+        table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let [(x, x_title), (y, y_title)] = self.axes();
+        let [from, until] = self.window;
+        let (_, seconds) = unit(until - from);
+        // As many colours as jobs would be as many lines of a legend: each job has its colour in the SVG.
+        let encodings = vec![
+            Encoding::new("x", "start_time", Holds::Numbers(x), &x_title),
+            Encoding::end("x2", "end_time"),
+            Encoding::new("y", "first", Holds::Numbers(y), &y_title),
+            Encoding::end("y2", "last"),
+            Encoding::end("detail", "job"),
+        ];
+        Some(Chart {
+            title: self.title.clone(),
+            subtitle: self.subtitle.clone(),
+            derived: vec![
+                Derived { name: "start_time", of: Formula::Over("start", seconds) },
+                Derived { name: "end_time", of: Formula::Over("end", seconds) },
+                Derived { name: "last", of: Formula::Sum("first", "count") },
+            ],
+            views: vec![View {
+                layers: vec![Layer::new(Shown::Cell, Some(BLUE), encodings)],
+                ..View::default()
+            }],
+            ..Chart::default()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plot::save::svg;
+    use crate::plot::style::register;
+
+    #[test]
+    fn the_axis_has_dates_where_the_log_says_when_it_begins() {
+        register().expect("the font");
+        // 1996-09-23 00:00.
+        let epoch = Some(843_436_800);
+        let gantt = Gantt { window: [3600, 90_000], processors: 4, epoch, ..Gantt::default() };
+        let drawn = svg(&gantt).expect("drawn");
+        for words in
+            ["09-23 06:00", "09-24 00:00", "Date and local time of the log, from 1996-09-23"]
+        {
+            assert!(drawn.contains(words), "{words}");
+        }
+        let weeks = Gantt { window: [0, 20 * DAY], ..gantt.clone() };
+        assert!(svg(&weeks).expect("drawn").contains("1996-09-2"));
+        let years = Gantt { window: [0, 20 * 365 * DAY], ..gantt.clone() };
+        assert!(svg(&years).expect("drawn").contains("Date, in the local time of the log"));
+        let without = svg(&Gantt { epoch: None, ..gantt }).expect("drawn");
+        assert!(without.contains("Time of the trace (h)") && !without.contains("1996"));
+    }
+}

@@ -1,0 +1,106 @@
+use replay_experiment::RunKey;
+use replay_core::workload::Policy;
+
+/// Text as part of a file name: letters, digits, dots and underscores stay, the sign of a negative number becomes
+/// `minus`, and everything else one hyphen; hyphens and dots at the ends go.
+pub fn slug(text: &str) -> String {
+    let mut slug = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        let number = chars.peek().is_some_and(char::is_ascii_digit);
+        if c == '-' && number && slug.ends_with('-') {
+            slug.push_str("minus");
+        } else if c.is_ascii_alphanumeric() || matches!(c, '.' | '_') {
+            slug.push(c);
+        } else if !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.trim_matches(['-', '.']).to_string()
+}
+
+/// A machine as figures show it: `10×10`.
+pub fn machine(topology: &str) -> String {
+    let bytes = topology.as_bytes();
+    let digit = |i: Option<usize>| i.and_then(|i| bytes.get(i)).is_some_and(u8::is_ascii_digit);
+    let is_times = |i: usize, c: char| c == 'x' && digit(i.checked_sub(1)) && digit(Some(i + 1));
+    topology.char_indices().map(|(i, c)| if is_times(i, c) { '×' } else { c }).collect()
+}
+
+/// Trace, machine and scheduler for a subtitle.
+pub fn setting(key: &RunKey) -> Vec<String> {
+    vec![key.trace.clone(), machine(&key.topology), key.scheduler.clone()]
+}
+
+/// The seed of a run as part of a file name, unless it is that of the default.
+pub fn seed(key: &RunKey) -> Option<String> {
+    (key.seed != 0).then(|| format!("seed-{}", key.seed))
+}
+
+/// The cleaning policy of a run as part of a file name, unless it is that of the default.
+pub fn policy(key: &RunKey) -> Option<String> {
+    (key.policy != Policy::DEFAULT).then(|| key.policy.clone())
+}
+
+/// The most values of which a file name has each.
+const JOINED: usize = 3;
+
+/// The different ones of some values as part of a file name, in order of appearance: `8x8+12x12`, or `5-machines` if
+/// there are more than three.
+pub fn joined(values: impl IntoIterator<Item = String>, what: &str) -> String {
+    let mut different: Vec<String> = Vec::new();
+    for value in values {
+        if !different.contains(&value) {
+            different.push(value);
+        }
+    }
+    match different.len() {
+        ..=JOINED => different.join("+"),
+        count => format!("{count}-{what}"),
+    }
+}
+
+/// File names of a gallery, none given twice.
+#[derive(Default)]
+pub struct Stems {
+    given: Vec<String>,
+}
+
+impl Stems {
+    /// The parts as one stem, numbered if it was given before.
+    pub fn give(&mut self, parts: &[&str]) -> String {
+        let parts: Vec<String> = parts.iter().map(|part| slug(part)).collect();
+        let stem = parts.join("--");
+        let numbered = (2..).map(|i| format!("{stem}--{i}"));
+        let free = std::iter::once(stem.clone()).chain(numbered).find(|s| !self.given.contains(s));
+        let free = free.unwrap_or(stem);
+        self.given.push(free.clone());
+        free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_readable_and_distinct() {
+        assert_eq!(slug("mc1x1[order=scan] (2,13,20,6)"), "mc1x1-order-scan-2-13-20-6");
+        assert_eq!(slug("../torus:16x16"), "torus-16x16");
+        // Vectors that differ in a sign.
+        assert_eq!(slug("mc1x1 (2,-13,20,6)"), "mc1x1-2-minus13-20-6");
+        assert_eq!(slug("KTH-SP2-1996-2"), "KTH-SP2-1996-2");
+        let mut stems = Stems::default();
+        assert_eq!(stems.give(&["load", "a:b"]), "load--a-b");
+        assert_eq!(stems.give(&["load", "a/b"]), "load--a-b--2");
+        let values =
+            |count: usize| (0..2 * count).map(|i| format!("{}x1", i / 2)).collect::<Vec<_>>();
+        assert_eq!(slug(&joined(values(2), "machines")), "0x1-1x1");
+        assert_eq!(joined(values(4), "machines"), "4-machines");
+    }
+
+    #[test]
+    fn only_the_x_between_numbers_is_a_times_sign() {
+        assert_eq!(machine("torus[x]:16x24"), "torus[x]:16×24");
+    }
+}

@@ -1,0 +1,200 @@
+use std::fs;
+use std::path::PathBuf;
+
+use plotters::prelude::{BitMapBackend, DrawingBackend, IntoDrawingArea, SVGBackend};
+
+use super::canvas::Ink;
+use super::look::Page;
+use super::style::{WHITE, register};
+use super::{Canvas, Figure, FigureStyle, PlotError, Plots, pdf};
+use replay_experiment::files;
+
+/// Pixels of the PNG to the unit of the layout at least, and units of the SVG: coordinates are whole numbers.
+const SCALE: u32 = 2;
+/// The PNG is drawn this much larger and averaged down, which smooths every edge.
+const OVERSAMPLING: u32 = 2;
+
+/// Least width of a PNG in pixels, unless it would be higher than this.
+const PIXELS: f64 = 2000.0;
+const HIGHEST: f64 = 8000.0;
+
+/// Draws a figure as `STEM.svg`, `STEM.png` and `STEM.pdf` in the folder of `plots`, which is made if it
+/// is not there, and writes its data as `STEM.csv` and, if it is a chart of them, a Vega-Lite 5
+/// specification `STEM.vl.json` that draws them. Returns the paths, in this order. A file has its name
+/// only once it is whole.
+///
+/// # Errors
+/// [`PlotError`] if drawing fails or a file cannot be written.
+pub fn save(plots: &Plots, stem: &str, figure: &impl Figure) -> Result<Vec<PathBuf>, PlotError> {
+    register()?;
+    let (dir, style) = (plots.dir(), plots.style());
+    fs::create_dir_all(dir).map_err(PlotError::io(dir))?;
+    let write = |extension: &str, bytes: &[u8]| {
+        let path = dir.join(format!("{stem}.{extension}"));
+        files::write(&path, bytes).map_err(PlotError::io(&path)).map(|()| path)
+    };
+    let sheet = Sheet::of(figure, &style)?;
+    let mut paths = vec![
+        write("svg", sheet.svg(figure)?.as_bytes())?,
+        write("png", &sheet.png(figure)?)?,
+        write("pdf", &sheet.pdf(figure)?)?,
+        write("csv", figure.table().csv().as_bytes())?,
+    ];
+    if let Some(chart) = figure.chart() {
+        let specification = chart.specification(&format!("{stem}.csv"), &style);
+        paths.push(write("vl.json", specification.as_bytes())?);
+    }
+    Ok(paths)
+}
+
+/// The page of a figure of a style.
+#[derive(Clone, Copy)]
+pub(super) struct Sheet {
+    /// Width and height in units of the layout.
+    size: (f64, f64),
+    /// Points of a unit.
+    unit: f64,
+    /// Whether the size was asked for, and so is one of paper.
+    paper: bool,
+    titles: bool,
+}
+
+impl Sheet {
+    /// As wide as asked for; as high as that, or as the text of the figure needs.
+    pub fn of(figure: &impl Figure, style: &FigureStyle) -> Result<Self, PlotError> {
+        let page = style.page();
+        let width = figure.width(&page);
+        let page = Page { width, ..page };
+        let needed = figure.head().height(&page)? + figure.least_body(&page)?;
+        let height = match page.height {
+            Some(height) => height.max(needed),
+            None => figure.usual_height(&page).max(needed).ceil(),
+        };
+        Ok(Self {
+            size: (width, height),
+            unit: style.unit(),
+            paper: page.height.is_some(),
+            titles: style.titles,
+        })
+    }
+
+    fn pixels(&self, scale: u32) -> (u32, u32) {
+        let of = |length: f64| (length * f64::from(scale)).round() as u32;
+        (of(self.size.0), of(self.size.1))
+    }
+
+    /// A length as an attribute of an SVG: points of the screen, or millimetres of paper.
+    fn attribute(&self, length: f64) -> String {
+        let points = length * self.unit;
+        let rounded = |value: f64| (value * 1000.0).round() / 1000.0;
+        match self.paper {
+            true => format!("{}mm", rounded(points / 72.0 * 25.4)),
+            false => rounded(points).to_string(),
+        }
+    }
+
+    /// The figure as an SVG document.
+    pub fn svg(&self, figure: &impl Figure) -> Result<String, PlotError> {
+        let (width, height) = self.pixels(SCALE);
+        let mut text = String::new();
+        {
+            let backend = SVGBackend::with_string(&mut text, (width, height));
+            self.page(backend, figure, SCALE, Ink::Vector)?;
+        }
+        // The library can only make documents as large as their units, and leaves in characters that no document has.
+        let large = format!("width=\"{width}\" height=\"{height}\"");
+        let [width, height] = [self.size.0, self.size.1].map(|length| self.attribute(length));
+        let natural = format!("width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\"");
+        Ok(text.replacen(&large, &natural, 1).replace(is_no_xml, "\u{FFFD}"))
+    }
+
+    /// The figure as the bytes of a PDF.
+    pub fn pdf(&self, figure: &impl Figure) -> Result<Vec<u8>, PlotError> {
+        let mut drawn = pdf::Page::new(self.pixels(SCALE))?;
+        self.page(&mut drawn, figure, SCALE, Ink::Vector)?;
+        let [width, height] = [self.size.0, self.size.1].map(|length| (length * self.unit) as f32);
+        drawn.document((width, height), f64::from(SCALE) / self.unit)
+    }
+
+    /// The figure as the bytes of a PNG: in memory nothing can fail to be written.
+    fn png(&self, figure: &impl Figure) -> Result<Vec<u8>, PlotError> {
+        let wide = (PIXELS / self.size.0).ceil().min((HIGHEST / self.size.1).floor());
+        let scale = SCALE.max(wide as u32);
+        let (columns, rows) = self.pixels(scale);
+        let (width, height) = (columns * OVERSAMPLING, rows * OVERSAMPLING);
+        let mut large = vec![255u8; 3 * width as usize * height as usize];
+        {
+            let backend = BitMapBackend::with_buffer(&mut large, (width, height));
+            self.page(backend, figure, scale * OVERSAMPLING, Ink::Pixels)?;
+        }
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, columns, rows);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder.set_compression(png::Compression::Fast);
+        encoder.set_adaptive_filter(png::AdaptiveFilterType::Adaptive);
+        if self.paper {
+            let metre = f64::from(scale) / self.unit * 72.0 / 0.0254;
+            let [xppu, yppu] = [metre.round() as u32; 2];
+            encoder.set_pixel_dims(Some(png::PixelDimensions {
+                xppu,
+                yppu,
+                unit: png::Unit::Meter,
+            }));
+        }
+        let mut encoder = encoder.write_header().map_err(PlotError::draw)?;
+        encoder.write_image_data(&averaged(&large, width as usize)).map_err(PlotError::draw)?;
+        encoder.finish().map_err(PlotError::draw)?;
+        Ok(bytes)
+    }
+
+    fn page<DB: DrawingBackend>(
+        &self,
+        backend: DB,
+        figure: &impl Figure,
+        scale: u32,
+        ink: Ink,
+    ) -> Result<(), PlotError> {
+        let area = backend.into_drawing_area();
+        let canvas = Canvas::new(area, f64::from(scale), ink, self.size, self.titles);
+        canvas.rectangle((0.0, 0.0), self.size, WHITE)?;
+        figure.draw(&canvas)?;
+        canvas.present()
+    }
+}
+
+/// The figure as an SVG document in the usual style.
+#[cfg(test)]
+pub(super) fn svg(figure: &impl Figure) -> Result<String, PlotError> {
+    Sheet::of(figure, &FigureStyle::default())?.svg(figure)
+}
+
+/// The figure as the bytes of a PDF in the usual style.
+#[cfg(test)]
+pub(super) fn pdf_of(figure: &impl Figure) -> Result<Vec<u8>, PlotError> {
+    Sheet::of(figure, &FigureStyle::default())?.pdf(figure)
+}
+
+/// Whether a character may not stand in a document of XML 1.0 (section 2.2).
+pub(super) fn is_no_xml(c: char) -> bool {
+    matches!(c, '\u{0}'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}')
+}
+
+/// RGB rows of `width` pixels with each square of two by two pixels made one.
+fn averaged(large: &[u8], width: usize) -> Vec<u8> {
+    let row = 3 * width;
+    let mut small = Vec::with_capacity(large.len() / 4);
+    for rows in large.chunks_exact(2 * row) {
+        let (upper, lower) = rows.split_at(row);
+        for (a, b) in upper.chunks_exact(6).zip(lower.chunks_exact(6)) {
+            for channel in 0..3 {
+                let sum: u16 = [a[channel], a[channel + 3], b[channel], b[channel + 3]]
+                    .map(u16::from)
+                    .iter()
+                    .sum();
+                small.push(((sum + 2) / 4) as u8);
+            }
+        }
+    }
+    small
+}

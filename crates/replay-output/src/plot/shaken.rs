@@ -1,0 +1,75 @@
+//! Means over shaken copies of a trace, as figures need them.
+
+use std::collections::BTreeMap;
+
+use replay_experiment::RunResult;
+use replay_experiment::shaken::CONFIDENCE;
+use replay_core::metrics::SizeChange;
+use replay_core::metrics::by_size::improvement;
+use replay_core::metrics::estimate::{Accumulator, Estimate};
+
+/// The mean over copies of a value, that of several runs on one copy being their mean; `None` if there
+/// are no two copies.
+pub(super) fn over_copies<'a>(
+    runs: impl IntoIterator<Item = &'a RunResult>,
+    value: impl Fn(&RunResult) -> Option<f64>,
+) -> Option<Estimate> {
+    let mut copies: BTreeMap<u32, Accumulator> = BTreeMap::new();
+    for run in runs {
+        if let Some(value) = value(run) {
+            copies.entry(run.key.copy).or_default().push(value);
+        }
+    }
+    let means: Accumulator = copies.values().map(Accumulator::mean).collect();
+    (means.count() > 1).then(|| means.estimate(CONFIDENCE))
+}
+
+/// Improvements of runs on their baselines of the same copies.
+#[derive(Default)]
+pub(super) struct Improvements {
+    sizes: BTreeMap<u32, Accumulator>,
+    overall: Accumulator,
+}
+
+impl Improvements {
+    /// Those of pairs of a baseline and a run.
+    pub fn of<'a>(pairs: impl IntoIterator<Item = (&'a RunResult, &'a RunResult)>) -> Self {
+        let mut all = Self::default();
+        for (baseline, run) in pairs {
+            for change in improvement(&baseline.by_size, &run.by_size, run.processors) {
+                all.sizes.entry(change.size).or_default().push(change.improvement_percent);
+            }
+            all.overall.push(overall(baseline, run));
+        }
+        all
+    }
+
+    /// Copies.
+    pub fn copies(&self) -> u64 {
+        self.overall.count()
+    }
+
+    /// Over all jobs, in percent.
+    pub fn overall(&self) -> Estimate {
+        self.overall.estimate(CONFIDENCE)
+    }
+
+    /// Puts the means into changes, and returns half the widths of their intervals.
+    pub fn fill(&self, changes: &mut [SizeChange]) -> Vec<f64> {
+        let fill = |change: &mut SizeChange| match self.sizes.get(&change.size) {
+            Some(values) => {
+                let mean = values.estimate(CONFIDENCE);
+                change.improvement_percent = mean.mean;
+                mean.half_width
+            }
+            None => 0.0,
+        };
+        changes.iter_mut().map(fill).collect()
+    }
+}
+
+/// How much closer together the jobs of a run are than in a baseline, in percent.
+pub(super) fn overall(baseline: &RunResult, run: &RunResult) -> f64 {
+    let before = baseline.metrics.mean_pairwise_l1;
+    100.0 * (before - run.metrics.mean_pairwise_l1) / before
+}

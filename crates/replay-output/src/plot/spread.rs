@@ -1,0 +1,536 @@
+//! How values of jobs spread: for each value the share of jobs that have no more.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::header::NOT_SHOWN;
+use super::number::significant;
+use super::scale::Scale;
+use super::spreads::{BoxPlot, PERCENTS};
+use super::style::PALETTE;
+use super::{Line, Lines, Point, Spreads};
+use replay_experiment::{RunKey, RunResult};
+use replay_core::metrics::robust;
+use replay_core::metrics::run::percentile_of;
+use replay_core::number::grouped;
+
+/// The most curves of a figure: each has a colour of its own.
+pub const MOST: usize = PALETTE.len();
+/// About so many steps has a curve of more values.
+const STEPS: f64 = 200.0;
+/// The largest value over the smallest from which an axis is logarithmic.
+const WIDE: f64 = 4.0;
+
+/// What a figure says of strategies that it does not show.
+pub fn not_shown(strategies: usize) -> Option<String> {
+    let plural = if strategies == 1 { "y is" } else { "ies are" };
+    (strategies > 0).then(|| format!("{strategies} more strateg{plural} {NOT_SHOWN}"))
+}
+
+/// A curve of a figure of spreads, before the figure is made.
+#[derive(Clone, Debug)]
+pub struct SpreadCurve<'a> {
+    /// Its name in the legend.
+    pub name: String,
+    /// Allocator and tie vector of each run it stands for: several where their schedule is one. Curves of other
+    /// schedulers or seeds may have the same.
+    pub strategies: Vec<String>,
+    /// The values.
+    pub spread: &'a Spread,
+}
+
+/// Leaves the first curves: no more than there are colours, and none that would bring in a strategy beyond `most`;
+/// strategies that share a curve count once. Returns what the subtitle says of the others.
+fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
+    let names = |curves: &[SpreadCurve<'_>]| -> BTreeSet<String> {
+        curves.iter().flat_map(|curve| curve.strategies.iter().cloned()).collect()
+    };
+    let (all, all_curves) = (names(curves), curves.len());
+    let mut shown: Vec<Vec<String>> = Vec::new();
+    let mut drawn = 0;
+    curves.retain(|curve| {
+        let is_new = !shown.contains(&curve.strategies);
+        let fits = drawn < MOST && (!is_new || shown.len() < most);
+        if fits {
+            drawn += 1;
+            shown.extend(is_new.then(|| curve.strategies.clone()));
+        }
+        fits
+    });
+    let missing = all.difference(&names(curves)).count();
+    let mut said: Vec<String> = not_shown(missing).into_iter().collect();
+    // Other schedulers or seeds of strategies that are shown.
+    if missing == 0 && drawn < all_curves {
+        let more = all_curves - drawn;
+        let [plural, are] = if more == 1 { ["", "is"] } else { ["s", "are"] };
+        said.push(format!("{more} more curve{plural} of these strategies {are} {NOT_SHOWN}"));
+    }
+    said
+}
+
+/// The values of some jobs, in as many steps as can be seen.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spread {
+    /// Jobs.
+    pub jobs: usize,
+    /// Mean of their values.
+    pub mean: f64,
+    /// Their [trimmed mean](robust::trimmed_mean).
+    trimmed_mean: f64,
+    /// Their [percentiles](PERCENTS).
+    percentiles: [f64; 5],
+    /// Values, ascending, each with the shares of jobs that have less and that have no more, in percent. Between
+    /// two of them the share grows by no more than a step.
+    steps: Vec<(f64, [f64; 2])>,
+}
+
+impl Spread {
+    /// Of these values; what is not finite is left out.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
+        let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        let jobs = values.len();
+        let share = |count: usize| 100.0 * count as f64 / jobs as f64;
+        let (mut steps, mut below): (Vec<(f64, [f64; 2])>, usize) = (Vec::new(), 0);
+        for alike in values.chunk_by(|a, b| a == b) {
+            let shares = [share(below), share(below + alike.len())];
+            below += alike.len();
+            let far = steps.last().is_none_or(|(_, last)| shares[1] - last[1] >= 100.0 / STEPS);
+            if far || below == jobs {
+                steps.push((alike[0], shares));
+            }
+        }
+        let mean = values.iter().sum::<f64>() / jobs.max(1) as f64;
+        let percentiles = PERCENTS.map(|percent| percentile_of(jobs, percent, |rank| values[rank]));
+        let trimmed_mean = robust::trimmed_mean(&values);
+        Self { jobs, mean, trimmed_mean, percentiles, steps }
+    }
+
+    fn summary(&self) -> BoxPlot {
+        BoxPlot { percentiles: self.percentiles, mean: self.mean }
+    }
+
+    fn ends(&self) -> Option<[f64; 2]> {
+        Some([self.steps.first()?.0, self.steps.last()?.0])
+    }
+
+    /// As a line.
+    fn line(&self, name: String) -> Line {
+        let points = self.steps.iter().flat_map(|&(value, [below, upto])| {
+            [Point::new(value, below), Point::new(value, upto)]
+        });
+        Line { name, points: points.collect() }
+    }
+}
+
+/// What a figure of spreads is called.
+#[derive(Clone, Copy, Debug)]
+pub struct Words {
+    /// Title.
+    pub title: &'static str,
+    /// Title of the x axis with its unit.
+    pub x: &'static str,
+    /// Whether values may be 0, which then has a place on a logarithmic axis.
+    pub zero: bool,
+    /// Unit of a median and a mean.
+    pub unit: &'static str,
+    /// Whether medians order the curves, where a few values decide the means.
+    pub by_median: bool,
+}
+
+impl Words {
+    /// What orders curves: means, or medians and, where these are equal, trimmed means.
+    fn middle(&self, spread: &Spread) -> [f64; 2] {
+        let [.., median, _, _] = spread.percentiles;
+        if self.by_median { [median, spread.trimmed_mean] } else { [spread.mean; 2] }
+    }
+
+    /// Its name.
+    fn middle_name(&self) -> &'static str {
+        if self.by_median { "median" } else { "mean" }
+    }
+}
+
+/// Waits.
+pub const WAITS: Words = Words {
+    title: "Distribution of waits",
+    x: "Wait (s)",
+    zero: true,
+    unit: " s",
+    by_median: false,
+};
+/// Bounded slowdowns.
+pub const SLOWDOWNS: Words = Words {
+    title: "Distribution of bounded slowdowns",
+    x: "Bounded slowdown",
+    zero: false,
+    unit: "",
+    by_median: false,
+};
+/// Stretches.
+pub const STRETCHES: Words = Words {
+    title: "Distribution of stretch over the jobs that send packets",
+    x: "Stretch (time among others over time alone)",
+    zero: false,
+    unit: "",
+    by_median: true,
+};
+
+/// A curve and a box for each, that with the least mean or median first, of at most `most` strategies and no more than
+/// there are colours; `None` if all values are one.
+pub fn spreads(
+    words: Words,
+    mut subtitle: Vec<String>,
+    mut curves: Vec<SpreadCurve<'_>>,
+    most: usize,
+) -> Option<Spreads> {
+    curves.retain(|curve| curve.spread.jobs > 0);
+    curves.sort_by(|one, other| {
+        let [[a, first], [b, second]] = [one, other].map(|curve| words.middle(curve.spread));
+        a.total_cmp(&b).then(first.total_cmp(&second)).then_with(|| one.name.cmp(&other.name))
+    });
+    let left_out = truncate(&mut curves, most);
+    let ends = || curves.iter().filter_map(|curve| curve.spread.ends());
+    let low = ends().map(|[low, _]| low).fold(f64::INFINITY, f64::min);
+    let high = ends().map(|[_, high]| high).fold(f64::NEG_INFINITY, f64::max);
+    if low >= high {
+        return None;
+    }
+    let x = match words.zero {
+        true if low >= 0.0 && high > WIDE => Scale::log_from_zero(high * 1.08),
+        false if low > 0.0 && high > WIDE * low => Scale::log(low * 0.92, high * 1.08),
+        _ => Scale::round(low, high, 8),
+    };
+    let jobs = || curves.iter().map(|curve| curve.spread.jobs as u64);
+    let (fewest, most) = (jobs().min().unwrap_or(0), jobs().max().unwrap_or(0));
+    subtitle.push(match fewest == most {
+        true => format!("{} jobs", grouped(most)),
+        false => format!("{} to {} jobs", grouped(fewest), grouped(most)),
+    });
+    let middle = words.middle_name();
+    subtitle.push(format!("least {middle} first"));
+    subtitle.extend(left_out);
+    let line = |SpreadCurve { name, spread, .. }: &SpreadCurve<'_>| {
+        let [value, _] = words.middle(spread);
+        spread.line(format!("{name} ({middle} {}{})", significant(value), words.unit))
+    };
+    let boxes = curves.iter().map(|curve| curve.spread.summary()).collect();
+    let curves = Lines {
+        title: words.title.to_string(),
+        subtitle,
+        x_title: words.x.to_string(),
+        y_title: "Share of jobs (%)".to_string(),
+        log_x: false,
+        log_y: false,
+        plain: true,
+        lines: curves.iter().map(line).collect(),
+    };
+    Some(Spreads { curves, x, boxes })
+}
+
+/// What stays of the jobs of a run for its figures.
+#[derive(Clone, Debug)]
+pub struct Waits {
+    key: RunKey,
+    /// Of the jobs and their starts: equal for equal schedules.
+    schedule: u64,
+    wait: Spread,
+    slowdown: Spread,
+}
+
+impl Waits {
+    /// Of the jobs of a run; `None` if it has none, or is of a shaken copy.
+    pub fn of(run: &RunResult) -> Option<Self> {
+        if run.jobs.is_empty() || !run.is_unshaken() {
+            return None;
+        }
+        let mut hasher = DefaultHasher::new();
+        for job in &run.jobs {
+            (job.number, job.arrival, job.start, job.run).hash(&mut hasher);
+        }
+        Some(Self {
+            key: run.key.clone(),
+            schedule: hasher.finish(),
+            wait: Spread::of(run.jobs.iter().map(|job| job.wait() as f64)),
+            slowdown: Spread::of(run.jobs.iter().map(|job| job.bounded_slowdown())),
+        })
+    }
+}
+
+/// A figure of waits or slowdowns: what sets its jobs apart from others, and the lines.
+pub struct WaitFigure<'a> {
+    /// `waits` or `slowdowns`.
+    pub kind: &'static str,
+    /// A run of it.
+    pub key: &'a RunKey,
+    /// Whether all its runs have one scheduler.
+    pub of_scheduler: bool,
+    /// The figure.
+    pub spreads: Spreads,
+}
+
+/// The waits and slowdowns of runs, a figure of each for every trace, machine, scheduler and policy, and, if there
+/// are several schedulers, one of all of them. Runs of one schedule share a curve.
+pub fn waits<'a>(
+    runs: &'a [Waits],
+    subtitle: impl Fn(&RunKey) -> Vec<String>,
+    most: usize,
+) -> Vec<WaitFigure<'a>> {
+    let same = |a: &RunKey, b: &RunKey| {
+        (&a.trace, &a.topology, &a.policy) == (&b.trace, &b.topology, &b.policy)
+    };
+    let mut settings: Vec<Vec<&Waits>> = Vec::new();
+    for run in runs {
+        match settings.iter_mut().find(|setting| same(&setting[0].key, &run.key)) {
+            Some(setting) => setting.push(run),
+            None => settings.push(vec![run]),
+        }
+    }
+    let mut figures = Vec::new();
+    for setting in settings {
+        let mut schedulers: Vec<&str> =
+            setting.iter().map(|run| run.key.scheduler.as_str()).collect();
+        schedulers.sort_unstable();
+        schedulers.dedup();
+        if schedulers.len() > 1 {
+            figures.extend(figures_of(&setting, &subtitle, most));
+        }
+        for scheduler in schedulers {
+            let own = setting.iter().copied().filter(|run| run.key.scheduler == scheduler);
+            figures.extend(figures_of(&own.collect::<Vec<_>>(), &subtitle, most));
+        }
+    }
+    figures
+}
+
+/// Runs by their schedule, in order of first appearance.
+fn schedules<'a>(runs: &[&'a Waits]) -> Vec<Vec<&'a Waits>> {
+    let mut schedules: Vec<Vec<&Waits>> = Vec::new();
+    for &run in runs {
+        match schedules.iter_mut().find(|alike| alike[0].schedule == run.schedule) {
+            Some(alike) => alike.push(run),
+            None => schedules.push(vec![run]),
+        }
+    }
+    schedules
+}
+
+fn figures_of<'a>(
+    runs: &[&'a Waits],
+    subtitle: &impl Fn(&RunKey) -> Vec<String>,
+    most: usize,
+) -> Vec<WaitFigure<'a>> {
+    let key = &runs[0].key;
+    let of_scheduler = runs.iter().all(|run| run.key.scheduler == key.scheduler);
+    let named: Vec<(String, Vec<String>, &Waits)> = schedules(runs)
+        .into_iter()
+        .map(|alike| {
+            let mut strategies: Vec<String> = alike.iter().map(|run| run.key.strategy()).collect();
+            strategies.sort();
+            strategies.dedup();
+            (label(&alike, runs, of_scheduler), strategies, alike[0])
+        })
+        .collect();
+    let mut said = subtitle(key);
+    if !of_scheduler {
+        // The curves say which.
+        said.retain(|part| *part != key.scheduler);
+    }
+    type Of = fn(&Waits) -> &Spread;
+    let kinds: [(&str, Words, Of); 2] =
+        [("waits", WAITS, |run| &run.wait), ("slowdowns", SLOWDOWNS, |run| &run.slowdown)];
+    let figure = |(kind, words, of): (&'static str, Words, Of)| {
+        let curve = |(name, strategies, run): &(String, Vec<String>, &'a Waits)| SpreadCurve {
+            name: name.clone(),
+            strategies: strategies.clone(),
+            spread: of(run),
+        };
+        let curves = named.iter().map(curve).collect();
+        let spreads = spreads(words, said.clone(), curves, most)?;
+        Some(WaitFigure { kind, key, of_scheduler, spreads })
+    };
+    kinds.into_iter().filter_map(figure).collect()
+}
+
+/// The runs of one schedule, among all of a figure.
+fn label(alike: &[&Waits], all: &[&Waits], of_scheduler: bool) -> String {
+    let mut schedulers: Vec<&str> = Vec::new();
+    for run in alike {
+        if !schedulers.contains(&run.key.scheduler.as_str()) {
+            schedulers.push(&run.key.scheduler);
+        }
+    }
+    let of_these = |run: &&&Waits| schedulers.contains(&run.key.scheduler.as_str());
+    let seeds = all.iter().any(|run| run.key.seed != all[0].key.seed);
+    let name = |run: &Waits| match seeds && alike.len() == 1 {
+        true => format!("{}, seed {}", run.key.strategy(), run.key.seed),
+        false => run.key.strategy(),
+    };
+    let mut names: Vec<String> = alike.iter().map(|run| name(run)).collect();
+    names.sort();
+    names.dedup();
+    let strategies = match &names[..] {
+        [name] => name.clone(),
+        names if alike.len() == all.iter().filter(of_these).count() => {
+            format!("all {} strategies (one schedule)", names.len())
+        }
+        [one, other] => format!("{one}, {other} (one schedule)"),
+        [one, two, three] => format!("{one}, {two}, {three} (one schedule)"),
+        [name, ..] => format!("{} strategies with the schedule of {name}", names.len()),
+        [] => String::new(),
+    };
+    match of_scheduler {
+        true => strategies,
+        false => format!("{}: {strategies}", schedulers.join(" and ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn waits(scheduler: &str, allocator: &str, schedule: u64, values: &[f64]) -> Waits {
+        let key = RunKey {
+            trace: "t".to_string(),
+            topology: "4x4".to_string(),
+            scheduler: scheduler.to_string(),
+            allocator: allocator.to_string(),
+            tie: None,
+            policy: "p".to_string(),
+            seed: 0,
+            copy: 0,
+        };
+        let spread = || Spread::of(values.iter().copied());
+        Waits { key, schedule, wait: spread(), slowdown: spread() }
+    }
+
+    fn curve(spread: &Spread) -> SpreadCurve<'_> {
+        SpreadCurve { name: "a".to_string(), strategies: vec!["a".to_string()], spread }
+    }
+
+    fn names(figure: &WaitFigure<'_>) -> Vec<String> {
+        figure.spreads.curves.lines.iter().map(|line| line.name.clone()).collect()
+    }
+
+    fn drawn<'a>(runs: &'a [Waits]) -> Vec<WaitFigure<'a>> {
+        super::waits(runs, |key| vec![key.trace.clone(), key.scheduler.clone()], 12)
+    }
+
+    #[test]
+    fn runs_of_one_schedule_share_a_curve() {
+        let runs = [
+            waits("fcfs", "a", 1, &[0.0, 400.0]),
+            waits("fcfs", "b", 1, &[0.0, 400.0]),
+            waits("easy", "a", 2, &[0.0, 90.0]),
+            waits("easy", "b", 3, &[0.0, 100.0]),
+        ];
+        let figures = drawn(&runs);
+        let kinds: Vec<(&str, bool)> =
+            figures.iter().map(|one| (one.kind, one.of_scheduler)).collect();
+        // Of all schedulers, and of each: those of one do not depend on whether there is another.
+        let of = |of_scheduler| [("waits", of_scheduler), ("slowdowns", of_scheduler)];
+        assert_eq!(kinds, [of(false), of(true), of(true)].concat());
+        assert_eq!(
+            names(&figures[0]),
+            [
+                "easy: a (mean 45.00 s)",
+                "easy: b (mean 50.00 s)",
+                "fcfs: all 2 strategies (one schedule) (mean 200.0 s)"
+            ]
+        );
+        assert_eq!(figures[0].spreads.curves.subtitle, ["t", "2 jobs", "least mean first"]);
+        assert!(figures[0].spreads.x.is_log_from_zero() && !figures[0].of_scheduler);
+        // Jobs that do not wait are at 0.
+        assert_eq!(figures[0].spreads.curves.lines[0].points[1], Point::new(0.0, 50.0));
+        // One scheduler: it is in the subtitle, not at each curve.
+        let figures = drawn(&runs[2..]);
+        assert_eq!(names(&figures[1]), ["a (mean 45.00)", "b (mean 50.00)"]);
+        assert_eq!(figures[1].spreads.curves.subtitle[..2], ["t", "easy"]);
+    }
+
+    #[test]
+    fn of_many_schedules_the_best_are_drawn_and_the_rest_is_told() {
+        let run = |i: u64| waits("fcfs", &format!("a{i}"), i, &[0.0, 100.0 + i as f64]);
+        let mut runs: Vec<Waits> = (0..MOST as u64 + 5).map(run).collect();
+        runs.push(waits("easy", "a", 99, &[1.0, 5.0]));
+        let figures = drawn(&runs);
+        let fcfs = figures.iter().find(|one| one.of_scheduler && one.key.scheduler == "fcfs");
+        let fcfs = fcfs.expect("a figure");
+        assert_eq!(fcfs.spreads.curves.lines.len(), MOST);
+        let told = "5 more strategies are not shown".to_string();
+        assert!(fcfs.of_scheduler && fcfs.spreads.curves.subtitle.contains(&told));
+    }
+
+    #[test]
+    fn strategies_are_counted_not_curves() {
+        // Three strategies with two seeds each are six curves of three strategies.
+        let run = |i: u64, seed: u64| {
+            let mut run =
+                waits("fcfs", &format!("a{}", i % 3), 10 * i + seed, &[0.0, 9.0 + i as f64]);
+            run.key.seed = seed;
+            run
+        };
+        let runs: Vec<Waits> = (0..3).flat_map(|i| [run(i, 0), run(i, 7)]).collect();
+        let of = |most: usize| {
+            let figures = super::waits(&runs, |_| Vec::new(), most);
+            let curves = figures[0].spreads.curves.clone();
+            (curves.lines.len(), curves.subtitle.join("; "))
+        };
+        assert_eq!(of(3), (6, "2 jobs; least mean first".to_string()));
+        assert_eq!(of(2).0, 4);
+        assert!(of(2).1.contains("1 more strategy is not shown"), "{}", of(2).1);
+        // A curve that is not shown stands for all strategies of its schedule.
+        let run = |i: u64| waits("fcfs", &format!("a{i}"), i, &[0.0, 100.0 + i as f64]);
+        let mut runs: Vec<Waits> = (0..MOST as u64).map(run).collect();
+        runs.extend((20..25).map(|i| waits("fcfs", &format!("a{i}"), 99, &[0.0, 900.0])));
+        let subtitle = drawn(&runs)[0].spreads.curves.subtitle.join("; ");
+        assert!(subtitle.contains("5 more strategies are not shown"), "{subtitle}");
+        // Of several schedulers each strategy is there, but not under each.
+        let run = |i: u64| waits(&format!("s{i}"), "a", i, &[0.0, 100.0 + i as f64]);
+        let runs: Vec<Waits> = (0..MOST as u64 + 2).map(run).collect();
+        let subtitle = drawn(&runs)[0].spreads.curves.subtitle.join("; ");
+        assert!(subtitle.contains("2 more curves of these strategies are not shown"), "{subtitle}");
+    }
+
+    #[test]
+    fn what_has_no_spread_is_not_drawn() {
+        assert!(drawn(&[waits("fcfs", "a", 1, &[0.0, 0.0])]).is_empty());
+        assert!(drawn(&[]).is_empty());
+        assert!(spreads(STRETCHES, Vec::new(), vec![curve(&Spread::of([]))], 12).is_none());
+        // A narrow spread has a linear axis, on which nothing is moved.
+        let spread = Spread::of([0.5, 2.0]);
+        let Spreads { curves, boxes, x } =
+            spreads(SLOWDOWNS, Vec::new(), vec![curve(&spread)], 12).expect("two values");
+        assert!(!x.is_log() && curves.lines[0].points[0].x == 0.5);
+        let near = |[one, other]: [f64; 2]| (one - other).abs() < 1e-9;
+        let BoxPlot { percentiles, mean } = boxes[0];
+        let expected = [0.575, 0.875, 1.25, 1.625, 1.925];
+        assert!(percentiles.into_iter().zip(expected).all(|(one, other)| near([one, other])));
+        assert!(boxes.len() == 1 && near([mean, 1.25]));
+    }
+
+    proptest! {
+        /// No point of a curve is further than a step from the share that counting gives.
+        #[test]
+        fn curves_are_what_counting_gives(values in proptest::collection::vec(0u32..2000, 1..1500)) {
+            let values: Vec<f64> = values.into_iter().map(f64::from).collect();
+            let line = Spread::of(values.iter().copied()).line(String::new());
+            let share = |most: f64| {
+                100.0 * values.iter().filter(|&&value| value <= most).count() as f64 / values.len() as f64
+            };
+            let last = line.points.last().expect("a point");
+            prop_assert!((last.y - 100.0).abs() < 1e-9);
+            prop_assert!(line.points.len() <= 2 * STEPS as usize + 4);
+            for pair in line.points.windows(2) {
+                prop_assert!(pair[0].x <= pair[1].x && pair[0].y <= pair[1].y);
+                let upto = share(pair[0].x);
+                // The last point at an x is the share itself.
+                if pair[0].x < pair[1].x {
+                    prop_assert!((pair[0].y - upto).abs() < 1e-9);
+                    prop_assert!(pair[1].y - upto < 100.0 / STEPS + 1e-9);
+                }
+            }
+        }
+    }
+}

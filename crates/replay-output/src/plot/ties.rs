@@ -1,0 +1,145 @@
+use plotters::prelude::DrawingBackend;
+
+use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
+use super::header::{Head, Mark};
+use super::look::Page;
+use super::number::grouped;
+use super::rows::{self, Rows};
+use super::scale::Scale;
+use super::style::{Colour, PALETTE};
+use super::{Canvas, Figure, PlotError, Table};
+use replay_core::metrics::TieMetrics;
+
+/// How often and how widely the best score is shared (Johnson, Bunde, Leung, Fig. 4):
+/// tied decisions in percent, and the mean number of distinct best sets over them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Ties {
+    /// What the rows have in common.
+    pub subtitle: Vec<String>,
+    /// The rows from top to bottom.
+    pub rows: Vec<TieRow>,
+}
+
+/// One row of [`Ties`].
+#[derive(Clone, PartialEq, Debug)]
+pub struct TieRow {
+    /// Trace, and what else tells the rows apart.
+    pub label: String,
+    /// Scheduler, which is the colour.
+    pub scheduler: String,
+    /// What was counted.
+    pub ties: TieMetrics,
+}
+
+const TITLE: &str = "Ties of the best score";
+const WIDTH: &str = "Mean number of tied sets";
+
+impl Ties {
+    /// The schedulers in order of appearance with their colours.
+    fn schedulers(&self) -> Vec<(String, Colour)> {
+        let mut schedulers: Vec<(String, Colour)> = Vec::new();
+        for row in &self.rows {
+            if !schedulers.iter().any(|(name, _)| *name == row.scheduler) {
+                let colour = PALETTE[schedulers.len() % PALETTE.len()];
+                schedulers.push((row.scheduler.clone(), colour));
+            }
+        }
+        schedulers
+    }
+
+    /// Column, scale and title of each panel.
+    fn panels(&self) -> [(&'static str, Scale, &'static str); 2] {
+        let widest = self.rows.iter().map(|row| row.ties.mean_tied).fold(0.0, f64::max);
+        [
+            ("tied_percent", Scale::linear(0.0, 100.0), "Tied decisions (%)"),
+            ("mean_tied", rows::of_bars([0.0, widest].into_iter(), WIDTH), WIDTH),
+        ]
+    }
+}
+
+impl Ties {
+    fn layout(&self, width: f64) -> Result<Rows, PlotError> {
+        // A label above the first row of its kind is enough.
+        let mut labels: Vec<String> = self.rows.iter().map(|row| row.label.clone()).collect();
+        for i in (1..labels.len()).rev() {
+            if labels[i] == labels[i - 1] {
+                labels[i].clear();
+            }
+        }
+        Rows::of(&labels, 2, width)
+    }
+}
+
+impl Figure for Ties {
+    fn head(&self) -> Head {
+        let mark = |(name, colour): (String, Colour)| (Mark::Box(colour), name);
+        Head::new(TITLE, &self.subtitle).legend(self.schedulers().into_iter().map(mark))
+    }
+
+    fn usual_height(&self, page: &Page) -> f64 {
+        self.layout(page.width).map_or(page.width, |rows| rows.usual_height())
+    }
+
+    fn least_body(&self, page: &Page) -> Result<f64, PlotError> {
+        Ok(self.layout(page.width)?.least_height())
+    }
+
+    fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
+        let schedulers = self.schedulers();
+        let colour = |scheduler: &str| {
+            schedulers.iter().find(|(name, _)| name == scheduler).map_or(PALETTE[0], |it| it.1)
+        };
+        let top = self.head().draw(canvas)? - 6.0;
+        let layout = self.layout(canvas.width())?;
+        for (i, (_, scale, title)) in self.panels().into_iter().enumerate() {
+            let (rows, panel) = layout.draw(canvas, top, i, scale)?;
+            panel.grid_x(canvas)?;
+            for (place, row) in self.rows.iter().enumerate() {
+                let value = if i == 0 { row.ties.tied_percent } else { row.ties.mean_tied };
+                let text = grouped(value, 1);
+                rows.bar(canvas, &panel, place, value, &text, colour(&row.scheduler))?;
+            }
+            rows.axes(canvas, &panel, title)?;
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> Table {
+        let columns = ["label", "scheduler", "tied_decisions", "tied_percent", "mean_tied"];
+        let mut table = Table::new(&columns);
+        for row in &self.rows {
+            table.row(&[
+                row.label.clone(),
+                row.scheduler.clone(),
+                row.ties.tied_decisions.to_string(),
+                row.ties.tied_percent.to_string(),
+                row.ties.mean_tied.to_string(),
+            ]);
+        }
+        table
+    }
+
+    fn chart(&self) -> Option<Chart> {
+        let mut labels: Vec<String> = self.rows.iter().map(|row| row.label.clone()).collect();
+        labels.dedup();
+        let schedulers = self.schedulers();
+        let names = schedulers.iter().map(|(name, _)| name.clone()).collect();
+        let names = Holds::Names(names);
+        let view = |(column, scale, title): (&'static str, Scale, &'static str)| {
+            let encodings = vec![
+                Encoding::new("x", column, Holds::Numbers(scale), title),
+                Encoding::new("y", "label", Holds::Names(labels.clone()), ""),
+                Encoding::new("yOffset", "scheduler", names.clone(), ""),
+                Encoding::new("color", "scheduler", Holds::Series(schedulers.clone()), ""),
+            ];
+            View { layers: vec![Layer::new(Shown::Bar, None, encodings)], ..View::default() }
+        };
+        Some(Chart {
+            title: TITLE.to_string(),
+            subtitle: self.subtitle.clone(),
+            views: self.panels().map(view).into(),
+            across: 2,
+            ..Chart::default()
+        })
+    }
+}

@@ -1,0 +1,106 @@
+//! Waits against the load of a trace.
+
+use super::shaken::over_copies;
+use super::spread::not_shown;
+use super::{Line, Lines, Point};
+use replay_experiment::RunResult;
+use replay_core::metrics::estimate::Estimate;
+
+/// Fewest loads that make a line.
+pub const FEWEST: usize = 3;
+
+const HOUR: f64 = 3600.0;
+
+/// A strategy at a load: its runs on the trace, one for each seed, and those on shaken copies.
+pub struct AtLoad<'a> {
+    /// Offered load.
+    pub load: f64,
+    /// The strategy.
+    pub strategy: String,
+    /// Its runs on the trace as it is.
+    pub runs: Vec<&'a RunResult>,
+    /// Its runs on shaken copies.
+    pub shaken: Vec<&'a RunResult>,
+}
+
+/// The mean wait of each strategy against the load, means over shaken copies where there are any. Strategies
+/// that wait equally long at every load share a line: where none refuses, the wait follows from
+/// the scheduler alone. Of more lines than `most` those with the least waits are shown. `None` if there are fewer than [three](FEWEST) loads.
+pub fn waits_by_load(
+    mut subtitle: Vec<String>,
+    points: &[AtLoad<'_>],
+    most: usize,
+) -> Option<Lines> {
+    let mut loads: Vec<f64> = points.iter().map(|point| point.load).collect();
+    loads.sort_by(f64::total_cmp);
+    loads.dedup();
+    if loads.len() < FEWEST {
+        return None;
+    }
+    let mut own: Vec<(&str, Vec<Point>)> = Vec::new();
+    for at in points {
+        match own.iter_mut().find(|(name, _)| *name == at.strategy) {
+            Some((_, line)) => line.push(point(at)),
+            None => own.push((&at.strategy, vec![point(at)])),
+        }
+    }
+    let mut shared: Vec<(Vec<&str>, Vec<Point>)> = Vec::new();
+    for (name, mut line) in own {
+        line.sort_by(|a, b| a.x.total_cmp(&b.x));
+        match shared.iter_mut().find(|(_, other)| *other == line) {
+            Some((names, _)) => names.push(name),
+            None => shared.push((vec![name], line)),
+        }
+    }
+    if shared.len() > most {
+        // Those that wait least, in their order.
+        let total = |line: &[Point]| line.iter().map(|point| point.y).sum::<f64>();
+        let mut totals: Vec<f64> = shared.iter().map(|(_, line)| total(line)).collect();
+        totals.sort_by(f64::total_cmp);
+        let all = shared.len();
+        shared.retain(|(_, line)| total(line) <= totals[most - 1]);
+        shared.truncate(most);
+        subtitle.extend(not_shown(all - shared.len()));
+    }
+    let waits = || shared.iter().flat_map(|(_, line)| line.iter().map(|point| point.y));
+    let least = waits().fold(f64::INFINITY, f64::min);
+    let log_y = least > 0.0 && waits().fold(0.0, f64::max) > 30.0 * least;
+    let line = |(names, points): (Vec<&str>, Vec<Point>)| Line { name: label(&names), points };
+    Some(Lines {
+        title: "Mean wait against the load".to_string(),
+        subtitle,
+        x_title: "Offered load".to_string(),
+        y_title: "Mean wait (hours)".to_string(),
+        log_x: false,
+        log_y,
+        plain: false,
+        lines: shared.into_iter().map(line).collect(),
+    })
+}
+
+fn point(at: &AtLoad<'_>) -> Point {
+    let wait = |run: &RunResult| run.metrics.schedule.mean_wait / HOUR;
+    let shaken: Option<Estimate> = over_copies(at.shaken.iter().copied(), |run| Some(wait(run)));
+    match shaken {
+        Some(mean) => Point {
+            x: at.load,
+            y: mean.mean,
+            error: Some((mean.mean - mean.half_width, mean.mean + mean.half_width)),
+        },
+        None => {
+            let own = at.runs.iter().map(|run| wait(run)).sum::<f64>() / at.runs.len() as f64;
+            Point::new(at.load, own)
+        }
+    }
+}
+
+/// One name, or those that share its line.
+fn label(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [name] => name.to_string(),
+        [name, other] => format!("{name}, {other}"),
+        [one, two, three] => format!("{one}, {two}, {three}"),
+        [name, ..] => format!("{} strategies that wait as {name}", names.len()),
+    }
+}

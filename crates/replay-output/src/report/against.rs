@@ -1,0 +1,43 @@
+use super::format::{Sheet, Shown};
+use replay_experiment::against::AgainstRow;
+use replay_core::number::{fixed, grouped};
+
+/// What is shown of a run beside the log: metric, title.
+const METRICS: [(&str, &str); 5] = [
+    ("mean_pairwise_l1", "pairwise L1"),
+    ("utilization", "util"),
+    ("mean_wait", "wait"),
+    ("mean_turnaround", "turnaround"),
+    ("mean_bounded_slowdown", "slowdown"),
+];
+
+/// The table for people of how runs differ from what the log did, in percent of that.
+pub fn against_summary(rows: &[AgainstRow]) -> Sheet {
+    let whole: Vec<&AgainstRow> = rows.iter().filter(|row| row.size.is_none()).collect();
+    let runs: Vec<&[&AgainstRow]> = whole.chunk_by(|a, b| a.run == b.run).collect();
+    let mut shown = vec![
+        Shown::text("against the log", |run: &&[&AgainstRow]| Some(run[0].key.trace.clone())),
+        Shown::text("machine", |run: &&[&AgainstRow]| Some(run[0].key.topology.clone())),
+        Shown::text("scheduler", |run: &&[&AgainstRow]| Some(run[0].key.scheduler.clone())),
+        Shown::text("allocator", |run: &&[&AgainstRow]| Some(run[0].key.allocator.clone())),
+        Shown::text("tie", |run: &&[&AgainstRow]| run[0].key.tie.clone()),
+    ];
+    // A metric of the places, and one of the times.
+    for (name, title) in [("mean_wait", "jobs"), ("mean_pairwise_l1", "with places")] {
+        let jobs = move |run: &&[&AgainstRow]| {
+            let of = |name: &str| run.iter().find(|row| row.metric == name).map(|row| row.jobs);
+            let (jobs, all) = (of(name)?, of("mean_wait"));
+            (name == "mean_wait" || all != Some(jobs)).then(|| grouped(jobs))
+        };
+        shown.push(Shown::text(title, jobs).right().optional());
+    }
+    for (name, title) in METRICS {
+        let change = move |run: &&[&AgainstRow]| {
+            let change = run.iter().find(|row| row.metric == name)?.change()?;
+            let sign = if change > 0.0 { "+" } else { "" };
+            Some(format!("{sign}{} %", fixed(change, 1)))
+        };
+        shown.push(Shown::text(title, change).right().optional());
+    }
+    Sheet::of(&runs, shown)
+}

@@ -1,0 +1,214 @@
+//! A machine and who holds it, as text.
+
+use replay_experiment::snapshot::Snapshot;
+use replay_core::topology::{NodeId, Topology};
+
+/// How processors lie on a page: slices of rows of columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sheets {
+    /// Columns, rows, slices; their product is the number of processors.
+    pub sides: [usize; 3],
+    /// By how much the number of a processor grows to the next column, row, slice.
+    steps: [usize; 3],
+    /// Whether a slice is a group of hosts, a column each.
+    hosts: bool,
+}
+
+/// Most hosts side by side, if their number can be divided into groups of at least half as many.
+const ABREAST: usize = 25;
+
+impl Sheets {
+    /// A grid as it is, a slice for each z; a hypercube unfolded, the lower half of a processor's bits
+    /// along x, the upper along y; of a cluster a column for each host, with a row for each level of priority, in groups of hosts. Processors
+    /// of several tori by number, row by row.
+    pub fn of(topology: &Topology) -> Self {
+        let sides = match topology {
+            Topology::Grid(grid) => {
+                let sides = [0, 1, 2].map(|axis| grid.extent(axis));
+                // Scan order: x slowest.
+                return Self { sides, steps: [sides[1] * sides[2], sides[2], 1], hosts: false };
+            }
+            Topology::Hypercube(cube) => {
+                let across = u32::from(cube.dimensions()).div_ceil(2);
+                [1 << across, 1 << (u32::from(cube.dimensions()) - across), 1]
+            }
+            Topology::Cluster(cluster) => {
+                let (hosts, levels) = (cluster.hosts() as usize, cluster.levels() as usize);
+                let divides = |across: &usize| hosts.is_multiple_of(*across);
+                let across = (ABREAST.div_ceil(2)..=ABREAST).rev().find(divides);
+                let across = across.filter(|_| hosts > ABREAST).unwrap_or(hosts);
+                let sides = [across, levels, hosts / across];
+                return Self { sides, steps: [1, hosts, across], hosts: true };
+            }
+            Topology::Toruses(toruses) => {
+                let all = toruses.processors();
+                let across =
+                    (1..=ABREAST.min(all)).rev().find(|&across| all.is_multiple_of(across));
+                let across = across.unwrap_or(all);
+                [across, all / across, 1]
+            }
+        };
+        Self { sides, steps: [1, sides[0], sides[0] * sides[1]], hosts: false }
+    }
+
+    /// The processor in a column, row and slice.
+    pub fn processor(self, [x, y, z]: [usize; 3]) -> usize {
+        x * self.steps[0] + y * self.steps[1] + z * self.steps[2]
+    }
+
+    /// How a machine that is no grid lies on the page, in a line; nothing of others.
+    pub fn unfolded(topology: &Topology) -> Option<String> {
+        let Topology::Hypercube(cube) = topology else { return None };
+        let [columns, rows, _] = Self::of(topology).sides;
+        let across = columns.trailing_zeros();
+        let bits = |low: u32, high: u32| match high - low {
+            1 => format!("bit {low}"),
+            _ => format!("bits {low} to {}", high - 1),
+        };
+        let up = match rows {
+            1 => String::new(),
+            _ => format!(", y {}", bits(across, cube.dimensions().into())),
+        };
+        Some(format!(
+            "unfolded: x is {} of a processor's number{up}; neighbours differ in one bit",
+            bits(0, across)
+        ))
+    }
+
+    /// What a slice is called; nothing if it is the only one.
+    pub fn slice_name(self, z: usize) -> Option<String> {
+        let [columns, _, slices] = self.sides;
+        match (slices > 1, self.hosts) {
+            (false, _) => None,
+            (true, false) => Some(format!("z = {z}")),
+            (true, true) => Some(format!("hosts {} to {}", z * columns, (z + 1) * columns - 1)),
+        }
+    }
+
+    /// The number of the first column of a slice.
+    pub fn first_column(self, z: usize) -> usize {
+        if self.hosts { z * self.sides[0] } else { 0 }
+    }
+
+    /// All processors as they lie on the page: columns count fastest, then rows, then slices.
+    pub fn processors(self) -> impl Iterator<Item = usize> {
+        let [columns, rows, slices] = self.sides;
+        let places = 0..columns * rows * slices;
+        places.map(move |i| self.processor([i % columns, i / columns % rows, i / columns / rows]))
+    }
+}
+
+/// Symbols of jobs in the order of their starts; with more jobs they come again.
+const SYMBOLS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+
+/// The symbol of job number `place` of a snapshot.
+pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
+    match snapshot.asked == Some(place) {
+        true => '#',
+        false => char::from(SYMBOLS[place % SYMBOLS.len()]),
+    }
+}
+
+/// Which of the snapshot's jobs holds each processor, [as they lie](Sheets::processors).
+pub fn holders(snapshot: &Snapshot, sheets: Sheets) -> Vec<Option<usize>> {
+    let mut holders = vec![None; sheets.sides.iter().product()];
+    for (place, hold) in snapshot.holds.iter().enumerate() {
+        for node in &hold.nodes {
+            if let Some(holder) = holders.get_mut(node.index()) {
+                *holder = Some(place);
+            }
+        }
+    }
+    sheets.processors().map(|processor| holders[processor]).collect()
+}
+
+/// The machine as lines of text: a letter for each processor, `.` if it is free, `-` if it is out of
+/// service, `#` if it is the asked job's. Rows from the largest y down, as on paper; slices of three dimensions one under the
+/// other.
+pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
+    let sheets = Sheets::of(topology);
+    let [columns, rows, slices] = sheets.sides;
+    let holders = holders(snapshot, sheets);
+    let is_down = |processor: usize| snapshot.down.binary_search(&NodeId(processor as u32)).is_ok();
+    let label = (rows.max(1) - 1).to_string().len();
+    let mut lines = Vec::new();
+    for z in 0..slices {
+        lines.extend(sheets.slice_name(z));
+        for y in (0..rows).rev() {
+            let cell = |x: usize| match holders[(z * rows + y) * columns + x] {
+                Some(place) => symbol(snapshot, place),
+                None if is_down(sheets.processor([x, y, z])) => '-',
+                None => '.',
+            };
+            let row: Vec<String> = (0..columns).map(|x| cell(x).to_string()).collect();
+            lines.push(format!("{y:>label$}  {}", row.join(" ")));
+        }
+        // Every fifth column has its number.
+        let mut axis = " ".repeat(label + 2);
+        for x in (0..columns).step_by(5) {
+            axis += &format!("{:<10}", sheets.first_column(z) + x);
+        }
+        lines.push(axis.trim_end().to_string());
+    }
+    lines.extend(Sheets::unfolded(topology));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use replay_core::topology::NodeId;
+
+    #[test]
+    fn processors_lie_where_their_numbers_say() {
+        let sheets = |machine: &str| Sheets::of(&machine.parse().expect("a machine"));
+        assert_eq!(sheets("4x3").sides, [4, 3, 1]);
+        assert_eq!(sheets("torus:4x3x2").processor([1, 2, 1]), 11);
+        assert_eq!(sheets("hypercube:5").sides, [8, 4, 1]);
+        assert_eq!(sheets("cluster:6x2").sides, [6, 2, 1]);
+        assert_eq!(sheets("cluster:6x2").processor([5, 1, 0]), 11);
+        let groups = sheets("cluster:100x2");
+        assert_eq!((groups.sides, groups.processor([3, 1, 2])), ([25, 2, 4], 100 + 53));
+        assert_eq!(groups.slice_name(2).as_deref(), Some("hosts 50 to 74"));
+        let mut all: Vec<usize> = groups.processors().collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..200));
+        assert_eq!(sheets("cluster:97").sides, [97, 1, 1]);
+        for machine in ["4x3", "torus:4x3x2", "2x5x3"] {
+            let topology: Topology = machine.parse().expect("a machine");
+            let grid = topology.grid().expect("a grid");
+            for at in grid.coords() {
+                let place = Sheets::of(&topology).processor(at.map(usize::from));
+                assert_eq!(place, grid.node(at).index(), "{machine} {at:?}");
+            }
+        }
+        assert_eq!(sheets("2x3").processors().collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
+        assert_eq!(sheets("hypercube:5").processor([3, 2, 0]), 0b10_011);
+    }
+
+    #[test]
+    fn a_map_has_a_letter_for_each_processor() {
+        let (holds, down) = (Vec::new(), vec![NodeId(3), NodeId(7)]);
+        let some_out = Snapshot { at: 0, holds, waiting: 0, asked: None, down, span: None };
+        let empty = Snapshot { down: Vec::new(), ..some_out.clone() };
+        let mesh = "7x2".parse().expect("a mesh");
+        assert_eq!(machine_map(&mesh, &some_out)[..2], ["1  . - . - . . .", "0  . . . . . . ."]);
+        let map = |machine: &str| machine_map(&machine.parse().expect("a machine"), &empty);
+        assert_eq!(map("7x2"), ["1  . . . . . . .", "0  . . . . . . .", "   0         5"]);
+        let cube = map("hypercube:5");
+        let unfolded = "unfolded: x is bits 0 to 2 of a processor's number, y bits 3 to 4; neighbours differ in one bit";
+        assert_eq!((cube.len(), cube[5].as_str()), (6, unfolded));
+        let unfolded = |cube: &str| Sheets::unfolded(&cube.parse().expect("a machine"));
+        assert!(unfolded("hypercube:1").is_some_and(|line| {
+            line.starts_with("unfolded: x is bit 0 of a processor's number; ")
+        }));
+        assert!(
+            unfolded("hypercube:3")
+                .is_some_and(|line| line.contains("bits 0 to 1 ") && line.contains("y bit 2;"))
+        );
+        assert_eq!(unfolded("4x4"), None);
+        let slices = map("2x2x2");
+        assert_eq!(slices[..2], ["z = 0", "1  . ."]);
+        assert_eq!(slices.len(), 8);
+    }
+}

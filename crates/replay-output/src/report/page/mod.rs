@@ -1,0 +1,192 @@
+//! One self-contained page of HTML of folders of results: what ran, who comes out first, tables, figures,
+//! published numbers.
+//!
+//! The page needs no network and is read without scripts; with them its tables can be sorted. What a folder
+//! holds is taken as it is: nothing is run again.
+
+mod folder;
+mod html;
+mod told;
+mod verdict;
+
+use std::fmt::Write;
+
+pub use folder::{Csv, Folder, FolderError, is_published};
+pub use told::Told;
+pub use verdict::{searched, sentences, told};
+
+use html::{Described, escape, figure, table};
+
+use replay_core::table::TableInfo;
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("sort.js");
+
+/// A page of more bytes than this takes no further figure.
+pub const MOST_BYTES: usize = 2_900_000;
+/// What every page begins with.
+pub const DOCTYPE: &str = "<!DOCTYPE html>";
+/// Rows of a table that the page has; the file has all.
+pub const MOST_ROWS: usize = 300;
+
+/// The page. `published` are the checks that `verify --write` wrote, by file; `known` are the tables of the program,
+/// whose units and meanings the headings give.
+pub fn page(folders: &[Folder], published: &[(String, Csv)], known: &[TableInfo]) -> String {
+    let names: Vec<&str> = folders.iter().map(|folder| folder.name.as_str()).collect();
+    let title = match &names[..] {
+        [] => "Published numbers and ours".to_string(),
+        names => format!("Results: {}", names.join(", ")),
+    };
+    let mut page = format!(
+        "{DOCTYPE}\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>\n{STYLE}</style>\n\
+         </head>\n<body>\n<header><h1>{0}</h1></header>\n<main>\n",
+        escape(&title)
+    );
+    if folders.len() + published.len() > 1 {
+        page += "<nav><ul>\n";
+        let all = names.iter().copied().chain(published.iter().map(|(name, _)| name.as_str()));
+        for (i, name) in all.enumerate() {
+            let _ = writeln!(page, "<li><a href=\"#part-{i}\">{}</a></li>", escape(name));
+        }
+        page += "</ul></nav>\n";
+    }
+    let mut left_out = Vec::new();
+    for (i, folder) in folders.iter().enumerate() {
+        section(&mut page, i, folder, known, &mut left_out);
+    }
+    for (i, (name, csv)) in published.iter().enumerate() {
+        let _ = writeln!(
+            page,
+            "<section id=\"part-{}\"><h2>Published numbers and ours: {}</h2>",
+            folders.len() + i,
+            escape(name)
+        );
+        let _ = writeln!(page, "<p class=\"verdict\">{}</p>", escape(&verdict::published(csv)));
+        page += &table(&Described { name: "verify", csv, known, most: usize::MAX, open: true });
+        page += "</section>\n";
+    }
+    if !left_out.is_empty() {
+        let _ = writeln!(
+            page,
+            "<p>Left out, so that the page stays small; they are in the folders: {}.</p>",
+            escape(&left_out.join(", "))
+        );
+    }
+    let build = replay_experiment::sweep::Build::this();
+    let _ = write!(
+        page,
+        "</main>\n<footer><p>Made by {}.</p></footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+        escape(&build.to_string())
+    );
+    page
+}
+
+/// A folder's part of the page.
+fn section(
+    page: &mut String,
+    number: usize,
+    folder: &Folder,
+    known: &[TableInfo],
+    left_out: &mut Vec<String>,
+) {
+    let _ = writeln!(page, "<section id=\"part-{number}\">\n<h2>{}</h2>", escape(&folder.name));
+    for sentence in verdict::sentences(folder) {
+        let _ = writeln!(page, "<p class=\"verdict\">{}</p>", escape(&sentence));
+    }
+    if !folder.missing.is_empty() {
+        let files = escape(&folder.missing.join(", "));
+        let _ = writeln!(page, "<p class=\"missing\">No longer in the folder: {files}.</p>");
+    }
+    *page += &ran(folder);
+    for (i, (name, csv)) in folder.tables.iter().enumerate() {
+        *page += &table(&Described { name, csv, known, most: MOST_ROWS, open: i == 0 });
+    }
+    *page += "<div class=\"figures\">\n";
+    for (stem, svg) in &folder.figures {
+        let drawn = figure(stem, svg);
+        if page.len() + drawn.len() > MOST_BYTES {
+            left_out.push(format!("{}/plots/{stem}.svg", folder.name));
+            continue;
+        }
+        *page += &drawn;
+    }
+    *page += "</div>\n</section>\n";
+}
+
+/// What ran, by the manifest.
+fn ran(folder: &Folder) -> String {
+    let manifest = &folder.manifest;
+    let text = |value: &serde_json::Value| match value {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(words) => {
+            let words = words.iter().map(|word| word.as_str().map_or(word.to_string(), quoted));
+            words.collect::<Vec<_>>().join(" ")
+        }
+        other => other.to_string(),
+    };
+    let mut out = String::from("<h3>What ran</h3>\n<dl>\n");
+    let mut item = |name: &str, value: String| {
+        let _ = writeln!(out, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
+    };
+    item("Command", text(&manifest["command"]));
+    item(
+        "Program",
+        format!("replay {} ({})", text(&manifest["version"]), text(&manifest["commit"])),
+    );
+    let configuration = &manifest["configuration"];
+    for trace in configuration["traces"].as_array().into_iter().flatten() {
+        item("Trace", of_trace(trace));
+    }
+    for (key, name) in [("seeds", "Seeds"), ("policy", "Cleaning policy"), ("pattern", "Pattern")] {
+        match &configuration[key] {
+            serde_json::Value::Null => {}
+            value => item(name, text(value)),
+        }
+    }
+    out += "</dl>\n";
+    out
+}
+
+/// A trace and what cleaning did to it, in words.
+fn of_trace(trace: &serde_json::Value) -> String {
+    let number =
+        |value: &serde_json::Value| value.as_u64().map_or("?".to_string(), replay_core::number::grouped);
+    let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_string();
+    let mut text = format!(
+        "{} on {}: {} jobs",
+        word(&trace["name"]),
+        word(&trace["topology"]),
+        number(&trace["jobs"])
+    );
+    let cleaning = &trace["cleaning"];
+    if cleaning.is_object() {
+        let _ = write!(
+            text,
+            " kept of {} records, {} changed",
+            number(&cleaning["read"]),
+            number(&cleaning["changed"])
+        );
+        for (why, count) in cleaning["drops"].as_object().into_iter().flatten() {
+            let _ = write!(text, ", {} dropped ({why})", number(count));
+        }
+    }
+    let digest = word(&trace["digest"]);
+    if let Some(digest) = digest.get(..16) {
+        let _ = write!(text, "; BLAKE3 {digest}…");
+    }
+    text
+}
+
+/// A word of a command as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./,:=+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_string(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

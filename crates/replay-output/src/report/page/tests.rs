@@ -1,0 +1,309 @@
+use super::html::{rounded, shown};
+use super::{Csv, Folder, MOST_ROWS, page, sentences};
+use replay_experiment::compare::JobRow;
+
+fn csv(text: &str) -> Csv {
+    let mut rows = text.lines().map(|line| line.split('|').map(str::to_string).collect());
+    Csv { header: rows.next().unwrap_or_default(), rows: rows.collect() }
+}
+
+fn folder(kind: &str, tables: &[(&str, &str)]) -> Folder {
+    Folder {
+        name: "out/<one>".to_string(),
+        kind: kind.to_string(),
+        manifest: serde_json::json!({
+            "program": "replay", "kind": kind, "version": "1", "commit": "c",
+            "command": ["replay", "--alloc", "mc1x1[a b]"],
+            "configuration": {"traces": [{"name": "T", "topology": "4x4", "jobs": 1234,
+                "cleaning": {"read": 1300, "changed": 5, "drops": {"size-not-positive": 66}}}]},
+        }),
+        tables: tables.iter().map(|(name, text)| (name.to_string(), csv(text))).collect(),
+        missing: vec!["lost.csv".to_string()],
+        figures: vec![("a--b".to_string(), "<svg fill=\"#123\">50%</svg>".to_string())],
+        told: Vec::new(),
+    }
+}
+
+const RUNS: &str = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|mean_pairwise_l1
+0|T|4x4|fcfs|mc1x1||p|0|0|200.0
+1|T|4x4|fcfs|mc1x1|2,1,1,1|p|0|0|190.0
+2|T|4x4|easy|mc1x1||p|0|0|100.0
+3|T|4x4|easy|mc1x1|2,1,1,1|p|0|0|110.0";
+
+#[test]
+fn the_first_of_each_setting_is_named() {
+    let page = page(&[folder("run", &[("runs", RUNS)])], &[], &[]);
+    for said in [
+        "T, 4x4, fcfs, p: jobs are closest together under mc1x1 (2,1,1,1): mean pairwise L1 190.0 hops, \
+         5.000 % less than under mc1x1 (200.0)",
+        "T, 4x4, easy, p: jobs are closest together under mc1x1: mean pairwise L1 100.0 hops, 9.091 % less",
+        "without an interval, for the folder has no jobs.parquet",
+        "No longer in the folder: lost.csv.",
+        "T on 4x4: 1,234 jobs kept of 1,300 records, 5 changed, 66 dropped (size-not-positive)",
+        "replay --alloc &#39;mc1x1[a b]&#39;".replace("&#39;", "'").as_str(),
+    ] {
+        assert!(page.contains(said), "{said}\n{page}");
+    }
+}
+
+#[test]
+fn jobs_say_what_can_be_told() {
+    let mut folder = folder("run", &[("runs", RUNS)]);
+    let job = |run: i64, i: i64| JobRow {
+        number: i,
+        submit: 50_000 * i,
+        start: 50_000 * i,
+        size: 4,
+        measures: JobRow::measures([1.0, 2.0, 1.0, 20.0 - run as f64, 2.0]),
+    };
+    let jobs = |run: i64| Ok::<_, ()>((0..100).map(|i| job(run, i)).collect());
+    folder.told = super::told(&folder, jobs).expect("no errors");
+    let said = super::sentences(&folder);
+    assert_eq!(
+        said[0],
+        "T, 4x4, fcfs, p: jobs are closest together under mc1x1 (2,1,1,1): mean pairwise L1 190.0 hops, 5.00 % less \
+         (95 %: 5.00 to 5.00) than under mc1x1, mean distance of its processors the same for every job. Waits and \
+         turnarounds are the same under all 2: none of them changes the schedule."
+    );
+    assert_eq!(said.len(), 3, "a sentence per setting and the method");
+    assert_eq!(super::told(&folder, Err), Err(1));
+}
+
+/// Fewer processors are nearer to each other: a strategy that gives fewer is not the best for that.
+#[test]
+fn who_folds_jobs_is_not_ranked_among_others() {
+    let runs = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|mean_pairwise_l1|folded_percent\n\
+                0|t|4x4|fcfs|a||p|0|0|9|\n1|t|4x4|fcfs|b||p|0|0|10|0\n2|t|4x4|fcfs|c||p|0|0|1|40\n";
+    let said = sentences(&folder("run", &[("runs", runs)])).join(" ");
+    assert!(
+        said.contains("closest together under a") && said.contains("less than under b"),
+        "{said}"
+    );
+    assert!(said.contains("Not ranked: c,"), "{said}");
+    // All fold: they are alike.
+    let all = runs.replace("9|\n", "9|10\n").replace("10|0\n", "10|10\n");
+    let said = sentences(&folder("run", &[("runs", &all)])).join(" ");
+    assert!(said.contains("closest together under c") && !said.contains("Not ranked"), "{said}");
+}
+
+#[test]
+fn shares_are_shown_in_percent() {
+    let known = [replay_core::table::TableInfo::of::<replay_experiment::RunResult>()];
+    let runs = "run|utilization\n0|0.69315\n1|0.5";
+    let page = page(&[folder("run", &[("runs", runs)])], &[], &known);
+    assert!(page.contains(">utilization (%)</th>"), "{page}");
+    assert!(page.contains("<td class=\"number\" data-value=\"0.69315\">69.31</td>"), "{page}");
+}
+
+#[test]
+fn intervals_over_copies_say_who_is_told_apart() {
+    let shaken = |half: &str| {
+        format!(
+            "run|metric|mean|half_width|copies\n0|mean_pairwise_l1|201|{half}|5\n1|mean_pairwise_l1|191|{half}|5"
+        )
+    };
+    let runs: String = RUNS.lines().take(3).map(|line| format!("{line}\n")).collect();
+    let with = |half: &str| {
+        let shaken = shaken(half);
+        page(&[folder("run", &[("runs", &runs), ("shaken", &shaken)])], &[], &[])
+    };
+    let apart = with("4");
+    assert!(
+        apart.contains("191.0 ± 4.000") && apart.contains("intervals do not overlap"),
+        "{apart}"
+    );
+    assert!(apart.contains("means over 5 shaken copies"));
+    assert!(with("6").contains("not told apart"));
+}
+
+#[test]
+fn nothing_in_a_name_or_a_figure_becomes_markup() {
+    let page = page(&[folder("show", &[])], &[], &[]);
+    assert!(page.contains("out/&lt;one&gt;") && !page.contains("out/<one>"));
+    assert!(page.contains("%3Csvg fill='%23123'%3E50%25%3C/svg%3E") && !page.contains("<svg"));
+    // No address but those inside the page.
+    let mut links = page.match_indices("href=\"").chain(page.match_indices("src=\""));
+    assert!(links.all(|(at, _)| {
+        let rest = page[at..].split_once('"').expect("a quote").1;
+        rest.starts_with('#') || rest.starts_with("data:")
+    }));
+}
+
+#[test]
+fn long_tables_are_cut_and_say_so() {
+    let mut text = "run|trace\n".to_string();
+    (0..MOST_ROWS + 5).for_each(|run| text += &format!("{run}|T\n"));
+    let page = page(&[folder("run", &[("by_size", text.trim_end())])], &[], &[]);
+    assert_eq!(page.matches("<tr>").count(), 1 + MOST_ROWS);
+    assert!(page.contains("The first 300 of 305 rows; by_size.csv has all."));
+    assert!(page.contains("The same in all rows: trace T."));
+}
+
+#[test]
+fn verdicts_of_published_numbers_are_counted() {
+    let checks =
+        csv("figure|published|ours|verdict\na|1|1|same\nb|1|2|not judged: why\nc|1|1|same");
+    let page = page(&[], &[("checks.csv".to_string(), checks)], &[]);
+    assert!(page.contains("Of 3 published numbers: 2 same, 1 not judged."), "{page}");
+}
+
+#[test]
+fn numbers_have_four_digits_and_keep_the_rest() {
+    let short = ["564.8654321", "0.0305", "28489", "1e-7", "-0.5", "word", "", "0.0"].map(shown);
+    assert_eq!(short, ["564.9", "0.03050", "28,489", "0.00000010", "-0.5000", "word", "", "0"]);
+    assert_eq!(rounded(12345.6), "12,346");
+    let runs = "run|a\n0|564.8654321\n1|2.5";
+    let page = page(&[folder("run", &[("runs", runs)])], &[], &[]);
+    assert!(page.contains("<td class=\"number\" data-value=\"564.8654321\">564.9</td>"));
+}
+
+#[test]
+fn a_search_says_what_is_best_and_what_is_like_it() {
+    let rows = "searched|rank|tie|improvement_percent|test_improvement_percent|told_from_best
+T|||0.0||
+T|1|2,1,1,1|3.5|1.25|same
+T|2|3,1,1,1|3.4|1.5|no
+T|3|4,1,1,1|2.0|0.5|yes
+U|1|9,1,1,1|1.0||";
+    let said = super::searched(&csv(rows));
+    assert_eq!(
+        said,
+        [
+            "T: of 3 vectors in the table (2,1,1,1) comes first, 3.500 % better than without one; 1.250 % on jobs \
+             that it was not searched on; over shaken copies 1 of the others cannot be told from it.",
+            "U: of 1 vector in the table (9,1,1,1) comes first, 1.000 % better than without one; found and judged \
+             on the same jobs; without an interval (--shake N gives one).",
+        ]
+    );
+    let plain: String = rows
+        .lines()
+        .map(|line| line.rsplit_once('|').expect("a column").0.to_string() + "\n")
+        .collect();
+    assert!(
+        super::searched(&csv(plain.trim_end()))[0]
+            .ends_with("not searched on; without an interval (--shake N gives one).")
+    );
+}
+
+/// Names of tags that the page has, outside of its style and its script.
+fn tags(page: &str) -> Vec<&str> {
+    let (head, rest) = page.split_once("<style>").expect("a style");
+    let (_, rest) = rest.split_once("</style>").expect("its end");
+    let (body, script) = rest.split_once("<script>").expect("a script");
+    let (_, tail) = script.split_once("</script>").expect("its end");
+    let parts = [head, body, tail].map(|part| part.split('<').skip(1));
+    parts
+        .into_iter()
+        .flatten()
+        .map(|rest| rest.split([' ', '>', '\n']).next().unwrap_or_default().trim_start_matches('/'))
+        .collect()
+}
+
+/// Whatever a trace, a file or a header is called, the page has no tag and no attribute but its own.
+#[test]
+fn markup_in_any_text_stays_text() {
+    const ODD: &str = "<script>alert(1)</script><img src=x onerror='a()'>\"'&amp;</table>";
+    let odd = || ODD.to_string();
+    let rows = |columns: &str| {
+        let header = format!("{columns}|{ODD}");
+        let row = |first: &str| {
+            format!("{first}|{}", [ODD].repeat(header.matches('|').count()).join("|"))
+        };
+        format!("{header}\n{}\n{}", row("0"), row("1"))
+    };
+    let mut odd_folder = folder("run", &[]);
+    odd_folder.name = odd();
+    odd_folder.manifest = serde_json::json!({
+        "program": "replay", "kind": ODD, "version": ODD, "commit": ODD, "command": ["replay", ODD],
+        "configuration": {
+            "seeds": [ODD], "policy": ODD, "pattern": {ODD: ODD},
+            "traces": [{"name": ODD, "topology": ODD, "jobs": 1, "digest": ODD,
+                "cleaning": {"read": 1, "changed": 0, "drops": {ODD: 1}}}],
+        },
+    });
+    let columns = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy";
+    odd_folder.tables =
+        ["runs", "by_size"].map(|name| (name.to_string(), csv(&rows(columns)))).into();
+    odd_folder.missing = vec![odd()];
+    odd_folder.figures = vec![(odd(), format!("<svg><text a=\"{ODD}\">{ODD}</text></svg>"))];
+    let checks = csv(&rows("figure|published|ours|verdict"));
+    let page = page(&[odd_folder.clone(), odd_folder], &[(odd(), checks)], &[]);
+    let own = [
+        "!DOCTYPE",
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "header",
+        "h1",
+        "main",
+        "nav",
+        "ul",
+        "li",
+        "a",
+        "section",
+        "h2",
+        "h3",
+        "p",
+        "dl",
+        "dt",
+        "dd",
+        "details",
+        "summary",
+        "div",
+        "table",
+        "thead",
+        "tr",
+        "th",
+        "tbody",
+        "td",
+        "figure",
+        "img",
+        "figcaption",
+        "span",
+        "footer",
+    ];
+    for tag in tags(&page) {
+        assert!(own.iter().any(|own| own.eq_ignore_ascii_case(tag)), "<{tag}> is not of the page");
+    }
+    assert_eq!(page.matches("<script").count(), 1);
+    assert_eq!(page.matches("<img ").count(), page.matches("<img loading=\"lazy\" alt=\"").count());
+    assert!(page.matches("&lt;script&gt;alert(1)&lt;/script&gt;").count() > 20, "{page}");
+    // A picture is an attribute between quotation marks, and has none itself.
+    for picture in page.split("src=\"").skip(1) {
+        let data = picture.split('"').next().unwrap_or_default();
+        assert!(data.starts_with("data:image/svg+xml") && !data.contains(['<', '>']), "{data}");
+    }
+}
+
+/// Where most jobs meet nobody all medians are 1: then trimmed means rank.
+#[test]
+fn equal_medians_are_ranked_by_trimmed_means() {
+    let header = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|pattern|median_stretch|\
+                  median_stretch_low|median_stretch_high|trimmed_mean_stretch|mean_stretch";
+    let rows = |b: &str| {
+        format!(
+            "{header}\n0|t|4x4|easy|a||p|0|0|n-body|1.0|1.0|1.0|1.25|1.2\n1|t|4x4|easy|b||p|0|0|n-body|{b}|1.9"
+        )
+    };
+    let said = |b: &str| sentences(&folder("contend", &[("contend", &rows(b))])).join(" ");
+    // By the mean, a would come first.
+    let equal = said("1.0|1.0|1.0|1.0");
+    assert!(
+        equal.contains(
+            "slow jobs least under b: median stretch 1.000 (95 %: 1.000 to 1.000), as much as under a (1.000 (95 %: 1.000 \
+             to 1.000)); trimmed mean 1.000, 20.00 % less than under a (1.250)"
+        ),
+        "{equal}"
+    );
+    let apart = said("0.8|0.7|0.9|2.0");
+    assert!(
+        apart.contains("under b: median stretch 0.8000 (95 %: 0.7000 to 0.9000), 20.00 % less"),
+        "{apart}"
+    );
+    assert!(apart.contains("95 % intervals do not overlap"), "{apart}");
+    let alike = said("0.8|0.7|1.1|2.0");
+    assert!(alike.contains("95 % intervals overlap"), "{alike}");
+}

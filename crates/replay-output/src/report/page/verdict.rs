@@ -1,0 +1,370 @@
+use std::collections::BTreeMap;
+
+use super::folder::{Csv, Folder};
+use super::html::rounded;
+use super::told::{METHOD, Runs, Told};
+use replay_experiment::compare::JobRow;
+use replay_core::metrics::comparable;
+use replay_core::number::{counted, grouped};
+
+/// How the strategies of a table are ranked: by the least of a column.
+struct Rule {
+    kinds: &'static [&'static str],
+    table: &'static str,
+    /// Rows that are alike in these are compared.
+    group: &'static [&'static str],
+    metric: &'static str,
+    /// Column and words of the metric that orders strategies of one value.
+    then: Option<(&'static str, &'static str)>,
+    /// The interval of the metric, if the table has one.
+    interval: Interval,
+    /// Whether a table of jobs says what can be told.
+    by_jobs: bool,
+    /// What it is to come first.
+    praise: &'static str,
+    /// The metric and its unit.
+    words: (&'static str, &'static str),
+}
+
+/// Columns of the interval of a metric.
+enum Interval {
+    None,
+    /// Half its width.
+    Half(&'static str),
+    /// Its ends.
+    Ends([&'static str; 2]),
+}
+
+const RULES: [Rule; 3] = [
+    Rule {
+        kinds: &["run", "sweep"],
+        table: "runs",
+        group: &["trace", "topology", "scheduler", "policy"],
+        metric: "mean_pairwise_l1",
+        then: None,
+        interval: Interval::None,
+        by_jobs: true,
+        praise: "jobs are closest together under",
+        words: ("mean pairwise L1", "hops"),
+    },
+    Rule {
+        kinds: &["contend"],
+        table: "contend",
+        group: &["trace", "topology", "scheduler", "policy", "pattern"],
+        metric: "median_stretch",
+        then: Some(("trimmed_mean_stretch", "trimmed mean")),
+        interval: Interval::Ends(["median_stretch_low", "median_stretch_high"]),
+        by_jobs: false,
+        praise: "messages slow jobs least under",
+        words: ("median stretch", ""),
+    },
+    Rule {
+        kinds: &["stream"],
+        table: "stream",
+        group: &["topology", "sides", "service", "pattern", "flits", "arrivals", "scheduler"],
+        metric: "turnaround_time",
+        then: None,
+        interval: Interval::Half("turnaround_time_pm"),
+        by_jobs: false,
+        praise: "turnaround is shortest under",
+        words: ("mean turnaround", ""),
+    },
+];
+
+/// Groups that get a sentence each.
+const MOST: usize = 6;
+
+/// What a folder comes to, a sentence for each trace, machine and scheduler.
+pub fn sentences(folder: &Folder) -> Vec<String> {
+    if folder.kind == "search" {
+        return folder.table("search").map(searched).unwrap_or_default();
+    }
+    let Some((rule, groups)) = settings(folder) else { return Vec::new() };
+    let more = groups.len().saturating_sub(MOST);
+    let told = |place: usize| folder.told.get(place).and_then(Option::as_ref);
+    let said = groups.iter().enumerate().skip(more);
+    let mut said: Vec<String> =
+        said.filter_map(|(place, group)| group.sentence(rule, told(place))).collect();
+    if more > 0 {
+        said.insert(0, format!("The last {MOST} of {} settings; the table has all.", more + MOST));
+    }
+    if folder.told.iter().any(Option::is_some) {
+        said.push(METHOD.to_string());
+    }
+    said
+}
+
+/// The settings of a folder, and how their strategies are ranked.
+fn settings(folder: &Folder) -> Option<(&'static Rule, Vec<Group>)> {
+    let rule = RULES.iter().find(|rule| rule.kinds.contains(&folder.kind.as_str()))?;
+    let csv = folder.table(rule.table)?;
+    let over = |metric: &str| {
+        folder.table("shaken").map(|csv| over_copies(csv, metric)).unwrap_or_default()
+    };
+    let then = rule.then.map(|(metric, _)| over(metric)).unwrap_or_default();
+    Some((rule, groups(csv, rule, &over(rule.metric), &then)))
+}
+
+/// What the jobs of a folder tell of the first in each setting that gets a sentence, and has no interval over shaken
+/// copies; `jobs` gives those of a run.
+///
+/// # Errors
+/// Those of `jobs`.
+pub fn told<E>(
+    folder: &Folder,
+    mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
+) -> Result<Vec<Option<Told>>, E> {
+    let Some((rule, groups)) = settings(folder) else { return Ok(Vec::new()) };
+    let unsaid = groups.len().saturating_sub(MOST);
+    let of = |(place, group): (usize, &Group)| {
+        let alone = rule.by_jobs && place >= unsaid && group.copies.is_none();
+        let runs: Vec<Runs> = group.ranked.iter().map(|one| one.runs.clone()).collect();
+        if alone { Told::of(&runs, &mut jobs) } else { Ok(None) }
+    };
+    groups.iter().enumerate().map(of).collect()
+}
+
+/// By number of the run: mean over shaken copies, half the width of its interval, copies.
+type OverCopies = BTreeMap<String, (f64, f64, String)>;
+
+fn over_copies(csv: &Csv, metric: &str) -> OverCopies {
+    let place = |name: &str| csv.column(name);
+    let (Some(run), Some(name), Some(mean), Some(half), Some(copies)) =
+        (place("run"), place("metric"), place("mean"), place("half_width"), place("copies"))
+    else {
+        return OverCopies::new();
+    };
+    let rows = csv.rows.iter().filter(|row| row[name] == metric);
+    let value = |row: &Vec<String>| {
+        let numbers = (row[mean].parse().ok()?, row[half].parse().ok()?);
+        Some((row[run].clone(), (numbers.0, numbers.1, row[copies].clone())))
+    };
+    rows.filter_map(value).collect()
+}
+
+/// A strategy of a group.
+struct Ranked {
+    runs: Runs,
+    value: f64,
+    /// The value that orders strategies of one value; 0 if nothing does.
+    then: f64,
+    /// The interval of the value, if it has one.
+    interval: Option<[f64; 2]>,
+}
+
+/// Strategies that are compared.
+struct Group {
+    setting: Vec<String>,
+    copies: Option<String>,
+    ranked: Vec<Ranked>,
+    /// Those that give jobs fewer processors than they ask for, where others do not: fewer processors are nearer to
+    /// each other whatever the strategy, so that no measure ranks them among the others.
+    folding: Vec<String>,
+}
+
+fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies) -> Vec<Group> {
+    let Some(metric) = csv.column(rule.metric) else { return Vec::new() };
+    let columns: Vec<usize> = rule.group.iter().filter_map(|name| csv.column(name)).collect();
+    let of = |row: &[String], name: &str| csv.column(name).map_or("", |at| &row[at]).to_string();
+    let number = |row: &[String], name: &str| of(row, name).parse::<f64>().ok();
+    let interval = |row: &[String], value: f64| match rule.interval {
+        Interval::None => None,
+        Interval::Half(name) => number(row, name).map(|half| [value - half, value + half]),
+        Interval::Ends([low, high]) => {
+            number(row, low).zip(number(row, high)).map(<[f64; 2]>::from)
+        }
+    };
+    // Strategy by strategy the values of all seeds, each with what orders equal ones.
+    type Seen = (Runs, Vec<[f64; 2]>, Option<[f64; 2]>);
+    let mut groups: Vec<(Vec<String>, Option<String>, Vec<Seen>)> = Vec::new();
+    for row in csv.rows.iter().filter(|row| ["", "0"].contains(&of(row, "copy").as_str())) {
+        let setting: Vec<String> = columns.iter().map(|&at| row[at].clone()).collect();
+        let name = match of(row, "tie").as_str() {
+            "" => of(row, "allocator"),
+            tie => format!("{} ({tie})", of(row, "allocator")),
+        };
+        let over = shaken.get(&of(row, "run"));
+        let value = over.map(|over| over.0).or_else(|| row[metric].parse().ok());
+        let Some(value) = value.filter(|value| value.is_finite()) else { continue };
+        let interval = match over {
+            Some(&(mean, half, _)) => Some([mean - half, mean + half]),
+            None => interval(row, value),
+        };
+        let then = rule.then.and_then(|(name, _)| {
+            shaken_then.get(&of(row, "run")).map(|over| over.0).or_else(|| number(row, name))
+        });
+        let copies = over.map(|over| over.2.clone());
+        let at = groups.iter().position(|(of, ..)| *of == setting).unwrap_or(groups.len());
+        if at == groups.len() {
+            groups.push((setting, copies, Vec::new()));
+        }
+        let strategies = &mut groups[at].2;
+        let place = strategies.iter().position(|(runs, ..)| runs.name == name);
+        let place = place.unwrap_or_else(|| {
+            let runs = Runs { name, ..Runs::default() };
+            strategies.push((runs, Vec::new(), interval));
+            strategies.len() - 1
+        });
+        let (runs, values, interval) = &mut strategies[place];
+        if !values.is_empty() {
+            // The interval of one seed is not that of several.
+            *interval = None;
+        }
+        values.push([value, then.unwrap_or(0.0)]);
+        runs.folds |= comparable::folds(of(row, comparable::FOLDED).parse().ok());
+        runs.times.push(["mean_wait", "mean_turnaround"].map(|name| of(row, name)));
+        runs.runs.extend(of(row, "run").parse().ok().map(|run| (of(row, "seed"), run)));
+    }
+    let ranked = |(setting, copies, strategies): (_, _, Vec<Seen>)| {
+        let mut ranked: Vec<Ranked> = strategies
+            .into_iter()
+            .map(|(runs, values, interval)| {
+                let mean = |of: usize| {
+                    values.iter().map(|value| value[of]).sum::<f64>() / values.len() as f64
+                };
+                Ranked { runs, value: mean(0), then: mean(1), interval }
+            })
+            .collect();
+        ranked.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.then.total_cmp(&b.then)));
+        let by_distance = comparable::is_distance(rule.metric);
+        let folds: Vec<bool> = ranked.iter().map(|one| by_distance && one.runs.folds).collect();
+        let mut comparable = comparable::ranked(&folds).into_iter();
+        let apart = ranked.extract_if(.., |_| comparable.next() == Some(false));
+        let folding = apart.map(|one| one.runs.name).collect();
+        Group { setting, copies, ranked, folding }
+    };
+    groups.into_iter().map(ranked).collect()
+}
+
+impl Group {
+    /// Who comes first, by how much, and whether that can be told; nothing if there is one strategy.
+    fn sentence(&self, rule: &Rule, jobs: Option<&Told>) -> Option<String> {
+        let setting: Vec<&str> =
+            self.setting.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
+        let setting = setting.join(", ");
+        let folding = self.not_ranked();
+        let [first, second, ..] = &self.ranked[..] else {
+            return (!folding.is_empty()).then(|| format!("{setting}:{folding}"));
+        };
+        let (metric, unit) = rule.words;
+        let over = self.copies.as_ref();
+        let number = |one: &Ranked| {
+            let interval = one.interval.map_or(String::new(), |[low, high]| match rule.interval {
+                Interval::Ends(_) if over.is_none() => {
+                    format!(" (95 %: {} to {})", rounded(low), rounded(high))
+                }
+                _ => format!(" ± {}", rounded((high - low) / 2.0)),
+            });
+            format!("{}{interval}", rounded(one.value))
+        };
+        let unit = if unit.is_empty() { String::new() } else { format!(" {unit}") };
+        let begin = format!(
+            "{}: {} {}: {metric} {}{unit}",
+            setting,
+            rule.praise,
+            first.runs.name,
+            number(first)
+        );
+        if let Some(told) = jobs {
+            return Some(format!("{begin}{}. {}{folding}", told.lead(), told.times()));
+        }
+        let than = |first: f64, second: &Ranked, other: f64| {
+            let less = rounded(100.0 * (1.0 - first / other));
+            format!("{less} % less than under {}", second.runs.name)
+        };
+        let less = match second.value {
+            of if of == first.value => {
+                let then = rule.then.filter(|_| first.then < second.then);
+                let then = then.map_or(String::new(), |(_, words)| {
+                    let (own, other) = (rounded(first.then), rounded(second.then));
+                    let than = than(first.then, second, second.then);
+                    format!("; {words} {own}, {than} ({other})")
+                });
+                format!(", as much as under {} ({}){then}", second.runs.name, number(second))
+            }
+            0.0 => format!(" ({})", number(second)),
+            of => format!(", {} ({})", than(first.value, second, of), number(second)),
+        };
+        let told = match (first.interval, second.interval) {
+            _ if first.value == second.value => String::new(),
+            (Some([_, high]), Some([low, _])) if high >= low => {
+                "; their 95 % intervals overlap, so the two are not told apart by these".to_string()
+            }
+            (Some(_), Some(_)) => "; their 95 % intervals do not overlap".to_string(),
+            _ if rule.by_jobs => {
+                "; without an interval, for the folder has no jobs.parquet (--shake N gives one too)".to_string()
+            }
+            _ => "; one course of events without an interval (--shake N gives one)".to_string(),
+        };
+        let over = over.map_or(String::new(), |n| format!(" (means over {n} shaken copies)"));
+        Some(format!("{begin}{less}{told}{over}.{folding}"))
+    }
+
+    /// Which strategies are not ranked, and why.
+    fn not_ranked(&self) -> String {
+        match &self.folding[..] {
+            [] => String::new(),
+            names => format!(" Not ranked: {}, under which {}.", names.join(", "), comparable::WHY),
+        }
+    }
+}
+
+/// The best vector of each search of a table.
+pub fn searched(csv: &Csv) -> Vec<String> {
+    let at = |name: &str| csv.column(name);
+    let (Some(on), Some(rank), Some(tie), Some(gain)) =
+        (at("searched"), at("rank"), at("tie"), at("improvement_percent"))
+    else {
+        return Vec::new();
+    };
+    let number = |text: &str| text.parse::<f64>().map_or(text.to_string(), rounded);
+    let best = csv.rows.iter().filter(|row| row[rank] == "1");
+    let sentence = |best: &Vec<String>| {
+        let ranked = |row: &&Vec<String>| row[on] == best[on] && !row[rank].is_empty();
+        let known = |name: &str| {
+            at(name).map(|column| best[column].as_str()).filter(|text| !text.is_empty())
+        };
+        let judged = match known("test_improvement_percent") {
+            None => "found and judged on the same jobs".to_string(),
+            Some(test) => format!("{} % on jobs that it was not searched on", number(test)),
+        };
+        let told = at("told_from_best")
+            .filter(|&told| csv.rows.iter().filter(ranked).any(|row| !row[told].is_empty()));
+        let copies = match told {
+            None => "; without an interval (--shake N gives one)".to_string(),
+            Some(told) => {
+                let alike = csv.rows.iter().filter(ranked).filter(|row| row[told] == "no").count();
+                format!(
+                    "; over shaken copies {} of the others cannot be told from it",
+                    grouped(alike as u64)
+                )
+            }
+        };
+        format!(
+            "{}: of {} in the table ({}) comes first, {} % better than without one; {judged}{copies}.",
+            best[on],
+            counted(csv.rows.iter().filter(ranked).count() as u64, "vector"),
+            best[tie],
+            number(&best[gain]),
+        )
+    };
+    best.map(sentence).collect()
+}
+
+/// How many checks have which verdict.
+pub fn published(csv: &Csv) -> String {
+    let Some(verdict) = csv.column("verdict") else { return String::new() };
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for row in &csv.rows {
+        // What follows the colon is the reason.
+        let word = row[verdict].split(':').next().unwrap_or_default();
+        match counts.iter_mut().find(|(one, _)| *one == word) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((word, 1)),
+        }
+    }
+    counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let said: Vec<String> =
+        counts.iter().map(|(word, count)| format!("{} {word}", grouped(*count as u64))).collect();
+    format!("Of {} published numbers: {}.", grouped(csv.rows.len() as u64), said.join(", "))
+}

@@ -1,0 +1,74 @@
+use super::format::{Sheet, Shown};
+use replay_experiment::RunResult;
+use replay_core::number::{fixed, grouped};
+use replay_core::table::{Column, Value};
+
+/// A change of a mean of runs, which stands behind it.
+pub struct RunChange {
+    /// The column that it is of.
+    pub of: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// The change, in percent.
+    pub column: Column<RunResult>,
+}
+
+/// The table for people, with changes against other runs if there are any. Columns that no run fills are
+/// left out.
+pub fn summary<'a>(
+    results: impl IntoIterator<Item = &'a RunResult> + Clone,
+    changes: Vec<RunChange>,
+) -> Sheet {
+    let mut changes = changes.into_iter();
+    let mut shown = vec![
+        Shown::column("trace", "trace", 0),
+        Shown::column("jobs", "jobs", 0),
+        Shown::column("topology", "machine", 0),
+        Shown::column("scheduler", "scheduler", 0),
+        Shown::column("allocator", "allocator", 0),
+        Shown::column("tie", "tie", 0),
+    ];
+    let mut measured = |name: &'static str, title: &'static str, decimals: usize| {
+        let change = changes.by_ref().find(|change| change.of == name);
+        [Some(Shown::measure(name, title, decimals)), change.map(changed)].into_iter().flatten()
+    };
+    shown.extend(measured("mean_pairwise_l1", "pairwise L1", 3));
+    shown.extend([
+        Shown::column("tied_percent", "tied %", 1).optional(),
+        Shown::column("mean_tied", "mean tied", 1).optional(),
+        Shown::percent("utilization", "util %", 2),
+        Shown::text("up util %", |run: &RunResult| {
+            run.metrics.outages.map(|outages| fixed(100.0 * outages.up_utilization, 2))
+        })
+        .right()
+        .optional(),
+    ]);
+    shown.extend(measured("mean_wait", "wait", 0));
+    shown.extend(measured("mean_turnaround", "turnaround", 0));
+    shown.extend(measured("mean_bounded_slowdown", "slowdown", 2));
+    shown.extend([
+        Shown::text("no size", |run: &RunResult| {
+            let away = run.metrics.system.and_then(|system| system.no_such_size_jobs);
+            away.filter(|&jobs| jobs > 0).map(grouped)
+        })
+        .right()
+        .optional(),
+        Shown::column("refusals", "refused", 0).optional(),
+        Shown::column("internal_fragmentation_percent", "lost %", 2).optional(),
+        Shown::column("mean_blocks", "blocks", 2).optional(),
+        Shown::text("seconds", |run: &RunResult| Some(fixed(run.seconds, 3))).right(),
+    ]);
+    Sheet::of(results, shown)
+}
+
+/// A change with its sign.
+fn changed<'a>(change: RunChange) -> Shown<'a, RunResult> {
+    let RunChange { title, column, .. } = change;
+    let text = move |run: &RunResult| match column.value(run) {
+        Value::F64(value) => {
+            Some(format!("{}{}", if value > 0.0 { "+" } else { "" }, fixed(value, 2)))
+        }
+        _ => None,
+    };
+    Shown::text(title, text).right()
+}

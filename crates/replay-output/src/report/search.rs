@@ -1,0 +1,85 @@
+use super::format::{Align, Sheet, Shown};
+use replay_experiment::search::{Behind, Candidate, Origin, Portability, SearchRow};
+use replay_experiment::shaken::Apart;
+use replay_core::number::{fixed, grouped};
+
+/// The table for people, of an objective with its unit. Columns that say nothing are left out.
+pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
+    let mut shown = Vec::new();
+    if rows.windows(2).any(|pair| pair[0].searched != pair[1].searched) {
+        shown.push(Shown::column("searched", "searched", 0));
+    }
+    shown.extend([
+        Shown::text("rank", |row: &SearchRow| match row.origin {
+            Origin::Given => Some("given".to_string()),
+            _ => row.rank.map(grouped),
+        })
+        .right(),
+        Shown::text("tie", |row: &SearchRow| row.candidate.map(|one| one.to_string())).rank(1),
+        Shown::text("AF : WF : BF", |row: &SearchRow| row.candidate.map(ratios)),
+        Shown::column("value", objective, 3).rank(1),
+        Shown::text("better %", |row: &SearchRow| {
+            let half_width = row.shaken.map(|mean| mean.half_width);
+            Some(with_interval(row.improvement_percent, half_width))
+        })
+        .right()
+        .rank(1),
+        Shown::text("behind the best", |row: &SearchRow| {
+            let Behind { percent, verdict } = row.behind?;
+            let doubt = if verdict == Apart::Yes { "" } else { "~ " };
+            Some(format!("{doubt}{}", with_interval(percent.mean, Some(percent.half_width))))
+        })
+        .right()
+        .optional(),
+        Shown::text("test %", |row: &SearchRow| {
+            let half_width = row.test_shaken.map(|mean| mean.half_width);
+            Some(with_interval(row.test_improvement_percent?, half_width))
+        })
+        .right()
+        .optional(),
+    ]);
+    if rows.iter().any(|row| row.feasible == Some(false)) {
+        shown.push(Shown::column("excess_percent", "over limit %", 2));
+    }
+    shown.extend([
+        Shown::column("worst_size", "worst size", 0),
+        Shown::column("worst_jobs", "its jobs", 0),
+        Shown::column("worst_percent", "worse %", 2),
+    ]);
+    Sheet::of(rows, shown)
+}
+
+/// A percentage with half the width of its interval, if it has one.
+fn with_interval(percent: f64, half_width: Option<f64>) -> String {
+    let half_width = half_width.map_or(String::new(), |width| format!(" ± {}", fixed(width, 3)));
+    fixed(percent, 3) + &half_width
+}
+
+/// The factors over the first that is not 0, as the paper's Fig. 8 gives them; signs stay.
+fn ratios(Candidate { vector, .. }: Candidate) -> String {
+    let factors = vector.factors().map(f64::from);
+    let unit = factors.iter().copied().find(|&factor| factor != 0.0).unwrap_or(1.0).abs();
+    let shown = if vector.ends == 0 { &factors[..3] } else { &factors[..] };
+    shown.iter().map(|factor| fixed(factor / unit, 3)).collect::<Vec<_>>().join(" : ")
+}
+
+/// Improvements in percent by vector and trace.
+pub fn portability_summary(matrix: &Portability) -> Sheet {
+    let mut header = vec![("tie", Align::Left), ("found on", Align::Left)];
+    header.extend(matrix.parts.iter().map(|part| (part.name.as_str(), Align::Right)));
+    let mut sheet = Sheet::new(&header);
+    for (found, cells) in matrix.found.iter().zip(&matrix.cells) {
+        let mut row = vec![found.candidate.to_string(), found.on.clone()];
+        row.extend(cells.iter().map(|cell| {
+            let half_width = cell.estimate().map(|mean| mean.half_width);
+            let improvement = with_interval(cell.improvement_percent, half_width);
+            let radius = cell.candidate.vector.scan_radius;
+            match radius == found.candidate.vector.scan_radius {
+                true => improvement,
+                false => format!("{improvement} (SR {radius})"),
+            }
+        }));
+        sheet.push(row);
+    }
+    sheet
+}

@@ -1,0 +1,89 @@
+use super::format::{Sheet, Shown, with_unit};
+use replay_experiment::shaken::{Apart, ShakenRow};
+use replay_core::number::{fixed, grouped};
+use replay_core::table::Column;
+
+/// What is shown of a run over shaken copies: metric, title without the unit of its column, factor, decimals.
+pub type ShakenFigure = (&'static str, &'static str, f64, usize);
+
+/// Of a replay.
+pub const RUN_FIGURES: &[ShakenFigure] = &[
+    ("mean_pairwise_l1", "pairwise L1", 1.0, 3),
+    ("utilization", "util %", 100.0, 2),
+    ("mean_wait", "wait", 1.0, 1),
+    ("mean_turnaround", "turnaround", 1.0, 1),
+    ("mean_bounded_slowdown", "slowdown", 1.0, 3),
+];
+
+/// Of jobs on a network.
+pub const CONTENTION_FIGURES: &[ShakenFigure] = &[
+    ("median_stretch", "median stretch", 1.0, 4),
+    ("trimmed_mean_stretch", "trimmed stretch", 1.0, 4),
+    ("median_placement_factor", "median placement", 1.0, 4),
+    ("median_contention_factor", "median contention", 1.0, 4),
+    ("mean_turnaround_cycles", "turnaround", 1.0, 0),
+];
+
+/// The metrics of one run.
+struct Run<'a>(&'a [ShakenRow]);
+
+impl<'a> Run<'a> {
+    fn metric(&self, name: &str) -> Option<&'a ShakenRow> {
+        self.0.iter().find(|row| row.metric == name)
+    }
+}
+
+/// The table of means over shaken copies for people: each with half the width of its interval, and
+/// how it differs from the run it is compared with, if it does: behind `~` if they cannot be told
+/// apart.
+///
+/// Titles have the units that `columns` declare, those of what a run comes to.
+pub fn shaken_summary<Metrics>(
+    rows: &[ShakenRow],
+    figures: &[ShakenFigure],
+    columns: &[Column<Metrics>],
+) -> Sheet {
+    let runs: Vec<Run<'_>> = rows.chunk_by(|a, b| a.run == b.run).map(Run).collect();
+    let key = |run: &Run<'_>| run.0[0].key.clone();
+    let mut shown = vec![
+        Shown::text("trace", move |run| Some(key(run).trace)),
+        Shown::text("copies", |run: &Run<'_>| {
+            run.0.iter().map(|row| row.mean.count).max().map(grouped)
+        })
+        .right(),
+        Shown::text("machine", move |run| Some(key(run).topology)),
+        Shown::text("scheduler", move |run| Some(key(run).scheduler)),
+        Shown::text("allocator", move |run| Some(key(run).allocator)),
+        Shown::text("tie", move |run| key(run).tie),
+    ];
+    for &(name, title, factor, decimals) in figures {
+        let value = move |value: f64| fixed(factor * value, decimals);
+        // Of a share the title says so.
+        let title = match factor == 1.0 {
+            true => with_unit(columns, name, title),
+            false => title.to_string(),
+        };
+        shown.push(
+            Shown::text(title, move |run: &Run<'_>| {
+                let mean = run.metric(name)?.mean;
+                Some(format!("{} ± {}", value(mean.mean), value(mean.half_width)))
+            })
+            .right()
+            .optional(),
+        );
+        let differs = move |run: &Run<'_>| {
+            let difference = run.metric(name)?.difference?;
+            let doubt = match difference.verdict {
+                Apart::Same => return None,
+                Apart::No => "~ ",
+                Apart::Yes => "",
+            };
+            let sign = if difference.mean.mean > 0.0 { "+" } else { "" };
+            let (mean, half_width) =
+                (value(difference.mean.mean), value(difference.mean.half_width));
+            Some(format!("{doubt}{sign}{mean} ± {half_width}"))
+        };
+        shown.push(Shown::text("to the first", differs).right().optional());
+    }
+    Sheet::of(&runs, shown)
+}

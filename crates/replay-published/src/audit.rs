@@ -1,0 +1,332 @@
+//! Whether the verdicts can fail.
+//!
+//! A row that every strategy would pass says nothing of the strategy it is about. The *swap test*
+//! puts another strategy's number in the place of each judged row's own, or exchanges two strategies
+//! throughout a claim, and judges again: a swap after which the row still comes out as declared would
+//! go unnoticed. How many of them a suite has, and how many of its rows are undecided or
+//! know no swap, is declared here and must not change unseen.
+
+use super::{Check, Class, NotRun, Ours, Suite, Verdict};
+use std::collections::BTreeMap;
+
+use replay_output::report::{Sheet, Shown};
+use replay_core::table::{Column, Table};
+
+/// What an audit of a suite comes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Held {
+    /// Rows that are judged.
+    pub judged: usize,
+    /// Of these, rows whose interval is too wide to tell.
+    pub undecided: usize,
+    /// Of these, rows of which no swap is known.
+    pub unswapped: usize,
+    /// Swaps of all judged rows.
+    pub swaps: usize,
+    /// Of these, swaps that would go unnoticed.
+    pub unnoticed: usize,
+}
+
+/// What the audits of the suites come to in the quick form: rows judged, undecided, without a swap,
+/// swaps, and swaps unnoticed.
+pub const HELD: [(&str, Held); 11] = [
+    ("johnson", Held::new([67, 0, 27, 179, 98])),
+    ("lo", Held::new([59, 2, 0, 464, 108])),
+    ("lo-messages", Held::new([130, 14, 0, 835, 268])),
+    ("bani-mohammad", Held::new([113, 6, 3, 618, 303])),
+    ("bani-mohammad-messages", Held::new([190, 14, 0, 777, 333])),
+    ("turner", Held::new([150, 5, 15, 244, 100])),
+    ("chang-mohapatra", Held::new([65, 15, 1, 532, 316])),
+    ("bounds", Held::new([8, 0, 0, 24, 0])),
+    ("scheduling", Held::new([15, 0, 3, 18, 0])),
+    ("tsafrir", Held::new([0, 0, 0, 0, 0])),
+    ("lublin", Held::new([21, 0, 0, 42, 2])),
+];
+
+impl Held {
+    const fn new([judged, undecided, unswapped, swaps, unnoticed]: [usize; 5]) -> Self {
+        Self { judged, undecided, unswapped, swaps, unnoticed }
+    }
+}
+
+/// The audit of one suite.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Audit {
+    /// The suite.
+    pub suite: &'static str,
+    /// What was found.
+    pub found: Held,
+    /// What is declared.
+    pub held: Option<Held>,
+    /// Rows that did not run because their log is not here: with them more would be found.
+    pub absent: usize,
+    /// Rows known to be beyond their tolerance.
+    pub known: usize,
+    /// Rows of the suite.
+    pub rows: usize,
+    /// Of these, rows that are shown without a verdict.
+    pub not_judged: usize,
+    /// Of these, rows that did not run.
+    pub not_run: usize,
+    /// Why rows are not judged or did not run, and how many, by reason.
+    pub reasons: BTreeMap<String, usize>,
+    /// Judged rows by [class](Class::ALL).
+    pub classes: [usize; Class::ALL.len()],
+}
+
+impl Audit {
+    /// Audits the checks of a suite.
+    pub fn new(suite: &Suite, checks: &[Check]) -> Self {
+        let judged = || checks.iter().filter(|check| check.is_judged());
+        let held = HELD.iter().find(|(name, _)| *name == suite.name).map(|(_, held)| *held);
+        let absent = |check: &&Check| {
+            matches!(&check.ours, Ours::NotRun(NotRun::Absent(_) | NotRun::OtherLog(_)))
+        };
+        let count =
+            |of: fn(&Verdict) -> bool| checks.iter().filter(|check| of(&check.verdict())).count();
+        let found = Held {
+            judged: judged().count(),
+            undecided: judged().filter(|check| check.verdict() == Verdict::Undecided).count(),
+            unswapped: judged().filter(|check| check.swaps.is_empty()).count(),
+            swaps: judged().map(|check| check.swaps.len()).sum(),
+            unnoticed: judged().map(|check| check.unnoticed().count()).sum(),
+        };
+        Self {
+            suite: suite.name,
+            found,
+            held,
+            absent: checks.iter().filter(absent).count(),
+            rows: checks.len(),
+            not_judged: count(|verdict| matches!(verdict, Verdict::NotJudged(_))),
+            not_run: count(|verdict| matches!(verdict, Verdict::NotRun(_))),
+            reasons: reasons(checks),
+            known: judged().filter(|check| check.known.is_some()).count(),
+            classes: Class::ALL
+                .map(|class| judged().filter(|check| check.class() == class).count()),
+        }
+    }
+
+    /// Why rows have no verdict, the most frequent first.
+    fn reasons_shown(&self) -> String {
+        let mut reasons: Vec<_> = self.reasons.iter().collect();
+        reasons.sort_by_key(|(reason, rows)| (usize::MAX - **rows, *reason));
+        let reasons = reasons.into_iter().map(|(reason, rows)| format!("{rows} {reason}"));
+        reasons.collect::<Vec<_>>().join("; ")
+    }
+
+    /// What could not be audited.
+    pub fn missing(&self) -> Option<String> {
+        let Self { suite, absent, found, .. } = self;
+        let what = match found.judged {
+            0 => "nothing was audited",
+            _ => "not all was audited",
+        };
+        (*absent > 0)
+            .then(|| format!("{suite}: {what}: {absent} rows are of logs that are not here"))
+    }
+
+    /// What is not as declared. Where a log is absent there may be less of everything.
+    pub fn complaint(&self) -> Option<String> {
+        let (found, suite) = (self.found, self.suite);
+        let held = self.held?;
+        let as_declared = match self.absent {
+            0 => found == held,
+            _ => {
+                found.judged <= held.judged
+                    && found.undecided <= held.undecided
+                    && found.unswapped <= held.unswapped
+                    && found.unnoticed <= held.unnoticed
+            }
+        };
+        (!as_declared).then(|| {
+            format!(
+                "{suite}: {} rows judged, {} undecided, {} without a swap, {} of {} swaps unnoticed; \
+                 declared {}, {}, {}, {} of {}",
+                found.judged,
+                found.undecided,
+                found.unswapped,
+                found.unnoticed,
+                found.swaps,
+                held.judged,
+                held.undecided,
+                held.unswapped,
+                held.unnoticed,
+                held.swaps,
+            )
+        })
+    }
+
+    /// The audits as a table for people.
+    pub fn sheet(audits: &[Self]) -> Sheet {
+        let shown = [
+            "suite",
+            "rows",
+            "not_judged",
+            "not_run",
+            "absent",
+            "judged",
+            "undecided",
+            "declared",
+            "claims",
+            "implied",
+            "calibrated",
+            "fitted",
+            "out_of_sample",
+            "unswapped",
+            "swaps",
+            "unnoticed",
+        ];
+        let shown = shown.map(|name| Shown::column(name, name, 0)).into();
+        Sheet::of(audits, shown)
+    }
+}
+
+impl Table for Audit {
+    const NAME: &'static str = "audit";
+    const ROW: &'static str =
+        "one row per suite of published numbers: whether its verdicts can fail";
+
+    #[rustfmt::skip]
+    fn columns() -> Vec<Column<Self>> {
+        vec![
+            Column::text("suite", "suite of published numbers", |audit: &Self| Some(audit.suite)),
+            Column::new("rows", "rows", "printed numbers and claims of the suite", |audit: &Self| audit.rows as u64),
+            Column::new("not_judged", "rows", "of these, rows shown without a verdict", |audit: &Self| audit.not_judged as u64),
+            Column::new("not_run", "rows", "of these, rows that did not run", |audit: &Self| audit.not_run as u64),
+            Column::new("absent", "rows", "rows that are not audited, since their log is not here", |audit: &Self| audit.absent as u64),
+            Column::new("judged", "rows", "rows that are judged", |audit: &Self| audit.found.judged as u64),
+            Column::new("undecided", "rows", "of these, rows whose interval is too wide to tell", |audit: &Self| audit.found.undecided as u64),
+            Column::new("declared", "rows", "of these, rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
+            Column::new("claims", "rows", "of these, claims with a bound of ours", |audit: &Self| audit.classes[0] as u64),
+            Column::new("implied", "rows", "of these, numbers that follow from printed constants that ours is computed from", |audit: &Self| audit.classes[1] as u64),
+            Column::new("calibrated", "rows", "of these, numbers of a network that was calibrated on their table", |audit: &Self| audit.classes[2] as u64),
+            Column::new("fitted", "rows", "of these, numbers on which a rule or a constant was chosen", |audit: &Self| audit.classes[3] as u64),
+            Column::new("out_of_sample", "rows", "of these, printed numbers on which nothing was chosen", |audit: &Self| audit.classes[4] as u64),
+            Column::new("unswapped", "rows", "of these, rows of which no other strategy's number is known", |audit: &Self| audit.found.unswapped as u64),
+            Column::new("swaps", "swaps", "other strategies' numbers put in the place of a judged row's own", |audit: &Self| audit.found.swaps as u64),
+            Column::new("unnoticed", "swaps", "of these, swaps after which the row still comes out as declared", |audit: &Self| audit.found.unnoticed as u64),
+            Column::new("reasons", "", "why rows have no verdict, each with how many", Self::reasons_shown),
+        ]
+    }
+}
+
+/// Why rows have no verdict, and how many by reason.
+fn reasons(checks: &[Check]) -> BTreeMap<String, usize> {
+    let mut reasons = BTreeMap::new();
+    for check in checks {
+        if let verdict @ (Verdict::NotJudged(_) | Verdict::NotRun(_)) = check.verdict() {
+            *reasons.entry(verdict.to_string()).or_default() += 1;
+        }
+    }
+    reasons
+}
+
+/// Rows without a verdict by suite and reason, for people.
+pub fn without_verdict(audits: &[Audit]) -> Sheet {
+    let rows: Vec<(&str, &String, &usize)> = audits
+        .iter()
+        .flat_map(|audit| audit.reasons.iter().map(|(reason, rows)| (audit.suite, reason, rows)))
+        .collect();
+    type Row<'a> = (&'a str, &'a String, &'a usize);
+    let shown = vec![
+        Shown::text("suite", |(suite, ..): &Row<'_>| Some(suite.to_string())),
+        Shown::text("rows", |(_, _, rows): &Row<'_>| Some(rows.to_string())).right(),
+        Shown::text("without a verdict", |(_, reason, _): &Row<'_>| Some(reason.to_string())),
+    ];
+    Sheet::of(&rows, shown)
+}
+
+/// A swap that would go unnoticed, for people.
+pub fn unnoticed(checks: &[Check]) -> Sheet {
+    let rows: Vec<(&Check, &super::Swap)> = checks
+        .iter()
+        .filter(|check| check.is_judged())
+        .flat_map(|check| check.unnoticed().map(move |swap| (check, swap)))
+        .collect();
+    type Row<'a> = (&'a Check, &'a super::Swap);
+    let shown = |value: f64| replay_core::number::fixed(value, 3);
+    let shown = vec![
+        Shown::text("figure", |(check, _): &Row<'_>| Some(check.figure.clone())),
+        Shown::text("workload", |(check, _): &Row<'_>| Some(check.workload.clone())),
+        Shown::text("what", |(check, _): &Row<'_>| Some(check.what.clone())),
+        Shown::text("unnoticed", |(_, swap): &Row<'_>| Some(swap.with.clone())),
+        Shown::text("ours", move |(check, _): &Row<'_>| check.value().map(shown)).right(),
+        Shown::text("swapped", move |(_, swap): &Row<'_>| Some(shown(swap.ours))).right(),
+    ];
+    Sheet::of(&rows, shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ours, SUITES, Sample, Swap, Tolerance};
+
+    fn check(ours: f64, swapped: &[f64]) -> Check {
+        let swap = |&ours: &f64| Swap { with: "another".to_string(), ours, margin: 0.0 };
+        Check {
+            figure: String::new(),
+            workload: String::new(),
+            log: None,
+            what: String::new(),
+            printed: "100".to_string(),
+            published: 100.0,
+            ours: Ours::Judged(ours),
+            margin: 0.0,
+            tolerance: Tolerance::Relative(0.1),
+            note: String::new(),
+            is_claim: false,
+            known: None,
+            swaps: swapped.iter().map(swap).collect(),
+            over_packets: None,
+            sample: Sample::Outside,
+            printed_bound: false,
+        }
+    }
+
+    #[test]
+    fn every_suite_is_held() {
+        assert_eq!(SUITES.map(|suite| suite.name), HELD.map(|(name, _)| name));
+    }
+
+    #[test]
+    fn rows_are_counted_by_class_and_reason() {
+        let claim = Check { is_claim: true, ..check(100.0, &[]) };
+        let checks = [
+            check(100.0, &[]),
+            check(100.0, &[]).sample(Sample::Fitted),
+            claim.clone(),
+            claim.printed_bound(),
+            check(100.0, &[]).not_judged("it is open"),
+            check(100.0, &[]).not_judged("it is open"),
+        ];
+        let audit = Audit::new(&SUITES[0], &checks);
+        assert_eq!((audit.rows, audit.not_judged, audit.not_run), (6, 2, 0));
+        assert_eq!(audit.classes, [1, 0, 0, 1, 2]);
+        assert_eq!(audit.reasons_shown(), "2 not judged: it is open");
+    }
+
+    #[test]
+    fn a_swap_is_noticed_if_the_row_no_longer_comes_out_as_declared() {
+        let count = |check: &Check| check.unnoticed().count();
+        assert_eq!(count(&check(100.0, &[109.0, 111.0, 120.0])), 1);
+        // A known miss: what is near it goes unnoticed, and what agrees with print does not.
+        let known = check(150.0, &[100.0, 151.0, 200.0]).known(150.0, "why");
+        assert_eq!(count(&known), 1);
+    }
+
+    #[test]
+    fn what_is_declared_is_exact_unless_a_log_is_absent() {
+        let suite = SUITES[0];
+        let audit = |checks: &[Check]| Audit::new(&suite, checks);
+        let checks = [check(100.0, &[109.0, 120.0]), check(100.0, &[])];
+        let found = audit(&checks).found;
+        let expected = Held { judged: 2, undecided: 0, unswapped: 1, swaps: 2, unnoticed: 1 };
+        assert_eq!(found, expected);
+        let held = |held, absent| Audit { held: Some(held), absent, ..audit(&checks) }.complaint();
+        assert_eq!(held(expected, 0), None);
+        let more = Held { unnoticed: 2, ..expected };
+        assert!(held(more, 0).is_some_and(|text| text.contains("1 of 2 swaps unnoticed")));
+        assert_eq!(held(more, 1), None);
+        assert!(held(Held { unnoticed: 0, ..expected }, 1).is_some());
+    }
+}

@@ -1,0 +1,230 @@
+//! Bounds that are proved, held against every state of small machines.
+//!
+//! An allocation is the better the less its processors' pairwise L1 distances come to. Johnson, Bunde
+//! and Leung (section II and related work) quote how far two strategies can be from the best: Gen-Alg
+//! is a (2 - 2/k)-approximation for jobs of k processors (Krumke et al. 1997), MM a (2 - 1/(2d))-approximation on
+//! meshes of d dimensions (Bender et al. 2008): 7/4 in two, 11/6 in three.
+//!
+//! # What is run
+//!
+//! Each row asks a strategy about every set of free processors of a small mesh and every size from two to
+//! one less than are free (with all of them there is no choice), and compares with the best allocation there is, found by [`Optima`].
+//! A bound that is broken once is contradicted. Random pages, and others that have no such bound, stand
+//! in for the strategy in the swap test: they break it.
+
+mod optima;
+
+use rayon::prelude::*;
+
+use super::claim::claim;
+use super::{Check, Selection, Suite, Swap, Tolerance, VerifyError};
+use replay_core::allocator::Request;
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::machine::Machine;
+use replay_core::stop::Stop;
+use replay_core::topology::{NodeId, Topology};
+pub use optima::Optima;
+
+/// The suite.
+pub const SUITE: Suite = Suite {
+    name: "bounds",
+    about: "Johnson, Bunde, Leung: the approximation bounds they quote for Gen-Alg and MM, against the best \
+            allocation of every state of small meshes",
+    full: Some("meshes of 18 processors as well"),
+    verify,
+};
+
+/// Meshes of which every state is tried, and whether only in full.
+const MESHES: [(&str, bool); 6] = [
+    ("4x4", false),
+    ("3x5", false),
+    ("2x8", false),
+    ("2x2x4", false),
+    ("3x6", true),
+    ("2x3x3", true),
+];
+
+const GEN_ALG: &str = "gen-alg";
+const MM: &str = "mm";
+/// Strategies without such a bound.
+const OTHERS: [&str; 3] = ["mc1x1", "row-major-free-list", "random"];
+
+fn verify(
+    selection: &Selection,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<Check>, VerifyError> {
+    let mut checks = Vec::new();
+    for (mesh, slow) in MESHES {
+        if !selection.includes(mesh) || slow && !selection.full {
+            continue;
+        }
+        checks.extend(of_mesh(mesh, &selection.stop)?);
+        progress(&format!("{mesh}: every state"));
+    }
+    Ok(checks)
+}
+
+/// How far a strategy is from the best at most, over every state of a mesh.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Worst {
+    /// Decisions in which the strategy had a choice.
+    decisions: u64,
+    /// Decisions in which its allocation was a best one.
+    best: u64,
+    /// Sum over decisions of its pairwise distance over the best.
+    sum: f64,
+    /// The largest of these.
+    ratio: f64,
+    /// The largest share of 2 - 2/k that such a ratio has.
+    of_gen_alg: f64,
+    /// The same of three processors or more: of two the best alone is within the bound.
+    of_gen_alg_from_three: f64,
+}
+
+impl Worst {
+    /// Counts a decision about `size` processors.
+    fn push(&mut self, size: usize, ours: u32, best: u32) {
+        // Two processors or more are a distance apart.
+        let ratio = f64::from(ours) / f64::from(best);
+        self.decisions += 1;
+        self.best += u64::from(ours == best);
+        self.sum += ratio;
+        self.ratio = self.ratio.max(ratio);
+        let share = ratio / (2.0 - 2.0 / size as f64);
+        self.of_gen_alg = self.of_gen_alg.max(share);
+        if size > 2 {
+            self.of_gen_alg_from_three = self.of_gen_alg_from_three.max(share);
+        }
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self {
+            decisions: self.decisions + other.decisions,
+            best: self.best + other.best,
+            sum: self.sum + other.sum,
+            ratio: self.ratio.max(other.ratio),
+            of_gen_alg: self.of_gen_alg.max(other.of_gen_alg),
+            of_gen_alg_from_three: self.of_gen_alg_from_three.max(other.of_gen_alg_from_three),
+        }
+    }
+}
+
+/// Both bounds on one mesh.
+fn of_mesh(mesh: &str, stop: &Stop) -> Result<Vec<Check>, VerifyError> {
+    let topology: Topology = mesh.parse().map_err(table)?;
+    let optima = Optima::new(&topology);
+    let of = |strategy: &'static str| -> Result<(&str, Worst), VerifyError> {
+        Ok((strategy, worst(&topology, &optima, strategy, stop)?))
+    };
+    let [gen_alg, mm] = [of(GEN_ALG)?, of(MM)?];
+    let others = OTHERS.map(of).into_iter().collect::<Result<Vec<_>, _>>()?;
+    let dimensions = topology.grid().map_or(0, |grid| grid.dimensions());
+    let mm_bound = 2.0 - 1.0 / (2 * dimensions) as f64;
+    let check = |what: &str, bound: f64, own: (&str, Worst), value: fn(&Worst) -> f64| {
+        let bounded = Tolerance::AtMost(0.0);
+        let printed = format!("{bound}");
+        let check = claim("section II", mesh, what, &printed, value(&own.1), bounded)?;
+        let Worst { decisions, best, sum, of_gen_alg_from_three, .. } = own.1;
+        let larger = match own.0 {
+            GEN_ALG => format!("; from three processors on at most {of_gen_alg_from_three:.3}"),
+            _ => String::new(),
+        };
+        let note = format!(
+            "the best in {:.2} % of decisions, {:.4} times the best on average{larger}",
+            100.0 * best as f64 / decisions as f64,
+            sum / decisions as f64,
+        );
+        let swap = |(name, other): &(&str, Worst)| Swap {
+            with: format!("{name} in the place of {}", own.0),
+            ours: value(other),
+            margin: 0.0,
+        };
+        Ok::<Check, VerifyError>(Check {
+            log: Some(format!("{decisions} decisions: every set of free processors, every size")),
+            note,
+            swaps: others.iter().map(swap).collect(),
+            ..check
+        })
+    };
+    Ok(vec![
+        check(
+            "pairwise distance under Gen-Alg: largest ratio to the best, over 2 - 2/k",
+            1.0,
+            gen_alg,
+            |worst| worst.of_gen_alg,
+        )?,
+        check("pairwise distance under MM: largest ratio to the best", mm_bound, mm, |worst| {
+            worst.ratio
+        })?,
+    ])
+}
+
+/// Sets of free processors that one thread takes at a time.
+const BATCH: usize = 1 << 10;
+
+/// Asks a strategy about every state of a machine.
+fn worst(
+    topology: &Topology,
+    optima: &Optima,
+    strategy: &str,
+    stop: &Stop,
+) -> Result<Worst, VerifyError> {
+    let spec: AllocatorSpec = strategy.parse().map_err(table)?;
+    let batches = optima.sets().div_ceil(BATCH);
+    let parts = (0..batches).into_par_iter().map(|batch| {
+        stop.check()?;
+        let mut allocator = spec.build(topology, batch as u64).map_err(table)?;
+        let (mut worst, mut chosen) = (Worst::default(), Vec::new());
+        for free in batch * BATCH..((batch + 1) * BATCH).min(optima.sets()) {
+            let is_busy = |node: &NodeId| free & 1 << node.index() == 0;
+            let mut machine = Machine::new(topology.clone());
+            machine.occupy(&topology.nodes().filter(is_busy).collect::<Vec<_>>());
+            allocator.reset();
+            for size in 2..machine.free_count() {
+                chosen.clear();
+                let request = Request::of_size(size as u32);
+                allocator.allocate(&machine, request, &mut chosen).map_err(table)?;
+                let set = chosen.iter().fold(0, |set, node| set | 1 << node.index());
+                worst.push(size, optima.distance(set), optima.best(free, size));
+            }
+        }
+        Ok(worst)
+    });
+    let parts: Vec<Worst> = parts.collect::<Result<_, VerifyError>>()?;
+    Ok(parts.into_iter().fold(Worst::default(), Worst::join))
+}
+
+fn table(error: impl std::fmt::Display) -> VerifyError {
+    VerifyError::Table(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Verdict;
+
+    #[test]
+    fn both_hold_in_every_state_and_would_not_for_random_processors() {
+        for mesh in ["3x4", "2x2x3"] {
+            let checks = of_mesh(mesh, &Stop::new()).expect("small meshes");
+            for check in &checks {
+                assert_eq!(check.verdict(), Verdict::Within, "{check:?}");
+                let breaks = |name: &str| {
+                    let of = |swap: &&Swap| swap.with.starts_with(name);
+                    check.swaps.iter().find(of).is_some_and(|swap| swap.ours > check.published)
+                };
+                assert!(breaks("random"), "{check:?}");
+                assert!(breaks("row-major-free-list"), "{check:?}");
+            }
+            // 2^12 sets with a choice of sizes from 2 to one less than are free.
+            let decisions: u64 = (3..=12).map(|n| binomial(12, n) * (n - 2)).sum();
+            assert!(
+                checks[0].log.as_ref().is_some_and(|log| log.starts_with(&decisions.to_string()))
+            );
+        }
+    }
+
+    fn binomial(n: u64, k: u64) -> u64 {
+        (1..=k).fold(1, |value, i| value * (n + 1 - i) / i)
+    }
+}

@@ -1,0 +1,435 @@
+//! What the text says of its figures.
+
+use super::points::{Load, Points, REPLICATIONS, SERVICE, System};
+use replay_experiment::stream::Metric;
+use replay_core::metrics::estimate::Estimate;
+use crate::claim::claim;
+use crate::{Check, Tolerance, VerifyError};
+
+const BUDDY: &str = "cube-buddy";
+const FIRST_FIT: &str = "first-fit";
+const BEST_FIT: &str = "best-fit";
+const FRAMES: &str = "frame-sliding";
+const SQUARES: &str = "buddy";
+/// The paper's high load, percent.
+const HIGH: u8 = 70;
+/// The loads of its axes, percent.
+const LOADS: [u8; 9] = [10, 20, 30, 40, 50, 60, 70, 80, 90];
+/// Schemes that fold as often at most: t, and k of the limit, on eight dimensions.
+const COMPARED: [(u32, u32); 3] = [(7, 0), (2, 5), (1, 6)];
+
+/// Restricted size reduction around a strategy; none if `t` is 0.
+fn rsr(t: u32, inner: &str) -> String {
+    match t {
+        0 => inner.to_string(),
+        t => format!("rsr[t={t},inner={inner}]"),
+    }
+}
+
+fn limit(k: u32) -> String {
+    format!("limit[k={k},inner={BUDDY}]")
+}
+
+/// The claims, as far as they are checked.
+pub struct Claims {
+    points: Points,
+    checks: Vec<Check>,
+}
+
+/// One claim before its number is known.
+#[derive(Clone, Copy)]
+struct Said<'a> {
+    figure: &'a str,
+    system: System,
+    what: &'a str,
+    bound: &'a str,
+    tolerance: Tolerance,
+    note: &'a str,
+}
+
+impl Claims {
+    /// Nothing is checked yet.
+    pub fn new(points: Points) -> Self {
+        Self { points, checks: Vec::new() }
+    }
+
+    /// The checks so far, and the points that they were made from.
+    pub fn into_parts(self) -> (Vec<Check>, Points) {
+        (self.checks, self.points)
+    }
+
+    fn judge(&mut self, said: &Said<'_>, ours: Estimate) -> Result<(), VerifyError> {
+        let Said { figure, system, what, bound, tolerance, note } = *said;
+        let check = claim(figure, &system.name(), what, bound, ours.mean, tolerance)?;
+        let log = Some(format!("{REPLICATIONS} x {} jobs", self.points.jobs));
+        let note = note.to_string();
+        self.checks.push(Check { margin: ours.half_width, log, note, ..check });
+        Ok(())
+    }
+
+    /// As [`Self::judge`], of what is known to be beyond its bound: at `known`, and why.
+    fn judge_known(
+        &mut self,
+        said: &Said<'_>,
+        ours: Estimate,
+        known: f64,
+        why: &str,
+    ) -> Result<(), VerifyError> {
+        self.judge(said, ours)?;
+        let last = self.checks.pop();
+        self.checks.extend(last.map(|check| check.known(known, why)));
+        Ok(())
+    }
+
+    /// What RSR-1 gains over none, less what RSR-3 gains over that.
+    fn first_less_further(
+        &mut self,
+        (system, load): (System, Load),
+        metric: Metric,
+        inner: &str,
+    ) -> Result<Estimate, VerifyError> {
+        // Both falls as shares of what it is without.
+        let one = self.points.ratio(metric, (system, load), &rsr(1, inner), inner)?;
+        let three = self.points.ratio(metric, (system, load), &rsr(3, inner), inner)?;
+        Ok(Estimate {
+            mean: (1.0 - one.mean) - (one.mean - three.mean),
+            half_width: 2.0 * one.half_width + three.half_width,
+            ..one
+        })
+    }
+
+    /// Figures 1 and 2: more folds carry more load and cost time while there is little.
+    fn range(
+        &mut self,
+        figure: &str,
+        system: System,
+        inner: &str,
+        low: u8,
+    ) -> Result<(), VerifyError> {
+        let more =
+            Said { figure, system, what: "", bound: "1", tolerance: Tolerance::Above, note: "" };
+        // The text denies that further folds help 2D buddy.
+        let most = if inner == SQUARES { 1 } else { 3 };
+        for t in 1..=most {
+            let carried = self.points.carried(system, &rsr(t, inner), &rsr(t - 1, inner))?;
+            let what = match t {
+                1 => format!("{inner}: load carried with RSR-1 over that without"),
+                t => format!("{inner}: load carried with RSR-{t} over that with RSR-{}", t - 1),
+            };
+            self.judge(&Said { what: &what, ..more }, carried)?;
+        }
+        let at = (system, Some(40));
+        let most = self.first_less_further(at, Metric::Turnaround, inner)?;
+        let what = format!(
+            "{inner}: turnaround at load 0.4, share that RSR-1 saves less what RSR-3 saves beyond"
+        );
+        self.judge(&Said { what: &what, bound: "0", ..more }, most)?;
+        let near = self.points.turnaround((system, low), &rsr(3, inner), &rsr(1, inner))?;
+        let load = f64::from(low) / 100.0;
+        let what = format!("{inner}: turnaround at load {load}, RSR-3 over RSR-1");
+        self.judge(&Said { what: &what, ..more }, near)?;
+        let close = Said {
+            what: &what,
+            tolerance: Tolerance::AtMost(0.2),
+            note: "\"very close\": the bound is ours",
+            ..more
+        };
+        self.judge(&close, near)
+    }
+
+    /// On meshes of any shape every further fold carries about as much again.
+    fn range_of_the_first(&mut self, system: System, inner: &str) -> Result<(), VerifyError> {
+        let one = self.points.carried(system, &rsr(1, inner), inner)?;
+        let three = self.points.carried(system, &rsr(3, inner), inner)?;
+        let ours = Estimate {
+            mean: (one.mean - 1.0) - (three.mean - one.mean),
+            half_width: 2.0 * one.half_width + three.half_width,
+            ..one
+        };
+        let what = format!("{inner}: share of load that RSR-1 carries more, less what RSR-3 adds");
+        let said = Said {
+            figure: "section 4.2",
+            system,
+            what: &what,
+            bound: "0",
+            tolerance: Tolerance::Above,
+            note: "\"improved rapidly with a small number\" of folds, further ones \"not significant\"",
+        };
+        // In the full form.
+        let known = [(FIRST_FIT, -0.135), (FRAMES, -0.066)];
+        match known.into_iter().find(|(name, _)| *name == inner) {
+            Some((_, known)) => {
+                let why = "on a mesh of jobs of any shape every further fold carries about as much again, if \
+                           load is meant; of turnaround at load 0.4 it holds";
+                self.judge_known(&said, ours, known, why)
+            }
+            None => self.judge(&said, ours),
+        }
+    }
+
+    /// Figures 1 and 3.
+    pub fn meshes(&mut self) -> Result<(), VerifyError> {
+        let (mesh, squares) = (System::Mesh { square: false }, System::Mesh { square: true });
+        for (figure, system, inner, low) in [
+            ("Fig. 1a", squares, SQUARES, 20),
+            ("Fig. 1b", mesh, FRAMES, 10),
+            ("Fig. 1c", mesh, FIRST_FIT, 10),
+        ] {
+            self.range(figure, system, inner, low)?;
+            self.range_of_the_first(system, inner)?;
+        }
+        self.squares(squares)?;
+        self.best_fit(mesh)?;
+        self.frames(mesh)?;
+        self.frames_against_first_fit(mesh)
+    }
+
+    /// Figure 1a: the first fold is "tremendous", further ones bring nothing.
+    fn squares(&mut self, system: System) -> Result<(), VerifyError> {
+        let one = self.points.turnaround((system, 40), &rsr(1, SQUARES), SQUARES)?;
+        let said = Said {
+            figure: "Fig. 1a",
+            system,
+            what: "buddy: turnaround at load 0.4, RSR-1 over none",
+            bound: "0.5",
+            tolerance: Tolerance::Below,
+            note: "\"tremendous improvement\": the bound is ours",
+        };
+        self.judge(&said, one)?;
+        for load in [30, 40] {
+            let more =
+                self.points.turnaround((system, load), &rsr(2, SQUARES), &rsr(1, SQUARES))?;
+            let what =
+                format!("buddy: turnaround at load {}, RSR-2 over RSR-1", f64::from(load) / 100.0);
+            let said = Said {
+                what: &what,
+                bound: "1",
+                tolerance: Tolerance::Above,
+                note: "no gain by a second fold",
+                ..said
+            };
+            self.judge(&said, more)?;
+        }
+        Ok(())
+    }
+
+    /// Sections 2 and 4.3: First Fit performs as well as the other algorithm of perfect recognition, Best Fit.
+    fn best_fit(&mut self, system: System) -> Result<(), VerifyError> {
+        let equal = Said {
+            figure: "sections 2, 4.3",
+            system,
+            what: "",
+            bound: "1",
+            tolerance: Tolerance::Relative(0.05),
+            note: "\"equally well\": the bound is ours",
+        };
+        let carried = self.points.carried(system, FIRST_FIT, BEST_FIT)?;
+        let what = "load carried by First Fit over that by Best Fit";
+        self.judge(&Said { what, ..equal }, carried)?;
+        for load in [20, 30, 40] {
+            let ours = self.points.turnaround((system, load), FIRST_FIT, BEST_FIT)?;
+            let load = f64::from(load) / 100.0;
+            let what = format!("turnaround at load {load}: First Fit over Best Fit");
+            self.judge(&Said { what: &what, ..equal }, ours)?;
+        }
+        Ok(())
+    }
+
+    /// Section 4.2: with three folds Frame Sliding carries about half the machine; from there on
+    /// turnaround is about ten times the service time.
+    fn frames(&mut self, system: System) -> Result<(), VerifyError> {
+        for (load, tolerance) in [(40, Tolerance::Below), (60, Tolerance::Above)] {
+            let at = self.points.at(system, Some(load), &rsr(3, FRAMES))?;
+            let turnaround = at.of(Metric::Turnaround);
+            let ours = Estimate {
+                mean: turnaround.mean / SERVICE,
+                half_width: turnaround.half_width / SERVICE,
+                ..turnaround
+            };
+            let what = format!(
+                "frame-sliding: turnaround with RSR-3 at load {} over mean service time",
+                f64::from(load) / 100.0
+            );
+            let said = Said {
+                figure: "section 4.2",
+                system,
+                what: &what,
+                bound: "10",
+                tolerance,
+                note: "\"around 50 %\": ten times is reached between 0.4 and 0.6; the loads are ours",
+            };
+            self.judge(&said, ours)?;
+        }
+        Ok(())
+    }
+
+    fn frames_against_first_fit(&mut self, system: System) -> Result<(), VerifyError> {
+        let one = rsr(1, FRAMES);
+        let figure = "Fig. 3";
+        for load in [20, 30, 40] {
+            let close = self.points.turnaround((system, load), &one, FIRST_FIT)?;
+            let what = format!(
+                "turnaround at load {}: Frame Sliding with RSR-1 over First Fit without",
+                f64::from(load) / 100.0
+            );
+            let said = Said {
+                figure,
+                system,
+                what: &what,
+                bound: "1",
+                tolerance: Tolerance::Relative(0.15),
+                note: "\"closely\": the bound is ours",
+            };
+            self.judge(&said, close)?;
+        }
+        let (what, tolerance) = ("", Tolerance::Above);
+        let said = Said { figure, system, what, bound: "1", tolerance, note: "" };
+        let three = rsr(3, FRAMES);
+        let carried = self.points.carried(system, &three, FIRST_FIT)?;
+        let what = "load carried by Frame Sliding with RSR-3 over that by First Fit without";
+        self.judge(&Said { what, ..said }, carried)?;
+        let faster = self.points.turnaround((system, 40), &three, FIRST_FIT)?;
+        let what = "turnaround at load 0.4: Frame Sliding with RSR-3 over First Fit without";
+        self.judge(&Said { what, tolerance: Tolerance::Below, ..said }, faster)?;
+        let worse = self.points.turnaround((system, 5), &three, FIRST_FIT)?;
+        let what = "turnaround at load 0.05: Frame Sliding with RSR-3 over First Fit without";
+        self.judge(&Said { what, ..said }, worse)?;
+        let slightly = Said {
+            what,
+            tolerance: Tolerance::AtMost(0.15),
+            note: "\"slightly worse\": the bound is ours",
+            ..said
+        };
+        self.judge(&slightly, worse)
+    }
+
+    /// Figures 2, 4 and 5.
+    pub fn cube(&mut self, system: System) -> Result<(), VerifyError> {
+        let (part, normal) = match system {
+            System::Cube { normal: true } => ("b", true),
+            _ => ("a", false),
+        };
+        self.range(&format!("Fig. 2{part}"), system, BUDDY, 20)?;
+        self.range_of_the_first(system, BUDDY)?;
+        let used = self.points.at(system, None, &rsr(1, BUDDY))?.of(Metric::Utilization);
+        let said = Said {
+            figure: "section 4.2",
+            system,
+            what: "buddy with RSR-1: utilization at saturation, %",
+            bound: "80",
+            tolerance: Tolerance::Above,
+            note: "",
+        };
+        self.judge(&said, used)?;
+        self.limits(&format!("Fig. 4{part}"), system)?;
+        // The paper shows sizes for one distribution, and does not say which.
+        if normal { Ok(()) } else { self.fairness(system) }
+    }
+
+    /// Figure 4: better than the limit that folds as often at most, at every load.
+    fn limits(&mut self, figure: &str, system: System) -> Result<(), VerifyError> {
+        let less =
+            Said { figure, system, what: "", bound: "1", tolerance: Tolerance::Below, note: "" };
+        for (t, k) in COMPARED {
+            let mut most: Option<(u8, Estimate)> = None;
+            for load in LOADS {
+                let ratio = self.points.turnaround((system, load), &rsr(t, BUDDY), &limit(k))?;
+                if most.is_none_or(|(_, known)| ratio.mean > known.mean) {
+                    most = Some((load, ratio));
+                }
+            }
+            let Some((load, ratio)) = most else { continue };
+            let what =
+                format!("buddy: turnaround with RSR-{t} over limit-{k}, loads 0.1 to 0.9, most");
+            let note = format!("most at load {}", f64::from(load) / 100.0);
+            self.judge(&Said { what: &what, note: &note, ..less }, ratio)?;
+        }
+        Ok(())
+    }
+
+    /// Figure 5, at a load of 0.7.
+    fn fairness(&mut self, system: System) -> Result<(), VerifyError> {
+        let (largest, least) = (128, 1);
+        let at = (system, Some(HIGH));
+        let spread = |points: &mut Points, strategy: &str| {
+            Ok::<Estimate, VerifyError>(points.at(at.0, at.1, strategy)?.size_ratio(largest, least))
+        };
+        let figure = "Fig. 5";
+        let above =
+            Said { figure, system, what: "", bound: "2", tolerance: Tolerance::Above, note: "" };
+        // A 7-cube on one processor; nobody waits at a limit of 0.
+        let zero = spread(&mut self.points, &limit(0))?;
+        let what = "limit-0: turnaround of 7-cubes over that of single processors";
+        let tolerance = Tolerance::Relative(0.05);
+        self.judge(&Said { what, bound: "128", tolerance, ..above }, zero)?;
+        if let Some(check) = self.checks.last_mut() {
+            check.is_claim = false;
+        }
+        for (name, strategy) in
+            [("RSR-2", rsr(2, BUDDY)), ("RSR-7", rsr(7, BUDDY)), ("limit-5", limit(5))]
+        {
+            let ours = spread(&mut self.points, &strategy)?;
+            let what = format!("{name}: turnaround of 7-cubes over that of single processors");
+            let note = "\"unfairly\": the bound is ours";
+            self.judge(&Said { what: &what, note, ..above }, ours)?;
+        }
+        for (name, strategy) in [("RSR-1", rsr(1, BUDDY)), ("limit-6", limit(6))] {
+            let ours = spread(&mut self.points, &strategy)?;
+            let what = format!("{name}: turnaround of 7-cubes over that of single processors");
+            let note = "\"close response time for all job sizes\": the bound is ours";
+            let tolerance = Tolerance::Below;
+            self.judge(&Said { what: &what, tolerance, note, ..above }, ours)?;
+        }
+        for (t, k) in [(7, 0), (2, 5)] {
+            let (own, other) =
+                (spread(&mut self.points, &rsr(t, BUDDY))?, spread(&mut self.points, &limit(k))?);
+            let mean = own.mean / other.mean;
+            let relative = |of: Estimate| of.half_width / of.mean;
+            let half_width = mean * (relative(own) + relative(other));
+            let what = format!("the same ratio, RSR-{t} over limit-{k}");
+            let ours = Estimate { mean, half_width, ..own };
+            let (bound, tolerance, note) = ("1", Tolerance::Below, "fairer");
+            self.judge(&Said { what: &what, bound, tolerance, note, ..above }, ours)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Verdict;
+    use crate::chang_mohapatra::points::point;
+    use replay_core::stop::Stop;
+
+    /// With few jobs most intervals are wide, but what is judged is not beyond them; and what is said
+    /// to contradict does.
+    #[test]
+    fn no_claim_that_is_judged_is_false() {
+        let mut suite = Claims::new(Points::new(1_500, Stop::new()));
+        suite.meshes().expect("they run");
+        suite.cube(System::Cube { normal: false }).expect("it runs");
+        let (checks, _) = suite.into_parts();
+        for check in &checks {
+            assert_eq!(check.surprise(), None, "{}: {:?}", check.what, check.ours);
+        }
+        // In full -0.135 +- 0.010 with First Fit, and -0.066 +- 0.023 with Frame Sliding.
+        let known: Vec<&Check> = checks.iter().filter(|check| check.known.is_some()).collect();
+        assert_eq!(known.len(), 2);
+        let contradicts = |check: &&Check| check.verdict() == Verdict::Contradicts;
+        let undecided = |check: &&Check| check.verdict() == Verdict::Undecided;
+        assert!(known.iter().all(|check| contradicts(check) || undecided(check)), "{known:?}");
+    }
+
+    /// 255 / 8 processors a job, 5 time units each, on 256.
+    #[test]
+    fn load_is_work_over_capacity() {
+        let at = |system, load| point(system, Some(load), BUDDY, 1000).expect("a point");
+        let uniform = at(System::Cube { normal: false }, 70);
+        assert!((uniform.arrivals() - 256.0 / (255.0 / 8.0 * 5.0) * 0.7).abs() < 1e-12);
+        for system in [System::Cube { normal: true }, System::Mesh { square: true }] {
+            let share = at(system, 40).offered_load().expect("run times");
+            assert!((share - 0.4).abs() < 1e-12, "{share}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The simulated systems, and their points.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use replay_experiment::Watch;
+use replay_experiment::stream::{Counting, Estimates, Life, Metric, Point, estimate_unless};
+use replay_core::metrics::estimate::{Estimate, StopRule};
+use crate::VerifyError;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::stop::Stop;
+use replay_core::topology::Topology;
+use replay_core::workload::stochastic::{Arrivals, StochasticStream};
+
+const SEED: u64 = 1;
+pub const REPLICATIONS: u64 = 5;
+/// Mean service time, in time units.
+pub const SERVICE: f64 = 5.0;
+/// Completions of a replication that do not count.
+const WARM_UP: u32 = 500;
+
+/// A machine with its requests.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum System {
+    /// A mesh of 32 x 32; sides uniform.
+    Mesh { square: bool },
+    /// A hypercube of eight dimensions; requests of 0 to 7, uniform or nearly normal.
+    Cube { normal: bool },
+}
+
+impl System {
+    pub fn machine(self) -> &'static str {
+        match self {
+            System::Mesh { .. } => "32x32",
+            System::Cube { .. } => "hypercube:8",
+        }
+    }
+
+    /// The machine and what is asked of it.
+    pub fn name(self) -> String {
+        let requests = match self {
+            System::Mesh { square: false } => "uniform sides",
+            System::Mesh { square: true } => "uniform squares",
+            System::Cube { normal: false } => "uniform dimensions",
+            System::Cube { normal: true } => "normal dimensions",
+        };
+        format!("{} {requests}", self.machine())
+    }
+
+    pub fn sides(self) -> &'static str {
+        match self {
+            System::Mesh { square: false } => "uniform",
+            System::Mesh { square: true } => "uniform[equal=yes]",
+            System::Cube { normal: false } => {
+                "subcubes[shares=0.125,0.125,0.125,0.125,0.125,0.125,0.125,0.125]"
+            }
+            System::Cube { normal: true } => {
+                "subcubes[shares=0.025,0.076,0.162,0.237,0.237,0.162,0.076,0.025]"
+            }
+        }
+    }
+}
+
+/// Percent of what the machine can do; `None`: all jobs are there at once.
+pub type Load = Option<u8>;
+
+/// The points, each estimated once.
+pub struct Points {
+    pub jobs: u32,
+    pub stop: Stop,
+    pub known: BTreeMap<(System, Load, String), Estimates>,
+    /// Strategies that take each other's place where both were run.
+    pub exchanged: Option<[String; 2]>,
+}
+
+fn defect(error: impl std::fmt::Display) -> VerifyError {
+    VerifyError::Table(error.to_string())
+}
+
+impl Points {
+    /// Points of replications of so many jobs.
+    pub fn new(jobs: u32, stop: Stop) -> Self {
+        Self { jobs, stop, known: BTreeMap::new(), exchanged: None }
+    }
+
+    /// The strategies of all points so far.
+    pub fn strategies(&self) -> Vec<String> {
+        let names: BTreeSet<&String> = self.known.keys().map(|(_, _, name)| name).collect();
+        names.into_iter().cloned().collect()
+    }
+
+    /// The strategy whose numbers stand for those of this one.
+    fn standing_for<'a>(&'a self, strategy: &'a str, system: System, load: Load) -> &'a str {
+        let other = self.exchanged.as_ref().and_then(|[a, b]| match strategy {
+            strategy if strategy == a => Some(b),
+            strategy if strategy == b => Some(a),
+            _ => None,
+        });
+        let ran = |other: &&String| self.known.contains_key(&(system, load, (*other).clone()));
+        other.filter(ran).map_or(strategy, String::as_str)
+    }
+
+    pub fn at(
+        &mut self,
+        system: System,
+        load: Load,
+        strategy: &str,
+    ) -> Result<&Estimates, VerifyError> {
+        let key = (system, load, self.standing_for(strategy, system, load).to_string());
+        if !self.known.contains_key(&key) {
+            let point = point(system, load, &key.2, self.jobs)?;
+            let rule = StopRule::exactly(REPLICATIONS);
+            let watch = Watch::new(&self.stop);
+            let watched = &[Metric::Turnaround];
+            self.known.insert(key.clone(), estimate_unless(watch, &point, SEED, &rule, watched)?);
+        }
+        Ok(&self.known[&key])
+    }
+
+    /// A metric of one strategy over that of another, with the same jobs.
+    pub fn ratio(
+        &mut self,
+        metric: Metric,
+        (system, load): (System, Load),
+        strategy: &str,
+        base: &str,
+    ) -> Result<Estimate, VerifyError> {
+        let own = self.at(system, load, strategy)?.clone();
+        Ok(own.ratio(self.at(system, load, base)?, metric))
+    }
+
+    /// Mean turnaround of one strategy over that of another.
+    pub fn turnaround(
+        &mut self,
+        at: (System, u8),
+        strategy: &str,
+        base: &str,
+    ) -> Result<Estimate, VerifyError> {
+        self.ratio(Metric::Turnaround, (at.0, Some(at.1)), strategy, base)
+    }
+
+    /// The load that a strategy carries over that which another does.
+    pub fn carried(
+        &mut self,
+        system: System,
+        strategy: &str,
+        base: &str,
+    ) -> Result<Estimate, VerifyError> {
+        self.ratio(Metric::FinishTime, (system, None), base, strategy)
+    }
+}
+
+/// One point of the figures.
+pub fn point(system: System, load: Load, strategy: &str, jobs: u32) -> Result<Point, VerifyError> {
+    let topology: Topology = system.machine().parse().map_err(defect)?;
+    let mut stream = StochasticStream {
+        sides: system.sides().parse().map_err(defect)?,
+        service: format!("exponential[mean={SERVICE}]").parse().map_err(defect)?,
+        jobs,
+        ..StochasticStream::new(topology.extents())
+    };
+    stream.arrivals = match load {
+        None => Arrivals::AtOnce,
+        // The paper's rate: system size / (mean job size x mean service time) x load.
+        Some(percent) => {
+            let size = stream.mean_size().map_err(defect)?;
+            let rate = topology.processors() as f64 / (size * SERVICE) * f64::from(percent) / 100.0;
+            Arrivals::Exponential { mean: 1.0 / rate }
+        }
+    };
+    // Where all are there at once nothing is to warm up.
+    let warm_up = if load.is_some() { WARM_UP } else { 0 };
+    Ok(Point {
+        stream,
+        scheduler: SchedulerSpec::fcfs(),
+        allocator: strategy.parse().map_err(defect)?,
+        life: Life::RunTimes,
+        counting: Counting {
+            warm_up,
+            by_size: load == Some(70) && system.machine() != "32x32",
+            completions: None,
+        },
+        topology,
+    })
+}

@@ -1,0 +1,577 @@
+//! Johnson, Bunde, Leung: "A Tie-Breaking Strategy for Processor Allocation in Meshes".
+//!
+//! # Tolerances
+//!
+//! The paper names the versions of its logs. Where that very version runs, means must
+//! agree within 0.001 (hops, or percentage points of an improvement), tie counts within 1, and what is
+//! printed with one decimal must round to it. The archive has since converted some logs anew: the same jobs
+//! with slightly different times. On those, means, ties and improvements must agree within
+//! what 95 % of perturbed copies of the log do, by log and scheduler (`johnson/spread.csv`); how single job
+//! sizes fare hangs on few jobs, whose mean changes by many percent if a job is moved by a second: it is
+//! shown but not judged on one log. With shaken copies of it ([`Selection::shake`]) such a row is
+//! judged by their interval: ours is their mean, and the printed number, that of a single log, must
+//! lie where 95 % of single logs do, mean ± t s √(1 + 1/N) of N copies with standard deviation s.
+//! A log with another number of jobs than the paper's is not compared.
+
+mod claims;
+mod spread;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Check, NotRun, Ours, Sample, Selection, Suite, Swap, Tolerance, VerifyError};
+use replay_experiment::shaken::CONFIDENCE;
+use replay_experiment::{Cell, Measure, RunResult, Trace, Watch, run_cells};
+use replay_core::metrics::by_size::improvement;
+use replay_core::metrics::estimate::{Accumulator, student_t};
+use replay_core::metrics::{SizeChange, SizeRow};
+use replay_core::number::fixed;
+use replay_core::stop::{Stop, Stopped};
+use replay_core::workload::{Manifest, Policy, Shake, Window, Workload};
+use spread::Spread;
+
+/// The suite.
+pub const SUITE: Suite = Suite {
+    name: "johnson",
+    about: "Johnson, Bunde, Leung: tie-breaking for MC1x1 on real traces (Figs. 3, 4, 8, 10, 12, 14, 15, 16, 18, claims of the text)",
+    full: None,
+    verify,
+};
+
+/// The numbers as printed.
+const TABLE: &str = include_str!("johnson.csv");
+
+/// What is printed.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, serde::Deserialize, serde::Serialize,
+)]
+#[serde(rename_all = "snake_case")]
+enum Metric {
+    Jobs,
+    MeanPairwiseL1,
+    ImprovementPercent,
+    TiedDecisions,
+    TiedPercent,
+    MeanTied,
+    JobsOfFixedSize,
+    #[serde(rename = "jobs_of_size_2")]
+    JobsOfSize2,
+    #[serde(rename = "rank_of_size_2")]
+    RankOfSize2,
+    TopSizesImproved,
+    JobsOfNextSize,
+    WorseningOfNextSize,
+    WorstSize,
+    RankOfWorstSize,
+    WorstWorsening,
+    #[serde(rename = "sizes_worse_by_15_percent")]
+    SizesWorseBy15Percent,
+    #[serde(rename = "worsening_of_size_2")]
+    WorseningOfSize2,
+}
+
+impl Metric {
+    /// Whether it is about single job sizes.
+    fn is_by_size(self) -> bool {
+        use Metric::*;
+        !self.is_of_the_log()
+            && !matches!(
+                self,
+                MeanPairwiseL1 | ImprovementPercent | TiedDecisions | TiedPercent | MeanTied
+            )
+    }
+
+    /// Whether it counts jobs of the log, whatever the strategy.
+    fn is_of_the_log(self) -> bool {
+        use Metric::*;
+        matches!(self, Jobs | JobsOfFixedSize | JobsOfSize2 | RankOfSize2)
+    }
+
+    /// Whether it is an amount of single job sizes, of which there is a mean over logs.
+    fn is_amount_by_size(self) -> bool {
+        use Metric::*;
+        matches!(self, TopSizesImproved | WorstWorsening | SizesWorseBy15Percent | WorseningOfSize2)
+    }
+
+    fn needs_ties(self) -> bool {
+        matches!(self, Metric::TiedDecisions | Metric::TiedPercent | Metric::MeanTied)
+    }
+
+    /// Its name in words.
+    fn words(self) -> String {
+        let name = serde_json::to_value(self).unwrap_or_default();
+        name.as_str().unwrap_or_default().replace('_', " ")
+    }
+}
+
+#[derive(Clone, Debug, serde::Deserialize)]
+struct Row {
+    figure: String,
+    trace: String,
+    jobs: usize,
+    mesh: String,
+    scheduler: String,
+    allocator: String,
+    tie: String,
+    metric: Metric,
+    printed: String,
+    corrected: String,
+    /// Our number, if it is known to be beyond the tolerance.
+    known: Option<f64>,
+    known_why: String,
+    note: String,
+}
+
+impl Row {
+    fn strategy(&self) -> String {
+        if self.tie.is_empty() {
+            self.allocator.clone()
+        } else {
+            format!("{}[tie={}]", self.allocator, self.tie)
+        }
+    }
+
+    fn what(&self) -> String {
+        if self.metric.is_of_the_log() {
+            return self.metric.words();
+        }
+        let tie = if self.tie.is_empty() { String::new() } else { format!(" ({})", self.tie) };
+        format!("{} {} {}{tie}", self.metric.words(), self.scheduler, self.allocator)
+    }
+
+    /// The order of equally frequent sizes, the processors of the last shell and the walls of a corner were chosen
+    /// on one number each.
+    fn sample(&self) -> Sample {
+        let is_kth =
+            self.trace.starts_with("KTH") && ["", "2,13,20,6"].contains(&self.tie.as_str());
+        match self.metric {
+            Metric::RankOfWorstSize => Sample::Fitted,
+            Metric::MeanPairwiseL1 | Metric::ImprovementPercent
+                if is_kth && self.figure == "fig8" =>
+            {
+                Sample::Fitted
+            }
+            _ => Sample::Outside,
+        }
+    }
+
+    fn tolerance(&self, own_log: bool, spreads: &[Spread]) -> Tolerance {
+        use Metric::*;
+        if let Some(tolerance) = (!own_log).then(|| spread::tolerance(spreads, self)).flatten() {
+            return tolerance;
+        }
+        match self.metric {
+            WorseningOfNextSize => Tolerance::Below,
+            MeanPairwiseL1 | ImprovementPercent | WorstWorsening | WorseningOfSize2 if own_log => {
+                Tolerance::Absolute(0.001)
+            }
+            TiedDecisions if own_log => Tolerance::Absolute(1.0),
+            TiedPercent | MeanTied if own_log => Tolerance::Absolute(0.05),
+            _ => Tolerance::Absolute(0.0),
+        }
+    }
+}
+
+fn rows() -> Result<Vec<Row>, VerifyError> {
+    let rows: Result<_, csv::Error> =
+        csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize().collect();
+    rows.map_err(|e| VerifyError::Table(e.to_string()))
+}
+
+/// The log that stands for a trace of the paper, or why there is none.
+fn find(trace: &str, selection: &Selection) -> Result<Result<Arc<Workload>, NotRun>, VerifyError> {
+    let manifest = Manifest::embedded().map_err(|e| VerifyError::Table(e.to_string()))?;
+    // The paper's own version first, then whatever the archive has now.
+    let known = manifest.matching(trace).next();
+    let alias = known.and_then(|known| known.aliases.first()).map_or(trace, String::as_str);
+    let mut paths =
+        [trace, alias].into_iter().map(|name| selection.traces.resolve(name, &manifest));
+    let Some(path) = paths.find_map(Result::ok) else {
+        return Ok(Err(NotRun::Absent(format!("scripts/fetch-traces.sh {alias}"))));
+    };
+    let workload = Workload::load(path, &Policy::JOHNSON, &Window::ALL, Default::default())?;
+    Ok(Ok(Arc::new(workload)))
+}
+
+/// Why a log is another than the paper's, which had so many jobs.
+fn other_log(workload: &Workload, jobs: usize) -> Option<NotRun> {
+    let (name, found) = (&workload.name, workload.jobs.len());
+    let difference = || format!("{name} has {found} jobs, the paper's log {jobs}");
+    (found != jobs).then(|| NotRun::OtherLog(difference()))
+}
+
+fn verify(
+    selection: &Selection,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<Check>, VerifyError> {
+    let rows: Vec<Row> = rows()?.into_iter().filter(|row| selection.includes(&row.trace)).collect();
+    let mut traces: Vec<&Row> = Vec::new();
+    for row in &rows {
+        if !traces.iter().any(|seen| seen.trace == row.trace) {
+            traces.push(row);
+        }
+    }
+    let spreads_of_logs = spread::spreads()?;
+    let (mut checks, mut claimed) = (Vec::new(), Vec::new());
+    for first in traces {
+        let of_trace = rows.iter().enumerate().filter(|(_, row)| row.trace == first.trace);
+        let workload = match find(&first.trace, selection)? {
+            Ok(workload) => workload,
+            Err(why) => {
+                progress(&format!("{}: not run: {why}", first.trace));
+                for (at, row) in of_trace {
+                    checks
+                        .push((at, check(row, None, Ours::NotRun(why.clone()), &spreads_of_logs)?));
+                }
+                continue;
+            }
+        };
+        if let Some(why) = other_log(&workload, first.jobs) {
+            progress(&format!("{}: not run: {why}", first.trace));
+            for (at, row) in of_trace {
+                // That the log has another number of jobs is itself a number of Fig. 3.
+                let ours = match row.metric {
+                    Metric::Jobs => Ours::Judged(workload.jobs.len() as f64),
+                    _ => Ours::NotRun(why.clone()),
+                };
+                let log = Some((workload.name.as_str(), false));
+                checks.push((at, check(row, log, ours, &spreads_of_logs)?));
+            }
+            continue;
+        }
+        progress(&format!("{}: running {}", first.trace, workload.name));
+        let wanted: Vec<&Row> = of_trace.clone().map(|(_, row)| row).collect();
+        let trace = trace_of(&wanted, workload.clone())?;
+        let of_claims = claims::strategies(&first.trace);
+        let results = run_all(&wanted, &of_claims, &trace, &selection.stop)?;
+        claimed.extend(claims::claims(&first.trace, &workload.name, &results, &spreads_of_logs)?);
+        let own_log = workload.name == first.trace;
+        let spreads = match selection.shake {
+            Some(shake) if !own_log => {
+                let wanted = wanted.iter().copied().filter(|row| row.metric.is_amount_by_size());
+                spreads(&wanted.collect::<Vec<_>>(), &trace, &shake, selection, progress)?
+            }
+            _ => Spreads::new(),
+        };
+        for (at, row) in of_trace {
+            let ours = value(row, &results, &workload);
+            let ours = ours.map_or(Ours::NotRun(NotRun::NoValue), Ours::Judged);
+            let log = Some((workload.name.as_str(), own_log));
+            let mut check = check(row, log, ours, &spreads_of_logs)?;
+            check.swaps = swaps(row, &wanted, &results, &workload);
+            let elsewhere = row.metric.is_by_size() && !own_log;
+            let why = "judged on the paper's own log, or by shaken copies (--shake)";
+            checks.push(match spreads.get(&at_of(row)) {
+                Some(spread) => (at, by_spread(check, spread)),
+                None => (at, if elsewhere { check.not_judged(why) } else { check }),
+            });
+        }
+    }
+    // In the order of the table, whatever the order of the runs.
+    checks.sort_by_key(|&(at, _)| at);
+    Ok(checks.into_iter().map(|(_, check)| check).chain(claimed).collect())
+}
+
+/// Results by (scheduler, strategy).
+type Results = BTreeMap<(String, String), RunResult>;
+
+/// By row: what its number comes to on every shaken copy of the log.
+type Spreads = BTreeMap<(String, String, Metric), Accumulator>;
+
+/// What tells rows of one trace apart that are about single job sizes.
+fn at_of(row: &Row) -> (String, String, Metric) {
+    (row.scheduler.clone(), row.strategy(), row.metric)
+}
+
+/// The numbers of these rows on shaken copies of the trace.
+fn spreads(
+    rows: &[&Row],
+    trace: &Arc<Trace>,
+    shake: &Shake,
+    selection: &Selection,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Spreads, VerifyError> {
+    let mut spreads = Spreads::new();
+    if rows.is_empty() {
+        return Ok(spreads);
+    }
+    progress(&format!("{}: running {} shaken copies", trace.workload.name, shake.copies));
+    for copy in 1..=shake.copies {
+        let trace = trace.shaken(shake, copy);
+        let results = run_all(rows, &[], &trace, &selection.stop)?;
+        for row in rows {
+            if let Some(value) = value(row, &results, &trace.workload) {
+                spreads.entry(at_of(row)).or_default().push(value);
+            }
+        }
+    }
+    Ok(spreads)
+}
+
+/// The check of a number of one log, judged by what single shaken logs come to.
+fn by_spread(check: Check, spread: &Accumulator) -> Check {
+    let (copies, mean) = (spread.count(), spread.estimate(CONFIDENCE));
+    if copies < 2 {
+        return check.not_judged("no two shaken copies have such a number");
+    }
+    let single = spread.variance() * (1.0 + 1.0 / copies as f64);
+    let reach = student_t(CONFIDENCE, copies - 1) * single.sqrt();
+    let ours = check
+        .value()
+        .map_or(String::new(), |ours| format!("{} on the log itself; ", fixed(ours, 3)));
+    let note = format!("{ours}mean of {copies} shaken copies {}", check.note);
+    Check {
+        ours: Ours::Judged(mean.mean),
+        margin: mean.half_width,
+        tolerance: Tolerance::OfShaken(reach),
+        note: note.trim_end().to_string(),
+        ..check
+    }
+}
+
+/// The log on the machine of the paper.
+fn trace_of(rows: &[&Row], workload: Arc<Workload>) -> Result<Arc<Trace>, VerifyError> {
+    let table = |e: &dyn std::fmt::Display| VerifyError::Table(e.to_string());
+    let none = || VerifyError::Table("a trace without a number".to_string());
+    let topology = rows.first().ok_or_else(none)?.mesh.parse().map_err(|e| table(&e))?;
+    let schedulers = rows.iter().map(|row| row.scheduler.parse()).collect::<Result<Vec<_>, _>>();
+    let schedulers = schedulers.map_err(|e| table(&e))?;
+    Ok(Arc::new(Trace::new(workload, topology, Policy::JOHNSON.name, &schedulers)))
+}
+
+/// Runs what the rows need, and more strategies under FCFS.
+fn run_all(
+    rows: &[&Row],
+    more: &[String],
+    trace: &Arc<Trace>,
+    stop: &Stop,
+) -> Result<Results, VerifyError> {
+    let table = |e: &dyn std::fmt::Display| VerifyError::Table(e.to_string());
+    // (scheduler, strategy) -> whether ties are counted
+    let mut wanted: BTreeMap<(String, String), bool> = BTreeMap::new();
+    for row in rows {
+        *wanted.entry((row.scheduler.clone(), row.strategy())).or_default() |=
+            row.metric.needs_ties();
+        if row.metric.is_by_size() || row.metric == Metric::ImprovementPercent {
+            wanted.entry((row.scheduler.clone(), row.allocator.clone())).or_default();
+        }
+    }
+    for strategy in more {
+        wanted.entry(("fcfs".to_string(), strategy.clone())).or_default();
+    }
+    let mut results = Results::new();
+    for ties in [true, false] {
+        let batch: Vec<_> =
+            wanted.iter().filter(|(_, wants)| **wants == ties).map(|(key, _)| key).collect();
+        let cell = |(scheduler, strategy): &&(String, String)| {
+            Ok(Cell {
+                trace: trace.clone(),
+                scheduler: scheduler.parse().map_err(|e| table(&e))?,
+                allocator: strategy.parse().map_err(|e| table(&e))?,
+                seed: 0,
+            })
+        };
+        let cells = batch.iter().map(cell).collect::<Result<Vec<_>, VerifyError>>()?;
+        let measure = Measure { ties, ..Measure::default() };
+        let mut failure = None;
+        let mut done = 0;
+        run_cells(&cells, measure, Watch::new(stop), |outcome| {
+            match outcome {
+                Ok(result) => {
+                    done += 1;
+                    results.insert(batch[result.run as usize].clone(), result);
+                }
+                Err(error) => failure = Some(error),
+            }
+            failure.is_none()
+        });
+        if let Some(error) = failure {
+            return Err(error.into());
+        }
+        // An interrupted suite has not the numbers that it was asked for.
+        if done < batch.len() {
+            return Err(Stopped.into());
+        }
+    }
+    Ok(results)
+}
+
+fn value(row: &Row, results: &Results, workload: &Workload) -> Option<f64> {
+    let result = results.get(&(row.scheduler.clone(), row.strategy()))?;
+    let metrics = &result.metrics;
+    match row.metric {
+        Metric::MeanPairwiseL1 => return Some(metrics.mean_pairwise_l1),
+        Metric::TiedDecisions => return metrics.ties.map(|ties| ties.tied_decisions as f64),
+        Metric::TiedPercent => return metrics.ties.map(|ties| ties.tied_percent),
+        Metric::MeanTied => return metrics.ties.map(|ties| ties.mean_tied),
+        Metric::Jobs => return Some(workload.jobs.len() as f64),
+        Metric::JobsOfSize2 => {
+            return Some(workload.jobs.iter().filter(|job| job.size == 2).count() as f64);
+        }
+        Metric::RankOfSize2 => {
+            let size_2 = result.by_size.iter().find(|row| row.size == 2)?;
+            return Some(f64::from(size_2.size_rank));
+        }
+        Metric::JobsOfFixedSize => {
+            let fixed = |size: u32| size == 1 || size as usize == result.processors;
+            return Some(workload.jobs.iter().filter(|job| fixed(job.size)).count() as f64);
+        }
+        _ => {}
+    }
+    let baseline = results.get(&(row.scheduler.clone(), row.allocator.clone()))?;
+    if row.metric == Metric::ImprovementPercent {
+        let whole = baseline.metrics.mean_pairwise_l1;
+        return Some(100.0 * (1.0 - metrics.mean_pairwise_l1 / whole));
+    }
+    by_size_value(row.metric, &baseline.by_size, &result.by_size, result.processors)
+}
+
+/// What the row would come to with the runs of the other strategies of its log and scheduler.
+fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Vec<Swap> {
+    // The jobs of the log do not depend on the strategy.
+    if row.metric.is_of_the_log() {
+        return Vec::new();
+    }
+    let others: BTreeMap<String, &Row> = rows
+        .iter()
+        .filter(|other| other.scheduler == row.scheduler && other.strategy() != row.strategy())
+        .map(|other| (other.strategy(), *other))
+        .collect();
+    let swap = |(with, other): (String, &Row)| {
+        let (allocator, tie) = (other.allocator.clone(), other.tie.clone());
+        // Against no tie-breaking, of which nothing can be said by size.
+        let of_baseline = row.metric.is_by_size() || row.metric == Metric::ImprovementPercent;
+        if of_baseline && tie.is_empty() {
+            return None;
+        }
+        let ours = value(&Row { allocator, tie, ..row.clone() }, results, workload)?;
+        Some(Swap { with, ours, margin: 0.0 })
+    };
+    others.into_iter().filter_map(swap).collect()
+}
+
+/// What the paper says of single job sizes (section III, Figs. 9 to 14). Sizes that no
+/// allocator can change are neither improved nor worsened.
+fn by_size_value(
+    metric: Metric,
+    baseline: &[SizeRow],
+    run: &[SizeRow],
+    processors: usize,
+) -> Option<f64> {
+    let mut changes = improvement(baseline, run, processors);
+    changes.sort_by_key(|change| change.size_rank);
+    let improved = |change: &SizeChange| change.fixed || change.improvement_percent > 0.0;
+    let top = changes.iter().take_while(|change| improved(change)).count();
+    let worst =
+        changes.iter().min_by(|a, b| a.improvement_percent.total_cmp(&b.improvement_percent))?;
+    let worsening = |change: &SizeChange| -change.improvement_percent;
+    Some(match metric {
+        Metric::TopSizesImproved => top as f64,
+        Metric::JobsOfNextSize => changes.get(top)?.jobs as f64,
+        Metric::WorseningOfNextSize => worsening(changes.get(top)?),
+        Metric::WorstSize => f64::from(worst.size),
+        Metric::RankOfWorstSize => f64::from(worst.size_rank),
+        Metric::WorstWorsening => worsening(worst),
+        Metric::SizesWorseBy15Percent => {
+            changes.iter().filter(|change| worsening(change) > 15.0).count() as f64
+        }
+        Metric::WorseningOfSize2 => worsening(changes.iter().find(|change| change.size == 2)?),
+        _ => return None,
+    })
+}
+
+/// A row beside ours; `log` is what ran, and whether it is the paper's own.
+fn check(
+    row: &Row,
+    log: Option<(&str, bool)>,
+    ours: Ours,
+    spreads: &[Spread],
+) -> Result<Check, VerifyError> {
+    let compared = if row.corrected.is_empty() { &row.printed } else { &row.corrected };
+    let published =
+        compared.parse().map_err(|_| VerifyError::Table(format!("\"{compared}\" is no number")))?;
+    let check = Check {
+        figure: row.figure.clone(),
+        workload: row.trace.clone(),
+        log: log.map(|(name, _)| name.to_string()),
+        what: row.what(),
+        printed: row.printed.clone(),
+        published,
+        ours,
+        margin: 0.0,
+        tolerance: row.tolerance(log.is_none_or(|(_, own)| own), spreads),
+        note: row.note.clone(),
+        is_claim: false,
+        known: None,
+        swaps: Vec::new(),
+        over_packets: None,
+        sample: row.sample(),
+        printed_bound: false,
+    };
+    Ok(match row.known {
+        Some(ours) => check.known(ours, &row.known_why),
+        None => check,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_one_log_is_judged_by_what_single_logs_come_to() {
+        let row =
+            rows().expect("the table").into_iter().find(|row| row.metric == Metric::WorstWorsening);
+        let row = row.expect("such a row");
+        let judged = |values: &[f64]| {
+            let check = check(&row, None, Ours::Judged(50.0), &[]).expect("a number");
+            let check = Check { published: 10.0, printed: "10".to_string(), ..check };
+            by_spread(check, &values.iter().copied().collect())
+        };
+        // Mean 14, s 2: t(3) = 3.182 times 2 times the root of 1.25 is 7.12.
+        let near =
+            judged(&[12.0, 16.0, 12.0, 16.0].map(|v: f64| 14.0 + (v - 14.0) * 0.75_f64.sqrt()));
+        let Tolerance::OfShaken(reach) = near.tolerance else { panic!("{near:?}") };
+        assert!((reach - 7.116).abs() < 0.001, "{reach}");
+        assert_eq!(near.verdict(), super::super::Verdict::Within);
+        let far = judged(&[18.0, 18.1, 18.2, 18.3]);
+        assert_eq!(far.verdict(), super::super::Verdict::Differs);
+        assert!(matches!(judged(&[10.0]).verdict(), super::super::Verdict::NotJudged(_)));
+    }
+
+    #[test]
+    fn every_published_row_can_be_read_and_names_something_we_run() {
+        let rows = rows().expect("the table is sound");
+        assert_eq!(rows.len(), 132);
+        for row in rows {
+            row.strategy().parse::<replay_core::allocator::registry::AllocatorSpec>().expect("known");
+            row.scheduler.parse::<replay_core::scheduler::registry::SchedulerSpec>().expect("known");
+            row.mesh.parse::<replay_core::topology::Topology>().expect("a mesh");
+            check(&row, None, Ours::NotRun(NotRun::NoValue), &[]).expect("a number");
+        }
+    }
+    #[test]
+    fn a_suite_that_was_stopped_has_no_numbers() {
+        let rows = rows().expect("the table");
+        let wanted: Vec<&Row> = rows.iter().filter(|row| row.trace == rows[0].trace).collect();
+        let swf = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n";
+        let jobs = Workload::from_reader(
+            swf.as_bytes(),
+            "tiny.swf",
+            &Policy::JOHNSON,
+            &Window::ALL,
+            Default::default(),
+        );
+        let trace = trace_of(&wanted, Arc::new(jobs.expect("jobs"))).expect("a trace");
+        let stop = Stop::new();
+        let all = run_all(&wanted, &[], &trace, &stop).expect("nobody stops it");
+        // Every result is that of its own name.
+        for ((scheduler, strategy), result) in &all {
+            assert_eq!(&result.key.scheduler, scheduler);
+            assert_eq!(strategy.contains("tie="), result.key.tie.is_some(), "{strategy}");
+        }
+        stop.raise();
+        let ended = run_all(&wanted, &[], &trace, &stop);
+        assert!(matches!(ended, Err(VerifyError::Stopped(_))), "{ended:?}");
+    }
+}

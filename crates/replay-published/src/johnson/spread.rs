@@ -1,0 +1,98 @@
+//! How far the numbers of converted logs are apart on perturbed copies.
+//!
+//! `scripts/experiments/johnson-spread.sh` writes the table: of each log that the archive has converted since,
+//! scheduler and metric, the standard deviation over 20 copies of `--shake`, pooled over tie vectors.
+
+use super::{Metric, Row};
+use replay_experiment::shaken::CONFIDENCE;
+use replay_core::metrics::estimate::student_t;
+use crate::{Tolerance, VerifyError};
+
+const TABLE: &str = include_str!("spread.csv");
+
+/// Deviation over copies of a log: in percent of the mean, of an improvement in percentage points.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub(super) struct Spread {
+    trace: String,
+    scheduler: String,
+    metric: Metric,
+    /// Whether it is of runs with tie-breaking: yes or no.
+    tied: String,
+    deviation: f64,
+    copies: u64,
+}
+
+impl Spread {
+    /// How far a single log may be from the mean of the copies: t s √(1 + 1/N), as in `--shake`.
+    fn reach(&self) -> f64 {
+        let single = self.deviation * (1.0 + 1.0 / self.copies as f64).sqrt();
+        // To the digits that a table shows.
+        (1e4 * student_t(CONFIDENCE, self.copies - 1) * single).round() / 1e4
+    }
+}
+
+/// The table.
+///
+/// # Errors
+///
+/// A line that cannot be read, which is a defect of the program.
+pub(super) fn spreads() -> Result<Vec<Spread>, VerifyError> {
+    let spreads: Result<_, csv::Error> =
+        csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize().collect();
+    spreads.map_err(|e| VerifyError::Table(e.to_string()))
+}
+
+/// The spread that a row of a converted log is judged by, if it is of a pooled metric.
+fn of<'a>(spreads: &'a [Spread], row: &Row) -> Option<&'a Spread> {
+    let tied = if row.tie.is_empty() { "no" } else { "yes" };
+    spreads.iter().find(|spread| {
+        spread.trace == row.trace
+            && spread.scheduler == row.scheduler
+            && spread.metric == row.metric
+            && spread.tied == tied
+    })
+}
+
+/// The tolerance of a row of a converted log, if it is of a pooled metric.
+pub(super) fn tolerance(spreads: &[Spread], row: &Row) -> Option<Tolerance> {
+    let reach = of(spreads, row)?.reach();
+    Some(match row.metric {
+        Metric::ImprovementPercent => Tolerance::Absolute(reach),
+        _ => Tolerance::Relative((1e4 * reach).round() / 1e6),
+    })
+}
+
+/// Half-width of the 95 % range of an improvement on a single converted log, in percentage points; 0 on the
+/// paper's own log.
+pub(super) fn margin_of_improvement(spreads: &[Spread], trace: &str, scheduler: &str) -> f64 {
+    let improvement = |spread: &&Spread| {
+        spread.trace == trace
+            && spread.scheduler == scheduler
+            && spread.metric == Metric::ImprovementPercent
+    };
+    spreads.iter().find(improvement).map_or(0.0, Spread::reach)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_judged_by_its_own_copies() {
+        let spreads = spreads().expect("the table is sound");
+        assert!(spreads.iter().all(|spread| spread.copies >= 20 && spread.deviation > 0.0));
+        let reach = |trace: &str| {
+            let rows = super::super::rows().expect("the table");
+            let is_mean = |row: &&Row| {
+                row.trace == trace && row.figure == "fig8" && row.metric == Metric::MeanPairwiseL1
+            };
+            let row = rows.iter().find(is_mean).expect("a mean");
+            tolerance(&spreads, row).and_then(|tolerance| tolerance.reach(100.0))
+        };
+        // t(19) = 2.093 times the root of 1.05 is 2.1447.
+        let lanl = reach("LANL-CM5-1994-3.1-cln").expect("a converted log");
+        assert!((lanl - 2.1447 * 0.0767).abs() < 1e-3, "{lanl}");
+        assert!(reach("SDSC-Par-1996-2.1-cln").expect("a converted log") > 4.0 * lanl);
+        assert_eq!(reach("KTH-SP2-1996-2"), None);
+    }
+}

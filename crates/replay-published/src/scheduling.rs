@@ -1,0 +1,218 @@
+//! Golden schedules: small workloads whose schedules were made by hand.
+//!
+//! The workloads and their schedules lie in `traces/golden`, with a README that says how each schedule
+//! comes about, so that any simulator can be held against them. Here ours is. There is no tolerance: every
+//! start is as written, or the row contradicts. In the swap test another discipline's schedule takes
+//! the place of a row's own, where the two differ by hand.
+
+use std::collections::BTreeMap;
+
+use super::claim::claim;
+use super::{Check, Selection, Suite, Swap, Tolerance, VerifyError};
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::simulation::Timeline;
+use replay_core::stop::Stop;
+use replay_core::workload::{Job, Policy, Window, Workload};
+
+/// The suite.
+pub const SUITE: Suite = Suite {
+    name: "scheduling",
+    about: "Golden schedules of small workloads, made by hand, under FCFS, EASY and conservative \
+            backfilling (traces/golden)",
+    full: None,
+    verify,
+};
+
+const SCHEDULES: &str = include_str!("../../../traces/golden/schedules.csv");
+
+/// The workloads as traces.
+const TRACES: [(&str, &str); 5] = [
+    ("backfill", include_str!("../../../traces/golden/backfill.swf")),
+    ("beside", include_str!("../../../traces/golden/beside.swf")),
+    ("second-in-queue", include_str!("../../../traces/golden/second-in-queue.swf")),
+    ("early-ends", include_str!("../../../traces/golden/early-ends.swf")),
+    ("same-instant", include_str!("../../../traces/golden/same-instant.swf")),
+];
+
+/// A job and when it starts, seconds.
+#[derive(Clone, Debug, serde::Deserialize)]
+struct Row {
+    workload: String,
+    processors: u32,
+    job: i64,
+    submit: i64,
+    run: i64,
+    size: u32,
+    estimate: i64,
+    fcfs: i64,
+    easy: i64,
+    conservative: i64,
+}
+
+/// Number, submission, run time, size and estimate: what a job is, apart from when it starts.
+type Key = (i64, i64, i64, u32, i64);
+
+impl Row {
+    fn key(&self) -> Key {
+        (self.job, self.submit, self.run, self.size, self.estimate)
+    }
+}
+
+fn key(job: &Job) -> Key {
+    (job.number, job.submit, job.run, job.size, job.estimate)
+}
+
+/// A discipline and its column.
+type Discipline = (&'static str, fn(&Row) -> i64);
+
+const DISCIPLINES: [Discipline; 3] =
+    [("fcfs", |row| row.fcfs), ("easy", |row| row.easy), ("conservative", |row| row.conservative)];
+
+/// Rows by workload.
+fn rows() -> Result<BTreeMap<String, Vec<Row>>, VerifyError> {
+    let mut workloads: BTreeMap<String, Vec<Row>> = BTreeMap::new();
+    for row in csv::Reader::from_reader(SCHEDULES.as_bytes()).into_deserialize() {
+        let row: Row = row.map_err(table)?;
+        workloads.entry(row.workload.clone()).or_default().push(row);
+    }
+    Ok(workloads)
+}
+
+fn table(error: impl std::fmt::Display) -> VerifyError {
+    VerifyError::Table(error.to_string())
+}
+
+/// The jobs of a workload, as its trace has them.
+fn jobs(name: &str, trace: &str) -> Result<Vec<Job>, VerifyError> {
+    let source = format!("{name}.swf");
+    let options = Default::default();
+    let policy = &Policy::STRICT;
+    Ok(Workload::from_reader(trace.as_bytes(), source, policy, &Window::ALL, options)?.jobs)
+}
+
+fn verify(
+    selection: &Selection,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<Check>, VerifyError> {
+    let schedules = rows()?;
+    let mut checks = Vec::new();
+    for (name, trace) in TRACES.into_iter().filter(|(name, _)| selection.includes(name)) {
+        let rows = schedules.get(name).ok_or_else(|| table(format!("no schedule of {name}")))?;
+        let jobs = jobs(name, trace)?;
+        if rows.iter().map(Row::key).ne(jobs.iter().map(key)) {
+            return Err(table(format!("{name}: its schedule is about other jobs than its trace")));
+        }
+        for discipline in DISCIPLINES {
+            checks.push(of_discipline(name, rows, &jobs, discipline, &selection.stop)?);
+        }
+    }
+    if !checks.is_empty() {
+        progress(&format!("{} schedules", checks.len()));
+    }
+    Ok(checks)
+}
+
+/// One discipline's schedule of one workload.
+fn of_discipline(
+    name: &str,
+    rows: &[Row],
+    jobs: &[Job],
+    (discipline, start): Discipline,
+    stop: &Stop,
+) -> Result<Check, VerifyError> {
+    let spec: SchedulerSpec = discipline.parse().map_err(table)?;
+    let processors = rows.first().map_or(0, |row| row.processors);
+    let timeline = Timeline::compute(jobs, processors, spec.build(processors).as_mut(), stop);
+    let starts = timeline.map_err(table)?;
+    let starts = starts.starts();
+    // How many jobs ours starts at another time than a column says.
+    let differ = |start: fn(&Row) -> i64| {
+        let differs = |(row, ours): &(&Row, &i64)| start(row) != **ours;
+        rows.iter().zip(starts).filter(differs).count()
+    };
+    let wrong = || rows.iter().zip(starts).find(|(row, ours)| start(row) != **ours);
+    let note = wrong().map_or(String::new(), |(row, ours)| {
+        format!("the first of them is job {}: {} by hand, {ours} here", row.job, start(row))
+    });
+    let swap = |&(other, theirs): &Discipline| {
+        let apart = rows.iter().any(|row| start(row) != theirs(row));
+        let with = format!("{discipline} and {other} exchanged");
+        apart.then(|| Swap { with, ours: differ(theirs) as f64, margin: 0.0 })
+    };
+    let what = format!("jobs that start at another time under {discipline}");
+    let exactly = Tolerance::Absolute(0.0);
+    let check = claim("golden schedules", name, &what, "0", differ(start) as f64, exactly)?;
+    Ok(Check {
+        log: Some(format!("{} jobs on {processors} processors", jobs.len())),
+        note,
+        swaps: DISCIPLINES.iter().filter_map(swap).collect(),
+        ..check
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Ours, Verdict};
+    use replay_core::workload::SearchPath;
+
+    fn selection() -> Selection {
+        Selection {
+            traces: SearchPath::new([]),
+            only: vec![],
+            full: false,
+            shake: None,
+            stop: Stop::new(),
+        }
+    }
+
+    #[test]
+    fn traces_and_schedules_have_the_same_jobs() {
+        let rows = rows().expect("the file is sound");
+        assert_eq!(rows.len(), TRACES.len());
+        for (name, trace) in TRACES {
+            let jobs = jobs(name, trace).expect("the trace is sound");
+            assert!(rows[name].iter().map(Row::key).eq(jobs.iter().map(key)), "{name}");
+            let processors = rows[name][0].processors;
+            assert!(rows[name].iter().all(|row| row.processors == processors), "{name}");
+            assert!(trace.contains(&format!("; MaxProcs: {processors}\n")), "{name}");
+        }
+    }
+
+    #[test]
+    fn no_schedule_by_hand_needs_more_processors_than_there_are() {
+        for (name, rows) in rows().expect("the file is sound") {
+            for (discipline, start) in DISCIPLINES {
+                for row in &rows {
+                    let at = start(row);
+                    assert!(at >= row.submit, "{name} {discipline}: {row:?}");
+                    let running =
+                        |other: &&Row| (start(other)..start(other) + other.run).contains(&at);
+                    let busy: u32 = rows.iter().filter(running).map(|other| other.size).sum();
+                    assert!(busy <= row.processors, "{name} {discipline}: {row:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_start_is_the_one_by_hand() {
+        let checks = verify(&selection(), &mut |_| {}).expect("small workloads");
+        assert_eq!(checks.len(), TRACES.len() * DISCIPLINES.len());
+        for check in &checks {
+            assert_eq!(check.verdict(), Verdict::Within, "{check:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_start_is_told() {
+        let schedules = rows().expect("the file is sound");
+        let mut rows = schedules["backfill"].clone();
+        rows[3].easy += 1;
+        let jobs = jobs("backfill", TRACES[0].1).expect("the trace is sound");
+        let check = of_discipline("backfill", &rows, &jobs, DISCIPLINES[1], &Stop::new());
+        let check = check.expect("a small workload");
+        assert_eq!((&check.ours, check.verdict()), (&Ours::Judged(1.0), Verdict::Contradicts));
+        assert_eq!(check.note, "the first of them is job 4: 71 by hand, 70 here");
+    }
+}

@@ -1,0 +1,147 @@
+//! Figure 4.1: 4 x 6 and 4 x 2 in turn.
+
+use super::{AFL, FL, defect, printed};
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::metrics::SystemRecorder;
+use crate::claim::claim;
+use crate::exchange::with_swaps;
+use crate::{Check, Tolerance, VerifyError};
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::simulation::{RunTimes, Scene, simulate};
+use replay_core::stop::Stop;
+use replay_core::topology::Topology;
+use replay_core::workload::Job;
+
+const FIGURE: &str = "Fig. 4.1, Q1";
+const MACHINE: &str = "hypercube:6";
+/// Ticks of a second.
+const SECOND: f64 = 1e6;
+/// Service time, seconds.
+const SERVICE: f64 = 4.0;
+
+/// What a stream comes to.
+#[derive(Clone, Copy, Debug)]
+struct Outcome {
+    /// Mean turnaround, seconds.
+    turnaround: f64,
+    /// Processors asked for and held, in percent of all until the last completion.
+    utilization: f64,
+    /// Mean number of jobs that run: the load that is carried.
+    load: f64,
+}
+
+/// So many jobs, one every `SERVICE / load` seconds; all at once if the load is infinite.
+fn run(allocator: &str, load: f64, jobs: u32) -> Result<Outcome, VerifyError> {
+    let gap = if load.is_finite() { SERVICE / load } else { 0.0 };
+    let run = (SERVICE * SECOND) as i64;
+    let jobs: Vec<Job> = (0..jobs)
+        .zip([[4, 6, 1], [4, 2, 1]].into_iter().cycle())
+        .map(|(i, shape)| {
+            let size = shape.iter().map(|&side| u32::from(side)).product();
+            let submit = (f64::from(i) * gap * SECOND).round() as i64;
+            let (number, shape) = (i64::from(i) + 1, Some(shape));
+            Job { number, submit, run, estimate: run, size, line: 0, shape, limit: None }
+        })
+        .collect();
+    let topology: Topology = MACHINE.parse().map_err(defect)?;
+    let spec: AllocatorSpec = allocator.parse().map_err(defect)?;
+    let mut allocator = spec.build(&topology, 0).map_err(defect)?;
+    let processors = topology.processors();
+    let mut scheduler = SchedulerSpec::fcfs().build(processors as u32);
+    let mut recorder = SystemRecorder::new(jobs.len());
+    let stop = Stop::new();
+    let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &stop };
+    let service = &mut RunTimes::default();
+    let overhead = simulate(scene, scheduler.as_mut(), allocator.as_mut(), service, &mut recorder)
+        .map_err(defect)?;
+    let system = recorder.metrics(0, processors, &overhead);
+    let turnaround: i64 = jobs.iter().zip(recorder.ends()).map(|(job, end)| end - job.submit).sum();
+    let work: i64 = jobs.iter().map(|job| job.run).sum();
+    Ok(Outcome {
+        turnaround: turnaround as f64 / jobs.len() as f64 / SECOND,
+        utilization: 100.0 * system.utilization,
+        load: work as f64 / system.finish_time as f64,
+    })
+}
+
+const JOBS: u32 = 2000;
+
+/// The checks of the figure.
+pub fn checks() -> Result<Vec<Check>, VerifyError> {
+    with_swaps(of([FL, AFL])?, [[FL, AFL]], |_| of([AFL, FL]))
+}
+
+/// The checks with these strategies as the free list and the auxiliary one.
+fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
+    let mut checks = Vec::new();
+    let note = "the thesis says 10 dimensions; its numbers are those of 6 and constant times";
+    for (name, allocator, utilization, knee) in
+        [("FL", fl, "50", "2.0"), ("AFL", afl, "100", "4.0")]
+    {
+        let saturated = run(allocator, f64::INFINITY, JOBS)?;
+        for (what, text, ours) in [
+            ("utilization at saturation, %", utilization, saturated.utilization),
+            ("load at saturation", knee, saturated.load),
+        ] {
+            let what = format!("{name}: {what}");
+            let exact = Tolerance::Absolute(1e-9);
+            let check = printed(FIGURE, MACHINE, &what, text, ours, exact)?;
+            checks.push(Check { note: note.to_string(), ..check });
+        }
+        let load: f64 = knee.parse().map_err(defect)?;
+        let at = run(allocator, load, JOBS)?.turnaround;
+        let what = format!("{name}: turnaround at load {knee}, s");
+        checks.push(claim(FIGURE, MACHINE, &what, "5", at, Tolerance::Below)?);
+        // Where the queue grows, four times the jobs wait four times as long.
+        let beyond = load + 0.1;
+        let growth = |load| {
+            let (some, more) = (run(allocator, load, JOBS)?, run(allocator, load, 4 * JOBS)?);
+            Ok::<f64, VerifyError>(more.turnaround / some.turnaround)
+        };
+        let what = format!(
+            "{name}: turnaround of {} jobs over that of {JOBS} at load {beyond:.1}",
+            4 * JOBS
+        );
+        checks.push(claim(FIGURE, MACHINE, &what, "3", growth(beyond)?, Tolerance::Above)?);
+        let what = format!("{name}: the same at load {knee}");
+        checks.push(claim(FIGURE, MACHINE, &what, "1.01", growth(load)?, Tolerance::Below)?);
+    }
+    Ok(checks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Verdict;
+
+    #[test]
+    fn the_free_list_ends_at_half_and_the_auxiliary_list_at_all() {
+        let checks = checks().expect("they run");
+        assert_eq!(checks.len(), 10);
+        for (i, check) in checks.iter().enumerate() {
+            let expected = if i % 5 < 2 { Verdict::Same } else { Verdict::Within };
+            assert_eq!(check.verdict(), expected, "{}: {:?}", check.what, check.ours);
+        }
+    }
+
+    /// Below saturation utilization is load x 16 / 64 with either.
+    #[test]
+    fn below_the_knees_nobody_waits_long() {
+        let shown = |seconds: f64| (100.0 * seconds).round() / 100.0;
+        for (allocator, load, turnaround) in [
+            (FL, 1.0, 4.00),
+            (FL, 2.0, 4.00),
+            (AFL, 1.0, 4.00),
+            (AFL, 2.1, 4.00),
+            (AFL, 3.0, 4.00),
+            (AFL, 3.5, 4.29),
+            (AFL, 4.0, 4.50),
+        ] {
+            let outcome = run(allocator, load, JOBS).expect("it runs");
+            assert_eq!(shown(outcome.turnaround), turnaround, "{allocator} {load}");
+            // Of the whole span: the last jobs run on a machine that empties.
+            let expected = 25.0 * load;
+            assert!((outcome.utilization - expected).abs() < 0.3, "{allocator} {load} {outcome:?}");
+        }
+    }
+}

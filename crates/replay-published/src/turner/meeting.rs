@@ -1,0 +1,163 @@
+//! Chapter 3: whether messages of jobs meet.
+//!
+//! Two jobs meet if a directed channel serves all-pairs traffic of both under e-cube routing. The
+//! thesis proves that a mesh and what it leaves of its subcube do not (theorem 1), and concludes that
+//! with the auxiliary list no jobs ever do.
+
+use std::collections::BTreeSet;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{AFL, defect};
+use replay_core::allocator::Request;
+use replay_core::allocator::hypercube::cube::Cube;
+use replay_core::allocator::hypercube::mesh::Mesh;
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::machine::Machine;
+use crate::claim::claim;
+use crate::exchange::with_swaps;
+use crate::{Check, Tolerance, VerifyError};
+use replay_core::topology::{NodeId, Topology};
+
+/// Node and next node.
+type Channels = BTreeSet<(u32, u32)>;
+
+/// The channels of all-pairs traffic, lowest differing bit first.
+fn channels(nodes: &[NodeId]) -> Channels {
+    let mut channels = Channels::new();
+    for from in nodes {
+        for to in nodes {
+            let mut at = from.0;
+            while at != to.0 {
+                let differing = at ^ to.0;
+                let next = at ^ (differing & differing.wrapping_neg());
+                channels.insert((at, next));
+                at = next;
+            }
+        }
+    }
+    channels
+}
+
+/// Meshes up to 8 x 8 of which a channel also serves a cube that they leave.
+fn meeting_meshes() -> usize {
+    let meets = |(x, y): (u32, u32)| {
+        let mesh = Mesh::new([x, y, 1]);
+        let mut nodes = Vec::new();
+        mesh.append_to(Cube::whole(mesh.dimension()), &mut nodes);
+        let own = channels(&nodes);
+        let mut left = Vec::new();
+        mesh.append_leftover(&mut left);
+        left.into_iter().any(|cube| {
+            let inside: Vec<NodeId> = cube.nodes().collect();
+            !own.is_disjoint(&channels(&inside))
+        })
+    };
+    (1..=8).flat_map(|x| (1..=8).map(move |y| (x, y))).filter(|&sides| meets(sides)).count()
+}
+
+const SEEDS: u64 = 60;
+const REQUESTS: u32 = 300;
+
+/// Pairs of jobs that run at the same time and meet: while one of 5 x 5 holds a hypercube of six
+/// dimensions, small ones come and go in what it leaves.
+fn meeting_jobs(strategy: &str) -> Result<usize, VerifyError> {
+    const SHAPES: [[u16; 3]; 9] = [
+        [1, 1, 1],
+        [1, 2, 1],
+        [1, 3, 1],
+        [3, 1, 1],
+        [2, 2, 1],
+        [2, 3, 1],
+        [3, 2, 1],
+        [3, 3, 1],
+        [2, 4, 1],
+    ];
+    let topology: Topology = "hypercube:6".parse().map_err(defect)?;
+    let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
+    let mut found = 0;
+    for seed in 0..SEEDS {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut machine = Machine::new(topology.clone());
+        let mut allocator = spec.build(&topology, 0).map_err(defect)?;
+        let mut running: Vec<(Vec<NodeId>, Channels)> = Vec::new();
+        let mut shape = [5, 5, 1];
+        for _ in 0..REQUESTS {
+            let size = shape.iter().map(|&side| u32::from(side)).product();
+            let mut nodes = Vec::new();
+            let request = Request::shaped(size, Some(shape));
+            if allocator.allocate(&machine, request, &mut nodes).is_ok() {
+                machine.occupy(&nodes);
+                let own = channels(&nodes);
+                found += running.iter().filter(|(_, other)| !own.is_disjoint(other)).count();
+                running.push((nodes, own));
+            } else if running.len() > 1 {
+                // The large one stays.
+                let (nodes, _) = running.swap_remove(random.random_range(1..running.len()));
+                machine.release(&nodes);
+                allocator.released(&machine, &nodes);
+            }
+            shape = SHAPES[random.random_range(0..SHAPES.len())];
+        }
+    }
+    Ok(found)
+}
+
+/// The auxiliary list whose subcubes return to their heirs.
+const HEIRS: &str = "afl[release=heir]";
+
+/// The checks.
+pub fn checks() -> Result<Vec<Check>, VerifyError> {
+    with_swaps(of([AFL, HEIRS])?, [[AFL, HEIRS]], |_| of([HEIRS, AFL]))
+}
+
+/// The checks with these strategies as the auxiliary list and that with heirs.
+fn of([afl, heirs]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
+    let none = Tolerance::Absolute(0.0);
+    let what = "meshes up to 8x8 that share a channel with a cube they leave";
+    let meshes = meeting_meshes() as f64;
+    let mut checks = vec![claim("theorem 1, Q9", "hypercube", what, "0", meshes, none)?];
+    for (name, strategy, is_known) in
+        [("AFL", afl, true), ("AFL, subcubes return to their heirs", heirs, false)]
+    {
+        let what = format!("{name}: pairs of running jobs that share a channel");
+        let found = meeting_jobs(strategy)? as f64;
+        let check = claim("section 3.4, Q9", "hypercube:6", &what, "0", found, none)?;
+        let log = Some(format!("{SEEDS} x {REQUESTS} requests"));
+        let check = Check { log, ..check };
+        checks.push(if is_known {
+            check.known(
+                730.0,
+                "by Fig. 3.9 a subcube is given back to the free list while the job that left \
+                 it runs, and merges with cubes that theorem 1 does not cover",
+            )
+        } else {
+            check
+        });
+    }
+    Ok(checks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Verdict;
+
+    #[test]
+    fn jobs_meet_by_the_figure_and_not_where_cubes_return() {
+        let checks = checks().expect("they run");
+        let [theorem, figure, heirs] = checks.as_slice() else { panic!("{checks:?}") };
+        assert_eq!((theorem.verdict(), heirs.verdict()), (Verdict::Within, Verdict::Within));
+        assert_eq!((figure.verdict(), figure.surprise()), (Verdict::Contradicts, None));
+    }
+
+    /// Figure 3.1: from 4 to 10 by 6 and 2.
+    #[test]
+    fn routes_change_the_lowest_bit_first() {
+        let found = channels(&[0b0100, 0b1010].map(NodeId));
+        let there = [(0b0100, 0b0110), (0b0110, 0b0010), (0b0010, 0b1010)];
+        let back = [(0b1010, 0b1000), (0b1000, 0b1100), (0b1100, 0b0100)];
+        assert_eq!(found, there.into_iter().chain(back).collect());
+    }
+}

@@ -1,0 +1,485 @@
+//! Figures 4.2 to 4.27: random meshes on a hypercube of ten dimensions.
+//!
+//! Saturation is a stream of which all jobs are there at the beginning; its load is the mean
+//! number of jobs that run. Other points have Poisson arrivals. Times are in mean service times.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{AFL, FL, defect};
+use replay_experiment::Watch;
+use replay_experiment::stream::{Estimates, Life, Metric, Point, estimate_unless};
+use replay_core::metrics::estimate::{Estimate, StopRule};
+use crate::claim::claim;
+use crate::exchange::with_swaps;
+use crate::{Check, Selection, Tolerance, VerifyError};
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::stop::Stop;
+use replay_core::workload::stochastic::{Arrivals, StochasticStream};
+
+const MACHINE: &str = "hypercube:10";
+const SEED: u64 = 1;
+const REPLICATIONS: u64 = 5;
+/// Jobs of a replication in the quick form, and in full.
+const JOBS: [u32; 2] = [4_000, 20_000];
+/// Percentages of small jobs, the thesis's lambda.
+const SHARES: [u8; 5] = [10, 30, 50, 70, 90];
+/// Least sides of large jobs, and with which small ones they are mixed.
+const LARGE: [(u16, &[u16]); 2] = [(8, &[9, 17, 20, 25, 28, 30]), (16, &[17, 20, 25, 28, 30])];
+/// A load below every saturation: the free list's least is 1.005.
+const BELOW: Load = Load::Tenths(8);
+
+/// Sides of the meshes, up to 32.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Sizes {
+    /// Uniform sides up to this.
+    Uniform { high: u16, square: bool },
+    /// Uniform up to `small` for `share` percent of the jobs, from `large` on for the others.
+    Mixed { small: u16, large: u16, share: u8 },
+}
+
+impl Sizes {
+    fn mixed(small: u16, large: u16) -> impl Iterator<Item = Self> {
+        SHARES.into_iter().map(move |share| Sizes::Mixed { small, large, share })
+    }
+
+    /// The name of the sides of the stream.
+    fn sides(self) -> String {
+        match self {
+            Sizes::Uniform { high, square: false } => format!("uniform[high={high}]"),
+            Sizes::Uniform { high, square: true } => format!("uniform[high={high},equal=yes]"),
+            Sizes::Mixed { small, large, share } => {
+                let (some, rest) = (f64::from(share) / 100.0, f64::from(100 - share) / 100.0);
+                format!("intervals[sides=1-{small}:{some},{large}-32:{rest},choice=job]")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Sizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Sizes::Uniform { high, square: true } => write!(f, "[1,{high}] square"),
+            Sizes::Uniform { high, square: false } => write!(f, "[1,{high}]"),
+            Sizes::Mixed { small, large, share } => {
+                write!(f, "[1,{small}] {}, [{large},32]", f64::from(*share) / 100.0)
+            }
+        }
+    }
+}
+
+/// How fast jobs come.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Load {
+    /// All at once.
+    Saturated,
+    /// So many tenths of a mean service time's jobs.
+    Tenths(u8),
+}
+
+/// The points, each estimated once.
+struct Points {
+    jobs: u32,
+    known: BTreeMap<(Sizes, Load, &'static str), Estimates>,
+    stop: Stop,
+    /// Whether the two lists take each other's place.
+    exchanged: bool,
+}
+
+impl Points {
+    /// Estimates a point, if that was not done yet.
+    fn at(
+        &mut self,
+        sizes: Sizes,
+        load: Load,
+        strategy: &'static str,
+    ) -> Result<&Estimates, VerifyError> {
+        let strategy = match (self.exchanged, strategy) {
+            (true, FL) => AFL,
+            (true, AFL) => FL,
+            (_, strategy) => strategy,
+        };
+        let key = (sizes, load, strategy);
+        if !self.known.contains_key(&key) {
+            let topology: replay_core::topology::Topology = MACHINE.parse().map_err(defect)?;
+            let arrivals = match load {
+                Load::Saturated => Arrivals::AtOnce,
+                Load::Tenths(tenths) => Arrivals::Exponential { mean: 10.0 / f64::from(tenths) },
+            };
+            let stream = StochasticStream {
+                arrivals,
+                sides: sizes.sides().parse().map_err(defect)?,
+                jobs: self.jobs,
+                ..StochasticStream::new(topology.extents())
+            };
+            let point = Point {
+                stream,
+                scheduler: SchedulerSpec::fcfs(),
+                allocator: strategy.parse().map_err(defect)?,
+                life: Life::RunTimes,
+                counting: Default::default(),
+                topology,
+            };
+            let rule = StopRule::exactly(REPLICATIONS);
+            let watch = Watch::new(&self.stop);
+            let watched = &[Metric::Turnaround];
+            self.known.insert(key, estimate_unless(watch, &point, SEED, &rule, watched)?);
+        }
+        Ok(&self.known[&key])
+    }
+
+    /// A metric of one point over that of another, whose jobs are drawn from the same numbers.
+    fn ratio(
+        &mut self,
+        metric: Metric,
+        load: Load,
+        (sizes, strategy): (Sizes, &'static str),
+        (base_sizes, base): (Sizes, &'static str),
+    ) -> Result<Estimate, VerifyError> {
+        let own = self.at(sizes, load, strategy)?.clone();
+        Ok(own.ratio(self.at(base_sizes, load, base)?, metric))
+    }
+
+    /// The auxiliary list over the free list.
+    fn gain(&mut self, metric: Metric, load: Load, sizes: Sizes) -> Result<Estimate, VerifyError> {
+        self.ratio(metric, load, (sizes, AFL), (sizes, FL))
+    }
+
+    /// The load that is carried at saturation.
+    fn saturation(
+        &mut self,
+        sizes: Sizes,
+        strategy: &'static str,
+    ) -> Result<Estimate, VerifyError> {
+        let jobs = f64::from(self.jobs);
+        let estimates = self.at(sizes, Load::Saturated, strategy)?;
+        let (service, finish) =
+            (estimates.of(Metric::ServiceTime), estimates.of(Metric::FinishTime));
+        let mean = jobs * service.mean / finish.mean;
+        Ok(Estimate { mean, half_width: mean * finish.half_width / finish.mean, ..finish })
+    }
+}
+
+/// The least and the most of some estimates; of none, not a number.
+fn extreme(estimates: &[Estimate], most: bool) -> Estimate {
+    let order = |a: &&Estimate, b: &&Estimate| a.mean.total_cmp(&b.mean);
+    let found = if most { estimates.iter().max_by(order) } else { estimates.iter().min_by(order) };
+    found.copied().unwrap_or(Estimate { count: 0, mean: f64::NAN, half_width: f64::NAN })
+}
+
+fn least(estimates: &[Estimate]) -> Estimate {
+    extreme(estimates, false)
+}
+
+fn most(estimates: &[Estimate]) -> Estimate {
+    extreme(estimates, true)
+}
+
+/// The checks of all figures.
+pub fn checks(
+    selection: &Selection,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<Check>, VerifyError> {
+    let points = Points {
+        jobs: JOBS[usize::from(selection.full)],
+        known: BTreeMap::new(),
+        stop: selection.stop.clone(),
+        exchanged: false,
+    };
+    let mut suite = Claims { points, checks: Vec::new() };
+    suite.all(progress)?;
+    let checks = std::mem::take(&mut suite.checks);
+    with_swaps(checks, [[FL, AFL]], |_| {
+        suite.points.exchanged = true;
+        suite.all(&mut |_| {})?;
+        Ok(std::mem::take(&mut suite.checks))
+    })
+}
+
+/// Of FL and AFL what contradicts the text on larger limits (Q6, Q7): utilization with [17,32] over [9,32], and
+/// turnaround.
+const SLIPS: [[f64; 2]; 2] = [[0.8023, 1.7499], [0.9315, 1.3579]];
+
+struct Claims {
+    points: Points,
+    checks: Vec<Check>,
+}
+
+/// A strategy as the thesis names it.
+const STRATEGIES: [(&str, &str); 2] = [("FL", FL), ("AFL", AFL)];
+
+impl Claims {
+    fn all(&mut self, progress: &mut dyn FnMut(&str)) -> Result<(), VerifyError> {
+        self.closed_form()?;
+        progress("closed form of the free list's saturation load");
+        self.uniform()?;
+        progress("uniform sides");
+        self.mixed()?;
+        progress("small and large jobs: auxiliary list against free list");
+        self.shares()?;
+        self.limits()?;
+        self.small_sides()?;
+        self.below_saturation()?;
+        progress("small and large jobs: trends");
+        Ok(())
+    }
+
+    fn claim(
+        &mut self,
+        figure: &str,
+        what: &str,
+        bound: &str,
+        ours: Estimate,
+        tolerance: Tolerance,
+    ) -> Result<(), VerifyError> {
+        let check = claim(figure, MACHINE, what, bound, ours.mean, tolerance)?;
+        let log = Some(format!("{REPLICATIONS} x {} jobs", self.points.jobs));
+        self.checks.push(Check { margin: ours.half_width, log, ..check });
+        Ok(())
+    }
+
+    /// The claim made last is known to be contradicted: at `ours`, and why.
+    fn known(&mut self, ours: f64, why: &str) {
+        let last = self.checks.pop();
+        self.checks.extend(last.map(|check| check.known(ours, why)));
+    }
+
+    /// If large jobs need the whole machine and small ones always fit together, FCFS runs one large
+    /// job in turn with a batch of small ones: of small jobs a geometric number in parallel. With a
+    /// share p of small jobs the free list saturates at 1 / ((1 - p) (1 - ln(1 - p))).
+    fn closed_form(&mut self) -> Result<(), VerifyError> {
+        for (small, largest_share) in [(8, 90), (16, 70)] {
+            for large in [17, 30] {
+                for sizes in Sizes::mixed(small, large) {
+                    let Sizes::Mixed { share, .. } = sizes else { continue };
+                    if share > largest_share {
+                        continue;
+                    }
+                    let rest = 1.0 - f64::from(share) / 100.0;
+                    let expected = format!("{:.4}", 1.0 / (rest * (1.0 - rest.ln())));
+                    let ours = self.points.saturation(sizes, FL)?;
+                    let what = format!("FL, {sizes}: saturation load, closed form");
+                    self.claim("-", &what, &expected, ours, Tolerance::Relative(0.03))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// About equal up to 16, where nothing left has more than six dimensions; slightly better up to
+    /// 32.
+    fn uniform(&mut self) -> Result<(), VerifyError> {
+        for (figure, high, square) in [
+            ("Fig. 4.2, Q2", 16, true),
+            ("Fig. 4.3, Q2", 16, false),
+            ("Fig. 4.4, Q3", 32, true),
+            ("Fig. 4.5, Q3", 32, false),
+        ] {
+            let sizes = Sizes::Uniform { high, square };
+            let ours = self.points.gain(Metric::Utilization, Load::Saturated, sizes)?;
+            let what = format!("{sizes}: AFL over FL, utilization at saturation");
+            let tolerance = if high == 16 { Tolerance::Relative(0.05) } else { Tolerance::Above };
+            self.claim(figure, &what, "1", ours, tolerance)?;
+        }
+        for (figure, square, load) in [("Fig. 4.4, Q3", true, 10), ("Fig. 4.5, Q3", false, 13)] {
+            let sizes = Sizes::Uniform { high: 32, square };
+            let ours = self.points.gain(Metric::Turnaround, Load::Tenths(load), sizes)?;
+            let what =
+                format!("{sizes}: AFL over FL, turnaround at load {}", f64::from(load) / 10.0);
+            self.claim(figure, &what, "1", ours, Tolerance::Below)?;
+        }
+        Ok(())
+    }
+
+    /// The auxiliary list is better with every mixture.
+    fn mixed(&mut self) -> Result<(), VerifyError> {
+        for (small, limits) in LARGE {
+            for &large in limits {
+                let mut gains = Vec::new();
+                for sizes in Sizes::mixed(small, large) {
+                    gains.push(self.points.gain(Metric::Utilization, Load::Saturated, sizes)?);
+                }
+                let what = format!(
+                    "[1,{small}], [{large},32]: AFL over FL, utilization at saturation, least"
+                );
+                self.claim("Figs 4.6-4.27, Q4", &what, "1", least(&gains), Tolerance::Above)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The largest of the steps from one share of small jobs to the next.
+    fn largest_step(
+        &mut self,
+        (small, large): (u16, u16),
+        metric: Metric,
+        load: Load,
+        strategy: &'static str,
+    ) -> Result<Estimate, VerifyError> {
+        let all: Vec<Sizes> = Sizes::mixed(small, large).collect();
+        let mut steps = Vec::new();
+        for pair in all.windows(2) {
+            steps.push(self.points.ratio(
+                metric,
+                load,
+                (pair[1], strategy),
+                (pair[0], strategy),
+            )?);
+        }
+        Ok(most(&steps))
+    }
+
+    /// With more small jobs turnaround and utilization fall.
+    fn shares(&mut self) -> Result<(), VerifyError> {
+        for (name, strategy) in STRATEGIES {
+            for &large in LARGE[0].1 {
+                for (metric, load, at) in [
+                    (Metric::Utilization, Load::Saturated, "utilization at saturation"),
+                    (Metric::Turnaround, BELOW, "turnaround at load 0.8"),
+                ] {
+                    let ours = self.largest_step((8, large), metric, load, strategy)?;
+                    let what = format!(
+                        "{name}, [1,8], [{large},32]: {at}, with a share of small jobs over that with the one before, most"
+                    );
+                    self.claim("section 4.2, Q5", &what, "1", ours, Tolerance::Below)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Larger large jobs raise utilization, and as the text has it "improve" turnaround.
+    fn limits(&mut self) -> Result<(), VerifyError> {
+        let at = |small, large, share| Sizes::Mixed { small, large, share };
+        for (name, strategy) in STRATEGIES {
+            for (small, limits) in LARGE {
+                let mut steps = Vec::new();
+                for pair in limits.windows(2).filter(|pair| pair[0] >= 17) {
+                    for share in SHARES {
+                        let (own, base) = (at(small, pair[1], share), at(small, pair[0], share));
+                        let ends = ((own, strategy), (base, strategy));
+                        steps.push(self.points.ratio(
+                            Metric::Utilization,
+                            Load::Saturated,
+                            ends.0,
+                            ends.1,
+                        )?);
+                    }
+                }
+                let what = format!(
+                    "{name}, [1,{small}], [17,32] to [30,32]: utilization at saturation over that with the limit before, least"
+                );
+                self.claim("section 4.2, Q6", &what, "1", least(&steps), Tolerance::Above)?;
+            }
+            let (own, base) = (at(8, 17, 90), at(8, 9, 90));
+            let ends = ((own, strategy), (base, strategy));
+            let ours = self.points.ratio(Metric::Utilization, Load::Saturated, ends.0, ends.1)?;
+            let what = format!("{name}, [1,8] 0.9: utilization at saturation, [17,32] over [9,32]");
+            self.claim("section 4.2, Q6", &what, "1", ours, Tolerance::Above)?;
+            self.known(
+                SLIPS[usize::from(strategy == AFL)][0],
+                "from [9,32] to [17,32] the claim holds for small shares of small jobs only",
+            );
+            let (own, base) = (at(8, 17, 50), at(8, 9, 50));
+            let ends = ((own, strategy), (base, strategy));
+            let ours = self.points.ratio(Metric::Turnaround, BELOW, ends.0, ends.1)?;
+            let what = format!("{name}, [1,8] 0.5: turnaround at load 0.8, [17,32] over [9,32]");
+            self.claim("section 4.2, Q7", &what, "1", ours, Tolerance::Below)?;
+            self.known(
+                SLIPS[usize::from(strategy == AFL)][1],
+                "large jobs that need the whole machine cannot shorten the queue; the text's \"improves\" \
+                 may be a slip",
+            );
+        }
+        Ok(())
+    }
+
+    /// Larger small jobs raise turnaround and utilization, the more so the more there are. Where they
+    /// all fit together with the free list their sizes do not matter.
+    fn small_sides(&mut self) -> Result<(), VerifyError> {
+        for (name, strategy) in STRATEGIES {
+            for (metric, load, at) in [
+                (Metric::Utilization, Load::Saturated, "utilization at saturation"),
+                (Metric::Turnaround, BELOW, "turnaround at load 0.8"),
+            ] {
+                let mut steps = Vec::new();
+                for share in SHARES {
+                    let own = Sizes::Mixed { small: 8, large: 17, share };
+                    let base = Sizes::Mixed { small: 16, large: 17, share };
+                    steps.push(self.points.ratio(
+                        metric,
+                        load,
+                        (own, strategy),
+                        (base, strategy),
+                    )?);
+                }
+                let what = format!("{name}, [17,32]: {at}, [1,8] over [1,16], most");
+                self.claim("section 4.3, Q8", &what, "1", most(&steps), Tolerance::AtMost(0.0))?;
+                let [first, .., last] = steps.as_slice() else { continue };
+                let less = Estimate {
+                    mean: first.mean - last.mean,
+                    half_width: first.half_width.hypot(last.half_width),
+                    ..*first
+                };
+                let what =
+                    format!("{name}, [17,32]: the same with 0.1 of small jobs less that with 0.9");
+                self.claim("section 4.3, Q8", &what, "0", less, Tolerance::Above)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Where both keep up, both are used alike.
+    fn below_saturation(&mut self) -> Result<(), VerifyError> {
+        for sizes in Sizes::mixed(8, 17) {
+            let ours = self.points.gain(Metric::Utilization, BELOW, sizes)?;
+            let what = format!("{sizes}: AFL over FL, utilization at load 0.8");
+            self.claim("chapter 4, Q12", &what, "1", ours, Tolerance::Relative(0.01))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With a tenth of the jobs most intervals are too wide to decide, but nothing is beyond them.
+    #[test]
+    fn no_claim_that_is_judged_is_false() {
+        let mut suite = Claims {
+            points: Points {
+                jobs: 1000,
+                known: BTreeMap::new(),
+                stop: Stop::new(),
+                exchanged: false,
+            },
+            checks: Vec::new(),
+        };
+        suite.closed_form().expect("they run");
+        suite.uniform().expect("they run");
+        assert_eq!(suite.checks.len(), 18 + 6);
+        for check in suite.checks {
+            assert_eq!(check.surprise(), None, "{}: {:?}", check.what, check.ours);
+        }
+    }
+
+    #[test]
+    fn every_workload_can_be_drawn() {
+        let mixed = LARGE.into_iter().flat_map(|(small, limits)| {
+            limits.iter().flat_map(move |&large| Sizes::mixed(small, large))
+        });
+        let uniform = [16, 32]
+            .into_iter()
+            .flat_map(|high| [true, false].map(|square| Sizes::Uniform { high, square }));
+        let all: Vec<Sizes> = mixed.chain(uniform).collect();
+        assert_eq!(all.len(), 59);
+        for sizes in all {
+            let model = StochasticStream {
+                sides: sizes.sides().parse().expect("sides"),
+                ..StochasticStream::new([32, 32, 1])
+            };
+            assert!(model.mean_size().expect("they fit") > 1.0, "{sizes}");
+        }
+    }
+}

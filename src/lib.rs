@@ -30,31 +30,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod allocator;
-#[cfg(all(feature = "frame", feature = "plot"))]
 pub mod cli;
-pub mod cluster;
-pub mod experiment;
-pub mod files;
-#[cfg(feature = "frame")]
-pub mod frame;
-pub mod import;
-pub mod lines;
-pub mod machine;
-pub mod metrics;
-pub mod naming;
-pub mod network;
-pub mod number;
-pub mod placement;
-#[cfg(feature = "plot")]
-pub mod plot;
-pub mod published;
-pub mod report;
-pub mod scheduler;
-mod shown;
-pub mod simulation;
-pub mod stop;
-pub mod swf;
-pub mod table;
-pub mod topology;
-pub mod workload;
+
+pub use replay_core::{
+    allocator, cluster, lines, machine, metrics, naming, number, placement, scheduler, simulation, stop, swf, table,
+    topology, workload,
+};
+pub use replay_experiment as experiment;
+pub use replay_import as import;
+pub use replay_network as network;
+pub use replay_output::{frame, plot, report};
+pub use replay_published as published;

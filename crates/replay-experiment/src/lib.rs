@@ -18,6 +18,7 @@ pub mod compare;
 pub mod contention;
 pub mod estimates;
 pub mod explained;
+pub mod files;
 pub mod fragmentation;
 pub mod grid;
 pub mod journal;

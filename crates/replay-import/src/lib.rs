@@ -31,6 +31,7 @@
 //! `reader` here. A table whose columns are known needs no more than its map in `layouts.rs`.
 
 mod cobalt;
+pub mod damaged;
 mod dirlab;
 mod entry;
 mod error;
@@ -38,7 +39,6 @@ mod joined;
 mod layouts;
 mod map;
 mod mapped;
-#[cfg(feature = "frame")]
 mod parquet;
 mod pending;
 mod records;
@@ -60,8 +60,7 @@ pub use error::{Fault, ImportError, LineFault, Reason};
 pub use map::ColumnMap;
 pub use report::{Class, Count, Place, Report};
 pub use source::{Kind, Limit, Source, Submit, Unit, descriptions};
-#[cfg(feature = "plot")]
-pub(crate) use value::civil;
+pub use value::civil;
 pub use zone::Zone;
 
 use std::borrow::Cow;
@@ -261,24 +260,11 @@ pub fn import_all<'a>(
             }
         };
         let file = sink.digest_file(file).map_err(unreadable)?;
-        table(file, how, &mut sink)?;
+        parquet::read(file, &how.source, &map(how)?, &mut sink)?;
         sink.ended()?;
     }
     log.end(&mut sink);
     sink.finish(swf)
-}
-
-/// Reads a file in Parquet.
-#[cfg(feature = "frame")]
-fn table(file: File, how: &Import, sink: &mut Sink<'_>) -> Result<(), ImportError> {
-    parquet::read(file, &how.source, &map(how)?, sink)
-}
-
-/// Says that nobody reads Parquet here.
-#[cfg(not(feature = "frame"))]
-fn table(_: File, how: &Import, sink: &mut Sink<'_>) -> Result<(), ImportError> {
-    let what = format!("{} needs a build with the feature frame", how.source);
-    Err(ImportError::NoParquet { file: sink.file(), what })
 }
 
 /// Reads a file of text.

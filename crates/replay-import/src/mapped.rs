@@ -105,7 +105,6 @@ impl Jobs {
     }
 
     /// The columns that are read.
-    #[cfg(feature = "frame")]
     pub fn columns(&self) -> Vec<usize> {
         let Places { id, submit, start, end, wait, run, size, .. } = &self.places;
         let Places { estimate, status, user, group, queue, nodes, .. } = &self.places;

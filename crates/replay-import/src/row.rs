@@ -60,7 +60,6 @@ pub(super) fn split(text: &str, separator: u8, cells: &mut Vec<Cell>) -> Result<
 
 impl Cell {
     /// Nothing.
-    #[cfg(feature = "frame")]
     pub const EMPTY: Cell = Cell { start: 0, end: 0, doubled: false };
 
     /// The fields of a line in which a quote is a character like another.
@@ -119,7 +118,6 @@ impl Columns {
     }
 
     /// Of a table that has no first line.
-    #[cfg(feature = "frame")]
     pub fn named(names: impl Iterator<Item = String>) -> Columns {
         Columns { names: names.collect() }
     }

@@ -85,8 +85,7 @@ fn day(text: &str, separator: char, [year, month, day]: [usize; 3]) -> Option<i6
 }
 
 /// Year, month and day of a day since 1970, however far away.
-#[cfg(any(feature = "frame", feature = "plot"))]
-pub(crate) fn civil(day: i64) -> (i64, i64, i64) {
+pub fn civil(day: i64) -> (i64, i64, i64) {
     // Years begin in March here, so that a leap day is the last of its year. 400 of them have
     // 146,097 days.
     let day = day.saturating_add(719_468);
@@ -175,7 +174,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "frame")]
     #[test]
     fn days_there_and_back() {
         for (year, month, last) in (1890..2110).flat_map(|year| (1..13).map(move |m| (year, m, 28)))

@@ -44,11 +44,11 @@ mod tests;
 pub use entry::{Entry, Setting, Value};
 pub use kind::Kind;
 pub use name::{LONGEST_NAME, NameError, StrategyName, split_list};
-pub(crate) use near::{advice, hint};
+pub use crate::spelled;
+pub use near::{advice, hint};
 pub use near::{nearest, nearest_few};
 pub use registry::Registry;
 pub use table::Table;
-pub(crate) use table::spelled;
 
 /// A parameter of a strategy, for listings and help.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]

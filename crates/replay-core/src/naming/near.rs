@@ -50,7 +50,7 @@ fn few<'a>(
 }
 
 /// "did you mean ...?", or what is known where nothing is near.
-pub(crate) fn advice<'a>(
+pub fn advice<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,
     known: impl FnOnce() -> String,
@@ -59,6 +59,6 @@ pub(crate) fn advice<'a>(
 }
 
 /// "; did you mean ...?" at the end of a message, or nothing.
-pub(crate) fn hint<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
+pub fn hint<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     nearest(word, candidates).map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"))
 }

@@ -129,10 +129,11 @@ pub(super) fn unknown(
 
 /// Makes a type what its table reads and writes: `FromStr`, `Display`, `TryFrom` a name, and
 /// the two conversions by which serde takes it as a text.
+#[macro_export]
 macro_rules! spelled {
     ($type:ty, $table:expr) => {
         impl std::str::FromStr for $type {
-            type Err = crate::naming::NameError;
+            type Err = $crate::naming::NameError;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 $table.read(text)
@@ -146,7 +147,7 @@ macro_rules! spelled {
         }
 
         impl TryFrom<String> for $type {
-            type Error = crate::naming::NameError;
+            type Error = $crate::naming::NameError;
 
             fn try_from(text: String) -> Result<Self, Self::Error> {
                 text.parse()
@@ -160,4 +161,3 @@ macro_rules! spelled {
         }
     };
 }
-pub(crate) use spelled;

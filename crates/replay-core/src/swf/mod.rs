@@ -27,7 +27,7 @@ mod header;
 mod parse;
 mod reader;
 mod record;
-pub(crate) mod snippet;
+pub mod snippet;
 mod tally;
 mod writer;
 

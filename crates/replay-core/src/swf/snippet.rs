@@ -10,7 +10,7 @@ const LEAD: usize = 40;
 const QUOTE: usize = 40;
 
 /// The line with a gutter, and below it carets under bytes `start .. start + len` (0-based; at least one caret).
-pub(crate) fn snippet(number: u64, line: &[u8], start: usize, len: usize) -> String {
+pub fn snippet(number: u64, line: &[u8], start: usize, len: usize) -> String {
     let from = if start + len.min(WIDTH / 2) > WIDTH { start.saturating_sub(LEAD) } else { 0 };
     let from = from.min(line.len());
     let to = line.len().min(from + WIDTH);

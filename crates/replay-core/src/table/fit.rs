@@ -1,6 +1,6 @@
 //! Tables in lines of a width.
 
-use super::format::{Align, GAP, Heading, Sheet};
+use super::sheet::{Align, GAP, Heading, Sheet};
 
 /// The narrowest that a column of words becomes.
 const NARROW: usize = 14;

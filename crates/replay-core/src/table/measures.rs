@@ -14,6 +14,7 @@
 /// ```
 ///
 /// `rising` says that larger values are better. Fields behind `with` are no columns.
+#[macro_export]
 macro_rules! measures {
     (
         $(#[$attribute:meta])*
@@ -44,4 +45,3 @@ macro_rules! measures {
         }
     };
 }
-pub(crate) use measures;

@@ -36,11 +36,15 @@
 //! ```
 
 mod column;
+mod fit;
 mod measures;
+mod sheet;
 mod write;
 
 pub use column::{Column, ColumnInfo, Get, Kind, Measure, SHARE, Value};
-pub(crate) use measures::measures;
+pub use crate::measures;
+pub use fit::Fitted;
+pub use sheet::{Align, Sheet, Shown, with_unit};
 pub use write::{csv, ranges, write_csv, write_json_line};
 
 /// A row of a table, which knows the columns.

@@ -6,7 +6,7 @@
 //! which has 2 x 3 x 4 x 4 of them. On `6x4x4*512` these are the points in scan order.
 
 /// Sides of Mira along A, B, C, D, E, in nodes.
-pub(crate) const MIRA: [u64; 5] = [8, 12, 16, 16, 2];
+pub const MIRA: [u64; 5] = [8, 12, 16, 16, 2];
 
 /// Sides of a midplane.
 const MIDPLANE: [u64; 5] = [4, 4, 4, 4, 2];

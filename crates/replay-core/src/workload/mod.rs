@@ -67,5 +67,5 @@ pub use scale::{Scaled, offered_load, scale_load, scaled_name, unscaled_name};
 pub use shake::{Shake, ShakeError};
 pub use users::Users;
 pub use waits::Waits;
-pub(crate) use window::days_since_1970;
+pub use window::days_since_1970;
 pub use window::{Outside, Start, Window, WindowError};

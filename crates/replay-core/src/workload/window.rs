@@ -202,7 +202,7 @@ fn month_days(year: u32, month: u32) -> u32 {
 }
 
 /// Days of the Gregorian calendar since 1970-01-01; the date must exist.
-pub(crate) fn days_since_1970(year: u32, month: u32, day: u32) -> i64 {
+pub fn days_since_1970(year: u32, month: u32, day: u32) -> i64 {
     let before = i64::from(year) - 1;
     let leap_days = before / 4 - before / 100 + before / 400;
     let months: u32 = (1..month).map(|m| month_days(year, m)).sum();

@@ -6,8 +6,8 @@
 
 mod against;
 mod candidates;
-mod fit;
-mod format;
+pub use replay_core::table::Fitted;
+
 pub mod machine;
 pub mod manifest;
 pub mod page;
@@ -19,8 +19,8 @@ pub mod sweep;
 
 pub use against::against_summary;
 pub use candidates::{candidate_maps, candidate_words};
-pub use fit::Fitted;
-pub use format::{Align, Sheet, Shown, with_unit};
+
+pub use replay_core::table::{Align, Sheet, Shown, with_unit};
 pub use runs::{RunChange, summary};
 pub use search::{portability_summary, search_summary};
 pub use shaken::{CONTENTION_FIGURES, RUN_FIGURES, shaken_summary};

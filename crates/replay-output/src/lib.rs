@@ -1,0 +1,5 @@
+//! What experiments write: data frames ([`frame`]), figures ([`plot`]), and text, pages and manifests ([`report`]).
+
+pub mod frame;
+pub mod plot;
+pub mod report;

@@ -1,11 +1,11 @@
 //! Puts the commit into the binary, for the manifests of results, and a digest of the sources,
-//! by which a sweep knows the build that began it. Compiler and features are for both and for `--version`.
+//! by which a sweep knows the build that began it. The compiler is for both and for `--version`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What numbers depend on.
-const SOURCES: [&str; 3] = ["src", "Cargo.lock", "build.rs"];
+const SOURCES: [&str; 4] = ["src", "crates", "Cargo.lock", "build.rs"];
 
 fn main() {
     let git = |args: &[&str]| {
@@ -25,12 +25,6 @@ fn main() {
     let compiler = compiler.and_then(|output| String::from_utf8(output.stdout).ok());
     let compiler = compiler.as_deref().map_or("unknown", str::trim);
     println!("cargo:rustc-env=REPLAY_COMPILER={compiler}");
-    let mut features: Vec<String> = std::env::vars()
-        .filter_map(|(name, _)| Some(name.strip_prefix("CARGO_FEATURE_")?.to_ascii_lowercase()))
-        .filter(|name| name != "default")
-        .collect();
-    features.sort();
-    println!("cargo:rustc-env=REPLAY_FEATURES={}", features.join(" "));
     let mut files = Vec::new();
     SOURCES.iter().for_each(|source| list(Path::new(source), &mut files));
     files.sort();

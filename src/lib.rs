@@ -33,8 +33,8 @@
 pub mod cli;
 
 pub use replay_core::{
-    allocator, cluster, lines, machine, metrics, naming, number, placement, scheduler, simulation, stop, swf, table,
-    topology, workload,
+    allocator, cluster, lines, machine, metrics, naming, number, placement, scheduler, simulation,
+    stop, swf, table, topology, workload,
 };
 pub use replay_experiment as experiment;
 pub use replay_import as import;

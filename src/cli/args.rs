@@ -8,10 +8,10 @@ use super::baseline::BaselineArg;
 use super::exit::Failure;
 use super::figure_args::FigureArgs;
 use super::print::{FormatArg, SortArg, TableArgs};
-use replay_experiment::Measure;
 use replay_core::metrics::RunMetrics;
 use replay_core::metrics::run::Needs;
 use replay_core::workload::{Oversize, Policy, Shake};
+use replay_experiment::Measure;
 
 /// What there is to run, as typed.
 #[derive(Clone, Debug, Args)]

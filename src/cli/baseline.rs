@@ -7,13 +7,13 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::exit::{Failure, tell};
+use replay_core::table::{Column, Table, Value};
 use replay_experiment::compare::{REPLAYED, RunRow};
+use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{RunKey, RunResult};
-use replay_experiment::files::{ResultError, ResultFolder};
 use replay_output::frame::read::{self, ReadError};
 use replay_output::report::RunChange;
-use replay_core::table::{Column, Table, Value};
 
 /// The option, as typed.
 #[derive(Clone, Debug, Default, Args)]

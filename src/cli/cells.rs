@@ -10,16 +10,18 @@ use super::load::load_traces;
 use super::recorded::{placed, repeats_places, tell_conflicts, tell_left_out, tell_without_waits};
 use replay_core::allocator::Request;
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_experiment::grid::{ParameterGrid, Values};
-use replay_experiment::sweep::Plan;
-use replay_experiment::{Cell, Trace};
 use replay_core::naming::split_list;
 use replay_core::number::grouped;
 use replay_core::scheduler::WhenFull;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{OutageError, OutageFile, Outages};
 use replay_core::topology::{DefaultMachine, MAX_POINTS, Topology, default_machine};
-use replay_core::workload::{Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name};
+use replay_core::workload::{
+    Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
+};
+use replay_experiment::grid::{ParameterGrid, Values};
+use replay_experiment::sweep::Plan;
+use replay_experiment::{Cell, Trace};
 
 /// Traces, and what works there: a pipe can be read only once, and on a large machine it takes long to make a
 /// strategy.
@@ -75,7 +77,7 @@ impl Loaded {
     /// The same of strategies that are known to work there.
     fn checked(grid: ParameterGrid, traces: Vec<Arc<Trace>>, quiet: bool) -> Result<Self, Failure> {
         amid_outages(&grid, &traces)?;
-        let plan = Plan::new(grid, &traces).map_err(Failure::usage)?;
+        let plan = Plan::new(grid, &traces, crate::cli::build::this()).map_err(Failure::usage)?;
         if !quiet {
             tell_left_out(&plan)?;
         }

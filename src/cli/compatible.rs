@@ -9,13 +9,13 @@ use super::args::GridArgs;
 use super::exit::Failure;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{Allocator, Request};
-use replay_experiment::Trace;
-use replay_experiment::grid::{ParameterGrid, idle_parameter};
 use replay_core::machine::Machine;
 use replay_core::naming::split_list;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::topology::Topology;
 use replay_core::workload::Dependencies;
+use replay_experiment::Trace;
+use replay_experiment::grid::{ParameterGrid, idle_parameter};
 
 /// A usage failure if jobs are to follow others, or to come faster or slower, but start when a log says.
 pub fn moves_no_log(grid: &ParameterGrid) -> Result<(), Failure> {

@@ -25,6 +25,9 @@ use super::results::{Results, Tally};
 use super::resumed::Resumed;
 use super::session::Session;
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::number::grouped;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::topology::Topology;
 use replay_experiment::contention::ranking::{Decided, Mean, Stretches, decided_by_two};
 use replay_experiment::contention::{
     Contended, EstimatedPackets, Isolation, MOST_SENT, Messages, Stage, TOLERANCE, TraceError,
@@ -34,12 +37,9 @@ use replay_experiment::journal::CellId;
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::{Admitted, Cell, RunKey, Trace, TurnedAway, Watch};
 use replay_output::frame::FrameError;
-use replay_core::number::grouped;
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
 use replay_output::report::manifest::Configuration;
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::topology::Topology;
 
 /// Arguments of `replay contend`.
 #[derive(Clone, Debug, Args)]

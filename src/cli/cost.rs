@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::exit::tell;
 use super::threads::Ticker;
-use replay_experiment::{Forecast, SAMPLE};
 use replay_core::number::{fixed, grouped};
+use replay_experiment::{Forecast, SAMPLE};
 
 /// Work that takes less is not worth a word.
 const LONG: Duration = Duration::from_secs(30);

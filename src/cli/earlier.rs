@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::journal;
 use super::kind::Kind;
-use replay_experiment::journal::JOURNAL_FILE;
-use replay_experiment::files::{Dir, ResultFolder};
 use replay_core::number::{counted, grouped};
+use replay_experiment::files::{Dir, ResultFolder};
+use replay_experiment::journal::JOURNAL_FILE;
 use replay_output::report::page::Csv;
 
 /// Characters of a command line that a message quotes.

@@ -11,17 +11,17 @@ use super::print::TableArgs;
 use super::search::{failure, listed_slacks};
 use super::stdout::stdout;
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::metrics::blocks::FEWEST_WEEKS;
+use replay_core::number::{counted, fixed};
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::stop::Stop;
+use replay_core::table::Table;
 use replay_experiment::estimates::{
     BoxFinding, Finding, Judged, Setting, Source, study, study_boxes,
 };
 use replay_experiment::search::SearchError;
 use replay_experiment::{CellProblem, Measure, Trace, Watch};
-use replay_core::metrics::blocks::FEWEST_WEEKS;
-use replay_core::number::{counted, fixed};
 use replay_output::report::{Align, Sheet};
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::stop::Stop;
-use replay_core::table::Table;
 
 /// Arguments of `replay estimates`.
 #[derive(Clone, Debug, Args)]

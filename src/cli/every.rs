@@ -7,10 +7,10 @@ use super::exit::{Failure, tell};
 use super::sweep::{ListArgs, of_flags};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{self, Allocator};
-use replay_experiment::{Cell, Measure};
 use replay_core::naming::split_list;
 use replay_core::topology::Topology;
 use replay_core::workload::Shake;
+use replay_experiment::{Cell, Measure};
 
 /// As an allocator: all that work.
 const ALL: &str = "all";

@@ -11,8 +11,8 @@ use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::Signals;
 
 use super::exit::{Exit, tell};
-use replay_experiment::files::abandon;
 use replay_core::stop::Stop;
+use replay_experiment::files::abandon;
 
 /// The signals that mean: keep what is done, and end.
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::exit::{Failure, tell};
 use super::kind::Kind;
+use replay_experiment::files::{Dir, Folder, FolderError};
 use replay_experiment::journal::{self, JOURNAL_FILE, Journal, JournalError};
 use replay_experiment::sweep::Build;
-use replay_experiment::files::{Dir, Folder, FolderError};
 
 /// The file that says which cells a folder is for, and which build runs them.
 pub const PLAN_FILE: &str = "plan.json";
@@ -63,7 +63,7 @@ impl PlanFile {
 
     /// That of a command whose cells the journal alone knows.
     pub fn of(kind: Kind) -> serde_json::Result<Self> {
-        let plan = serde_json::to_value(Build::this())?;
+        let plan = serde_json::to_value(crate::cli::build::this())?;
         let kind = Some(kind.name().to_string());
         let earlier_builds = Vec::new();
         Ok(Self { kind, shard: None, earlier_builds, evaluated: None, plan })
@@ -111,7 +111,7 @@ pub fn journal_of(dir: &Dir) -> Option<String> {
 /// began it, since another may compute otherwise, unless the user knows better: `other_build` says
 /// so, `None` where the command has no such word.
 pub fn other_builds(dir: &Dir, other_build: Option<bool>) -> Result<Vec<Build>, Failure> {
-    let (out, this) = (dir.path().display(), Build::this());
+    let (out, this) = (dir.path().display(), crate::cli::build::this());
     // One that was killed before it wrote its plan has none; one that is not ours is told of
     // when ours is to be written.
     let text = PlanFile::text(dir).ok().flatten();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::exit::tell;
-use replay_experiment::{Cell, RunKey, Sizes, TurnedAway, size_left_out};
 use replay_core::number::grouped;
+use replay_experiment::{Cell, RunKey, Sizes, TurnedAway, size_left_out};
 
 /// What helps those who are left out.
 const HELP: &str = "fit=up gives a job the next larger box, if there is one";

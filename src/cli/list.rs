@@ -5,7 +5,15 @@ use clap::{Args, ValueEnum};
 use super::compare::Projected;
 use super::complete;
 use super::exit::{Exit, Failure};
+use crate::{allocator, import, network, scheduler};
 use replay_core::allocator::rival::Rival;
+use replay_core::metrics::system::OutageMetrics;
+use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
+use replay_core::naming::Description;
+use replay_core::number::grouped;
+use replay_core::table::{Column, TableInfo};
+use replay_core::topology::{SYSTEMS, System, Topology};
+use replay_core::workload::{Manifest, Policy, SearchPath, generated, stochastic};
 use replay_experiment::against::AgainstRow;
 use replay_experiment::compare::Compared;
 use replay_experiment::contention::{Contended, ContendedJob, Correlations};
@@ -18,20 +26,12 @@ use replay_experiment::saturated::search::Found;
 use replay_experiment::search::{PortabilityRow, SearchRow, SparedRow};
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::snapshot::Hold;
-use replay_experiment::stream::{Estimates, Point, SizeOf};
+use replay_experiment::stream::{SizeOf, StreamRow};
 use replay_experiment::{OfRun, RunResult};
-use replay_core::metrics::system::OutageMetrics;
-use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
-use replay_core::naming::Description;
 use replay_network::Usage;
 use replay_network::packets::PacketResult;
-use replay_core::number::grouped;
-use replay_published::{Audit, Check, SUITES};
 use replay_output::report::{Align, Sheet};
-use replay_core::table::{Column, TableInfo};
-use replay_core::topology::{SYSTEMS, System, Topology};
-use replay_core::workload::{Manifest, Policy, SearchPath, generated, stochastic};
-use crate::{allocator, import, network, scheduler};
+use replay_published::{Audit, Check, SUITES};
 
 /// Arguments of `replay list`.
 #[derive(Clone, Debug, Args)]
@@ -310,7 +310,7 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<SearchRow>(),
         TableInfo::of::<SparedRow>(),
         TableInfo::of::<PortabilityRow<'_>>(),
-        TableInfo::of::<(Point, Estimates)>(),
+        TableInfo::of::<StreamRow>(),
         TableInfo::of::<SizeOf<'_>>(),
         TableInfo::of::<Contended>(),
         TableInfo::of::<ContendedJob<'_>>(),

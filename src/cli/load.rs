@@ -7,7 +7,9 @@ use rayon::prelude::*;
 use super::exit::{Failure, tell};
 use replay_core::swf::{self, ReadOptions};
 use replay_core::workload::generated::{self, Generated};
-use replay_core::workload::{KnownTrace, LoadError, Manifest, Policy, SearchPath, Window, Workload};
+use replay_core::workload::{
+    KnownTrace, LoadError, Manifest, Policy, SearchPath, Window, Workload,
+};
 
 /// The trace that comes with the project; it is part of the program, so that the main job
 /// needs nothing else.

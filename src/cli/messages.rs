@@ -2,8 +2,8 @@ use clap::Args;
 
 use super::exit::Failure;
 use super::words::one;
-use replay_experiment::contention::Messages;
 use replay_core::naming::{StrategyName, split_list};
+use replay_experiment::contention::Messages;
 use replay_network::links::Model;
 use replay_network::traffic::{Mapping, Pattern, Preset, Quota, TableError};
 

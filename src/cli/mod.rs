@@ -16,6 +16,7 @@
 
 mod args;
 mod baseline;
+mod build;
 mod cells;
 mod compare;
 mod compatible;
@@ -70,26 +71,12 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::Exit;
 
-/// What `--version` says; `-V` says the first line.
-const LONG_VERSION: &str = concat!(
-    env!("CARGO_PKG_VERSION"),
-    "\ncommit ",
-    env!("REPLAY_COMMIT"),
-    "\nsources ",
-    env!("REPLAY_SOURCES"),
-    "\ncompiler ",
-    env!("REPLAY_COMPILER"),
-    "\nfeatures ",
-    env!("REPLAY_FEATURES"),
-    "\nlicence MIT OR Apache-2.0"
-);
-
 /// Replays job traces of supercomputers through schedulers and processor allocators.
 #[derive(Debug, Parser)]
 #[command(
     name = "replay",
     version,
-    long_version = LONG_VERSION,
+    long_version = build::LONG_VERSION,
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     max_term_width = 100,

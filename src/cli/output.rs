@@ -16,19 +16,21 @@ use super::results::{Results, metadata};
 use super::session::Session;
 use super::stdout::{is_unread, stdout};
 use super::words::some;
-use replay_experiment::against::{self, Against, AgainstRow, CAVEAT, NOT_COMPARED};
-use replay_experiment::shaken::{Estimates, ShakenRow};
-use replay_experiment::{RunKey, RunResult};
-use replay_experiment::files::Whole;
-use replay_output::frame::{FrameError, Tables};
 use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
+use replay_core::table::{Column, Table, write_csv, write_json_line};
+use replay_experiment::against::{self, Against, AgainstRow, CAVEAT, NOT_COMPARED};
+use replay_experiment::files::Whole;
+use replay_experiment::shaken::{Estimates, ShakenRow};
+use replay_experiment::{RunKey, RunResult};
+use replay_output::frame::{FrameError, Tables};
 use replay_output::plot::{Plots, Waits};
-use replay_output::report::manifest::{Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord};
+use replay_output::report::manifest::{
+    Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord,
+};
 use replay_output::report::{
     RUN_FIGURES, RunChange, Sheet, Shown, against_summary, shaken_summary, summary,
 };
-use replay_core::table::{Column, Table, write_csv, write_json_line};
 
 /// The runs of a grid.
 pub struct Runs<'a> {

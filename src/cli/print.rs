@@ -8,8 +8,8 @@ use clap::{Args, ValueEnum};
 use super::exit::Failure;
 use super::stdout::columns;
 use super::words::one;
-use replay_output::report::{Fitted, Sheet};
 use replay_core::table::{Column, Table, Value, write_csv, write_json_line};
+use replay_output::report::{Fitted, Sheet};
 
 /// `--format`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]

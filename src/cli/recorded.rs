@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::exit::{Failure, tell};
 use super::load::with_input;
-use replay_experiment::grid::ParameterGrid;
-use replay_experiment::sweep::Plan;
-use replay_experiment::{Places, Trace};
 use replay_core::number::counted;
 use replay_core::scheduler::WhenFull;
 use replay_core::stop::Stop;
 use replay_core::swf::ReadOptions;
 use replay_core::workload::{Change, Job, NodeMap, PlacedError, PlacedNodes, Policy, Workload};
+use replay_experiment::grid::ParameterGrid;
+use replay_experiment::sweep::Plan;
+use replay_experiment::{Places, Trace};
 
 /// What becomes of jobs for which a machine has no processors when their log starts them.
 const WITHOUT: &str = "such jobs have none, and are in no measure";

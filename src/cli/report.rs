@@ -9,10 +9,10 @@ use clap::Args;
 use super::exit::{Exit, Failure, tell};
 use super::kind::Kind;
 use super::list;
+use replay_core::number::grouped;
 use replay_experiment::compare::REPLAYED;
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_output::frame::read::{JobsTable, ReadError};
-use replay_core::number::grouped;
 use replay_output::report::page::{Csv, DOCTYPE, Folder, FolderError, is_published, page, told};
 
 /// Arguments of `replay report`.
@@ -58,7 +58,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
             false => published.push((path.display().to_string(), checks(path)?)),
         }
     }
-    let page = page(&folders, &published, &list::tables());
+    let page = page(&folders, &published, &list::tables(), &crate::cli::build::this());
     replay_experiment::files::write(&args.write, page.as_bytes())
         .map_err(|e| Failure::output(args.write.display(), e))?;
     if !args.quiet {

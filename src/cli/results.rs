@@ -8,11 +8,11 @@ use serde_json::Value;
 use super::exit::{Exit, Failure, tell};
 use super::session::Session;
 use super::stdout::stdout;
-use replay_output::frame::{self, FrameError};
 use replay_core::number::grouped;
+use replay_core::table::{Column, Table};
+use replay_output::frame::{self, FrameError};
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
-use replay_core::table::{Column, Table};
 
 /// The results of a command. To add one is to say these; [`Session::publish`] does the rest.
 pub trait Results {
@@ -170,8 +170,8 @@ impl Session {
 pub fn metadata(configuration: &str) -> [(String, String); 4] {
     let metadata = [
         ("program", "replay"),
-        ("version", env!("CARGO_PKG_VERSION")),
-        ("commit", env!("REPLAY_COMMIT")),
+        ("version", crate::cli::build::VERSION),
+        ("commit", crate::cli::build::COMMIT),
         ("configuration", configuration),
     ];
     metadata.map(|(key, value)| (key.to_string(), value.to_string()))

@@ -10,10 +10,10 @@ use super::exit::Failure;
 use super::journal::{self, PLAN_FILE, PlanFile, of_journal};
 use super::results::Tally;
 use super::session::Session;
+use replay_core::number::{counted, grouped};
+use replay_experiment::files::Dir;
 use replay_experiment::journal::{CellId, JOURNAL_FILE, Journal, Outcome};
 use replay_experiment::pool::{self, Turn};
-use replay_experiment::files::Dir;
-use replay_core::number::{counted, grouped};
 
 /// The journal that a command goes on by; where nothing was done, nothing is left of it.
 pub struct Kept<R> {

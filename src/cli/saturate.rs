@@ -14,15 +14,15 @@ use super::kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
 use super::words::{one, some};
-use replay_experiment::saturated::search::{Found, Task, search};
-use replay_experiment::saturated::{Bench, CONFIDENCE, Estimates, Mix, Outcome, Rule, Setting};
 use replay_core::metrics::estimate::Accumulator;
 use replay_core::number::fixed;
 use replay_core::placement::menu::{Anchors, Menu};
-use replay_output::plot::Plots;
-use replay_output::report::{Align, Sheet};
 use replay_core::stop::{Stop, Stopped};
 use replay_core::topology::Topology;
+use replay_experiment::saturated::search::{Found, Task, search};
+use replay_experiment::saturated::{Bench, CONFIDENCE, Estimates, Mix, Outcome, Rule, Setting};
+use replay_output::plot::Plots;
+use replay_output::report::{Align, Sheet};
 
 /// Arguments of `replay saturate`.
 #[derive(Clone, Debug, Args)]

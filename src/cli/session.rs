@@ -12,9 +12,11 @@ use super::exit::{Failure, tell};
 use super::journal;
 use super::kind::Kind;
 use super::print::{FormatArg, TableArgs};
-use replay_experiment::journal::JOURNAL_FILE;
-use replay_experiment::files::{Dir, Folder, FolderError, InputRecord, Recovered, Results, Staging};
 use replay_core::number::counted;
+use replay_experiment::files::{
+    Dir, Folder, FolderError, InputRecord, Recovered, Results, Staging,
+};
+use replay_experiment::journal::JOURNAL_FILE;
 use replay_output::plot::FigureStyle;
 use replay_output::report::manifest::{Host, Origin};
 
@@ -85,7 +87,12 @@ impl Session {
         process: &ProcessArgs,
         command: &[OsString],
     ) -> Result<Self, Failure> {
-        let origin = Origin::begin(kind.name(), command);
+        let origin = Origin::begin(
+            kind.name(),
+            crate::cli::build::this(),
+            crate::cli::build::COMPILER,
+            command,
+        );
         process.set_threads(out.is_some())?;
         let place = match out {
             None => Place::Nowhere,

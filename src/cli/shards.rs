@@ -9,10 +9,10 @@ use super::args::ProcessArgs;
 use super::exit::Failure;
 use super::journal::{PLAN_FILE, PlanFile};
 use super::print::SortArg;
+use replay_core::number::grouped;
+use replay_experiment::files::{Dir, Hold};
 use replay_experiment::journal::{CellId, Journal};
 use replay_experiment::sweep::{Build, Shard};
-use replay_experiment::files::{Dir, Hold};
-use replay_core::number::grouped;
 
 /// Arguments of `replay merge`.
 #[derive(Clone, Debug, Args)]

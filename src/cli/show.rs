@@ -23,15 +23,15 @@ use super::print::FormatArg;
 use super::results::{Results, Tally};
 use super::session::Session;
 use super::stdout::stdout;
-use replay_experiment::snapshot::{Hold, Snapshot, When, snapshot};
-use replay_experiment::{Cell, CellProblem};
 use replay_core::number::grouped;
-use replay_output::plot::{Edge, MachineMap, Plots, save};
-use replay_output::report::machine::{Sheets, holders, machine_map, symbol};
-use replay_output::report::{Sheet, Shown};
 use replay_core::swf::Header;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::Instant;
+use replay_experiment::snapshot::{Hold, Snapshot, When, snapshot};
+use replay_experiment::{Cell, CellProblem};
+use replay_output::plot::{Edge, MachineMap, Plots, save};
+use replay_output::report::machine::{Sheets, holders, machine_map, symbol};
+use replay_output::report::{Sheet, Shown};
 
 /// Arguments of `replay show`.
 #[derive(Clone, Debug, Args)]

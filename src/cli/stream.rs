@@ -25,21 +25,23 @@ use super::results::{Results, Tally};
 use super::resumed::Resumed;
 use super::session::Session;
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::metrics::estimate::{ReplicateError, StopRule};
+use replay_core::number::{counted, plain};
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::topology::Topology;
+use replay_core::workload::stochastic::{
+    Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT,
+};
 use replay_experiment::Watch;
 use replay_experiment::contention::{MOST_SENT, Messages, of_streams};
 use replay_experiment::grid::{Values, once};
 use replay_experiment::journal::CellId;
 use replay_experiment::stream::{
-    Counting, Estimates, Life, Metric, Point, SampleError, SizeOf, estimate_unless,
+    Counting, Life, Metric, Point, SampleError, SizeOf, StreamRow, estimate_unless,
 };
 use replay_output::frame::{self, FrameError};
-use replay_core::metrics::estimate::{ReplicateError, StopRule};
-use replay_core::number::{counted, plain};
 use replay_output::plot::{Lines, Plots, save};
 use replay_output::report::{Sheet, Shown};
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::topology::Topology;
-use replay_core::workload::stochastic::{Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT};
 
 /// Arguments of `replay stream`.
 #[derive(Clone, Debug, Args)]
@@ -199,8 +201,8 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     progress.finish();
     ran?;
     let done = estimated.take().into_iter();
-    let results: Vec<_> = done.map(|(place, all)| (points[place].clone(), all)).collect();
-    let wide = results.iter().any(|(_, estimates)| !estimates.met);
+    let results: Vec<_> = done.map(|(place, all)| StreamRow(points[place].clone(), all)).collect();
+    let wide = results.iter().any(|StreamRow(_, estimates)| !estimates.met);
     if let Some(sorting) = sorting.as_ref()
         && matches!(session.format(), FormatArg::Json | FormatArg::Csv)
     {
@@ -217,14 +219,14 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
 struct Streams<'a> {
     args: &'a StreamArgs,
     rule: &'a StopRule,
-    results: Vec<(Point, Estimates)>,
-    sorting: Option<Sorting<(Point, Estimates)>>,
+    results: Vec<StreamRow>,
+    sorting: Option<Sorting<StreamRow>>,
 }
 
 impl Results for Streams<'_> {
-    type Row = (Point, Estimates);
+    type Row = StreamRow;
 
-    fn rows(&self) -> &[(Point, Estimates)] {
+    fn rows(&self) -> &[StreamRow] {
         &self.results
     }
 
@@ -235,7 +237,7 @@ impl Results for Streams<'_> {
     }
 
     fn sheets(&self) -> Vec<Sheet> {
-        let rows: Vec<&(Point, Estimates)> = self.results.iter().collect();
+        let rows: Vec<&StreamRow> = self.results.iter().collect();
         let shares = self.args.load.is_some();
         ranked_sheets(&rows, self.sorting.as_ref(), |rows| sheet(rows, shares))
     }
@@ -280,12 +282,8 @@ impl Results for Streams<'_> {
 }
 
 /// What decides the numbers.
-fn configuration(
-    args: &StreamArgs,
-    rule: &StopRule,
-    results: &[(Point, Estimates)],
-) -> serde_json::Value {
-    let points = results.iter().map(|(point, estimates)| {
+fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> serde_json::Value {
+    let points = results.iter().map(|StreamRow(point, estimates)| {
         serde_json::json!({
             "point": point.to_string(),
             "replications": estimates.replications,
@@ -294,7 +292,7 @@ fn configuration(
     });
     serde_json::json!({
         "machines": machines(args).unwrap_or_default().iter().map(Topology::to_string).collect::<Vec<_>>(),
-        "stream": results.first().map(|(point, _)| &point.stream),
+        "stream": results.first().map(|StreamRow(point, _)| &point.stream),
         "pattern": args.pattern,
         "messages": args.pattern.as_ref().map(|_| args.messages.describe()),
         "seed": args.seed,
@@ -509,14 +507,13 @@ fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
 }
 
 /// The table for people; with `shares` loads are shares of the machine, as they are asked for.
-fn sheet(results: &[&(Point, Estimates)], shares: bool) -> Sheet {
+fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
     let mut shown = vec![
         Shown::column("topology", "machine", 0),
         Shown::column("sides", "sides", 0),
         Shown::column("scheduler", "scheduler", 0),
-        Shown::text("allocator", |(point, _): &(Point, _)| Some(point.allocator.to_string()))
-            .rank(1),
-        Shown::text(if shares { "load" } else { "arrivals" }, move |(point, _): &(Point, _)| {
+        Shown::text("allocator", |StreamRow(point, _)| Some(point.allocator.to_string())).rank(1),
+        Shown::text(if shares { "load" } else { "arrivals" }, move |StreamRow(point, _)| {
             let value = point.offered_load().filter(|_| shares).unwrap_or(point.arrivals());
             Some(((value * 1e6).round() / 1e6).to_string())
         })

@@ -13,16 +13,16 @@ use super::interrupt::interruption;
 use super::output::writable;
 use super::print::TableArgs;
 use super::stdout::stdout;
-use replay_experiment::files::Whole;
 use replay_core::naming::hint;
+use replay_core::shown::shown;
+use replay_core::table::{Table, write_csv};
+use replay_core::workload::SearchPath;
+use replay_experiment::files::Whole;
 use replay_output::plot::Plots;
 use replay_published::{
     Audit, Check, Class, NotRun, SUITES, Selection, Suite, Verdict, VerifyError, unnoticed,
     without_verdict,
 };
-use replay_core::shown::shown;
-use replay_core::table::{Table, write_csv};
-use replay_core::workload::SearchPath;
 
 /// Arguments of `replay verify`.
 #[derive(Clone, Debug, Args)]

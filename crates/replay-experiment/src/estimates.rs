@@ -32,9 +32,9 @@ use super::search::{
     nearest_vector, search,
 };
 use super::{Trace, Watch};
+use crate::search::{Goal, Range};
 use replay_core::allocator::centre::Slack;
 use replay_core::allocator::registry::AllocatorSpec;
-use crate::search::{Goal, Range};
 use replay_core::metrics::Locality;
 use replay_core::metrics::blocks::Blocks;
 use replay_core::scheduler::registry::SchedulerSpec;

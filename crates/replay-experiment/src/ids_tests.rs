@@ -10,10 +10,10 @@ use super::stream::{Counting, Life, Metric, Point};
 use super::sweep::Plan;
 use super::{Cell, Trace, Watch};
 use replay_core::metrics::estimate::StopRule;
-use replay_network::traffic::Preset;
 use replay_core::stop::Stop;
 use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Policy, Shake, Window, Workload};
+use replay_network::traffic::Preset;
 
 /// Ids that this build must give. Another id here begins every journal anew: raise the format in the text of the id, and
 /// state it in the CHANGELOG.
@@ -48,7 +48,7 @@ fn ids_are_those_of_earlier_builds() {
     ];
     for (i, grid) in grids.iter().enumerate() {
         let grid = ParameterGrid::parse(grid, "grid.toml").expect("a grid");
-        let plan = Plan::new(grid, std::slice::from_ref(&trace)).expect("a plan");
+        let plan = Plan::new(grid, std::slice::from_ref(&trace), Build::default()).expect("a plan");
         for run in 0..plan.len() {
             writeln!(text, "cell {i}.{run} {}", plan.id(run).expect("a cell")).expect("memory");
         }

@@ -68,11 +68,11 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::path::PathBuf;
 
+use entry::Line;
+use records::{Record, Records};
 use replay_core::lines::LineError;
 use replay_core::shown::BYTE_ORDER_MARK;
 use replay_core::swf::{self, Decoder, GzipFault};
-use entry::Line;
-use records::{Record, Records};
 use row::Columns;
 use sink::Sink;
 

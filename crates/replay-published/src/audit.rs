@@ -9,8 +9,8 @@
 use super::{Check, Class, NotRun, Ours, Suite, Verdict};
 use std::collections::BTreeMap;
 
-use replay_output::report::{Sheet, Shown};
 use replay_core::table::{Column, Table};
+use replay_core::table::{Sheet, Shown};
 
 /// What an audit of a suite comes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

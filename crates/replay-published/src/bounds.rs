@@ -18,12 +18,12 @@ use rayon::prelude::*;
 
 use super::claim::claim;
 use super::{Check, Selection, Suite, Swap, Tolerance, VerifyError};
+pub use optima::Optima;
 use replay_core::allocator::Request;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
 use replay_core::stop::Stop;
 use replay_core::topology::{NodeId, Topology};
-pub use optima::Optima;
 
 /// The suite.
 pub const SUITE: Suite = Suite {

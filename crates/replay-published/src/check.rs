@@ -3,8 +3,8 @@ use std::fmt;
 use super::basis::{Bound, Class, Sample};
 use super::tolerance::Tolerance;
 use replay_core::number::fixed;
-use replay_output::report::{Sheet, Shown};
 use replay_core::table::{Column, Table};
+use replay_core::table::{Sheet, Shown};
 
 /// What a check comes to.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -20,14 +20,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{Check, NotRun, Ours, Sample, Selection, Suite, Swap, Tolerance, VerifyError};
-use replay_experiment::shaken::CONFIDENCE;
-use replay_experiment::{Cell, Measure, RunResult, Trace, Watch, run_cells};
 use replay_core::metrics::by_size::improvement;
 use replay_core::metrics::estimate::{Accumulator, student_t};
 use replay_core::metrics::{SizeChange, SizeRow};
 use replay_core::number::fixed;
 use replay_core::stop::{Stop, Stopped};
 use replay_core::workload::{Manifest, Policy, Shake, Window, Workload};
+use replay_experiment::shaken::CONFIDENCE;
+use replay_experiment::{Cell, Measure, RunResult, Trace, Watch, run_cells};
 use spread::Spread;
 
 /// The suite.
@@ -544,8 +544,12 @@ mod tests {
         let rows = rows().expect("the table is sound");
         assert_eq!(rows.len(), 132);
         for row in rows {
-            row.strategy().parse::<replay_core::allocator::registry::AllocatorSpec>().expect("known");
-            row.scheduler.parse::<replay_core::scheduler::registry::SchedulerSpec>().expect("known");
+            row.strategy()
+                .parse::<replay_core::allocator::registry::AllocatorSpec>()
+                .expect("known");
+            row.scheduler
+                .parse::<replay_core::scheduler::registry::SchedulerSpec>()
+                .expect("known");
             row.mesh.parse::<replay_core::topology::Topology>().expect("a mesh");
             check(&row, None, Ours::NotRun(NotRun::NoValue), &[]).expect("a number");
         }

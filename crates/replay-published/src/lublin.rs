@@ -18,12 +18,12 @@ use std::collections::BTreeMap;
 
 use super::claim::claim;
 use super::{Check, Sample, Selection, Suite, Swap, Tolerance, VerifyError};
-use replay_experiment::shaken::CONFIDENCE;
+use closed::Constants;
 use replay_core::metrics::estimate::Accumulator;
 use replay_core::workload::lublin::{
     HALF_HOURS_PER_DAY, LublinFeitelson, SECONDS_PER_HALF_HOUR, SyntheticJob,
 };
-use closed::Constants;
+use replay_experiment::shaken::CONFIDENCE;
 
 /// The suite.
 pub const SUITE: Suite = Suite {

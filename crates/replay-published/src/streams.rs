@@ -8,10 +8,10 @@ use std::rc::Rc;
 
 use super::exchange::{pairs, with_swaps};
 use super::{Check, Selection, Verdict, VerifyError};
+use replay_core::metrics::estimate::{Estimate, StopRule, student_t};
 use replay_experiment::Watch;
 use replay_experiment::shaken::CONFIDENCE;
 use replay_experiment::stream::{Estimates, Metric, estimate_unless};
-use replay_core::metrics::estimate::{Estimate, StopRule, student_t};
 pub use row::{Key, Row, rows};
 
 /// Seed of every published stream.

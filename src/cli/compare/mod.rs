@@ -21,18 +21,18 @@ use crate::cli::kind::Kind;
 use crate::cli::print::{FormatArg, SortArg, TableArgs};
 use crate::cli::stdout::stdout;
 use crate::cli::words::one;
+use replay_core::metrics::blocks::FEWEST;
+use replay_core::metrics::comparable;
+use replay_core::number::{counted, fixed, grouped};
+use replay_core::shown::shown;
 use replay_experiment::compare::{
     CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
 };
 use replay_experiment::contention::ranking::{Decided, Stretches, decided_by_two};
-use replay_experiment::moved::Moved;
 use replay_experiment::files::{ResultError, ResultFolder};
+use replay_experiment::moved::Moved;
 use replay_output::frame::read::{self, JobsTable, ReadError};
-use replay_core::metrics::blocks::FEWEST;
-use replay_core::metrics::comparable;
-use replay_core::number::{counted, fixed, grouped};
 use replay_output::plot::{FigureStyle, Plots};
-use replay_core::shown::shown;
 
 /// Arguments of `replay compare`.
 #[derive(Clone, Debug, Args)]

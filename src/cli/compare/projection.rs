@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use super::Runs;
 use crate::cli::exit::Failure;
 use crate::cli::words::one;
+use replay_core::metrics::comparable;
+use replay_core::number::fixed;
+use replay_core::table::{Column, Table};
 use replay_experiment::RunResult;
 use replay_experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
 use replay_experiment::contention::Contended;
-use replay_core::metrics::comparable;
-use replay_core::number::fixed;
 use replay_output::report::{Align, Sheet};
-use replay_core::table::{Column, Table};
 
 /// Allocator and tie vector together.
 const STRATEGY: &str = "strategy";

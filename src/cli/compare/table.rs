@@ -1,11 +1,11 @@
 //! The table of `replay compare` for people.
 
-use replay_experiment::compare::{CONTENDED, Compared, JobTables, REPLAYED, RunRow};
-use replay_experiment::contention::ContendedJob;
 use replay_core::metrics::JobMeasures;
 use replay_core::number::{fixed, grouped};
-use replay_output::report::{Align, Sheet, with_unit};
 use replay_core::table::Table;
+use replay_experiment::compare::{CONTENDED, Compared, JobTables, REPLAYED, RunRow};
+use replay_experiment::contention::ContendedJob;
+use replay_output::report::{Align, Sheet, with_unit};
 
 /// What stays longest where there is no room for all: who and what is compared, and by how much it changes.
 const RANKS: [(&str, u8); 14] = [

@@ -3,12 +3,12 @@
 
 use std::path::PathBuf;
 
+use replay_core::number::grouped;
 use replay_experiment::RunKey;
 use replay_experiment::contention::{
     Contended, Contention, Correlations, LinkUse, PAIRS, mean_use, ranking, settings,
 };
 use replay_experiment::shaken::ShakenRow;
-use replay_core::number::grouped;
 use replay_output::plot::{
     Comparison, LinkMap, LinkMaps, Marks, Plots, STRETCHES, Scatter, ScatterPanel, Spread,
     SpreadCurve, Spreads, Stems, save, spreads,

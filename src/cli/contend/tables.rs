@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use replay_core::number::fixed;
 use replay_experiment::RunKey;
 use replay_experiment::contention::{Contended, Contention, Correlations, PAIRS};
 use replay_experiment::shaken::ShakenRow;
 use replay_output::frame::{FrameError, write as write_table};
-use replay_core::number::fixed;
 use replay_output::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};
 
 /// The runs of traces as they are for people, how their measures go together, and what all comes to over

@@ -28,6 +28,8 @@ use super::kind::Kind;
 use super::results::{Results, Tally};
 use super::resumed::Kept;
 use super::session::Session;
+use replay_core::number::grouped;
+use replay_core::stop::Stop;
 use replay_experiment::Watch;
 use replay_experiment::journal::Journal;
 use replay_experiment::search::strategy::{
@@ -37,9 +39,7 @@ use replay_experiment::search::{
     Archive, Control, End, Evaluation, Found, GIVEN, Memory, Portability, Problem, Space, search,
     width,
 };
-use replay_core::number::grouped;
 use replay_output::report::page::{Csv, searched};
-use replay_core::stop::Stop;
 
 /// Evaluations of strategies that would never end, unless the user says otherwise.
 const RANDOM_EVALUATIONS: u64 = 500;

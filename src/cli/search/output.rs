@@ -14,12 +14,12 @@ use crate::cli::kind::Kind;
 use crate::cli::output::configuration;
 use crate::cli::print::Sorting;
 use crate::cli::results::Results;
+use replay_core::number::grouped;
 use replay_experiment::search::{
     Archive, Candidate, Extent, GIVEN, Origin, Portability, Problem, SearchRow, SparedRow,
     improvement, rows, shaken_improvement,
 };
 use replay_output::frame::{self, FrameError};
-use replay_core::number::grouped;
 use replay_output::plot::{Plots, Searched, search_gallery};
 use replay_output::report::{Sheet, portability_summary, search_summary};
 

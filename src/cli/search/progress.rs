@@ -4,8 +4,8 @@ use indicatif::ProgressBar;
 
 use crate::cli::progress::bar;
 use crate::cli::threads::Ticker;
-use replay_experiment::search::Archive;
 use replay_core::number::{counted, fixed, grouped};
+use replay_experiment::search::Archive;
 
 /// Progress of a search on standard error: evaluations, the best so far, time.
 pub struct Progress {

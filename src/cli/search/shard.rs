@@ -20,6 +20,8 @@ use crate::cli::resumed::Kept;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, Part, Shards, Which, no_plan};
 use crate::cli::stdout::stdout;
+use replay_core::number::grouped;
+use replay_core::stop::Stop;
 use replay_experiment::Watch;
 use replay_experiment::journal::{CellId, Journal};
 use replay_experiment::search::strategy::{List, Random, questions};
@@ -27,8 +29,6 @@ use replay_experiment::search::{
     Archive, Candidate, Control, Evaluation, Memory, Question, search,
 };
 use replay_experiment::sweep::{Build, Shard, text_digest};
-use replay_core::number::grouped;
-use replay_core::stop::Stop;
 
 /// What the plan of a shard says.
 #[derive(Serialize, Deserialize)]
@@ -87,7 +87,7 @@ pub fn run(
     let asked = asked(args, &task)?;
     let ids = ids(&asked, &task);
     let plan = ShardPlan {
-        build: Build::this(),
+        build: crate::cli::build::this(),
         arguments: command.iter().map(told).collect::<Result<_, _>>()?,
         digest: digest(args, &task, &ids)?,
     };

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use super::args::{SearchArgs, StrategyArg};
 use super::keep;
-use replay_core::allocator::centre::{Slack, SlackRule, TieVector};
-use replay_core::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::cells::{Loaded, seeds};
 use crate::cli::compatible::never_down;
@@ -13,13 +11,15 @@ use crate::cli::exit::Failure;
 use crate::cli::interrupt::attend;
 use crate::cli::journal::of_journal;
 use crate::cli::words::one;
+use replay_core::allocator::centre::{Slack, SlackRule, TieVector};
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::workload::Shake;
 use replay_experiment::grid::Values;
 use replay_experiment::search::{
     Candidate, Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
 };
 use replay_experiment::{Measure, Trace, Watch};
-use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::workload::Shake;
 
 /// Ratios that halving can draw: it holds them all.
 const MOST_DRAWN: u64 = 1_000_000;

@@ -5,9 +5,6 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use replay_core::allocator::centre::TieVector;
-use replay_core::allocator::notes::LISTED;
-use replay_core::allocator::rival::{Rival, Term};
 use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::interrupt::interruption;
@@ -17,10 +14,13 @@ use crate::cli::print::FormatArg;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
 use crate::cli::stdout::{columns, stdout};
+use replay_core::allocator::centre::TieVector;
+use replay_core::allocator::notes::LISTED;
+use replay_core::allocator::rival::{Rival, Term};
+use replay_core::number::grouped;
 use replay_experiment::explained::{Explained, explain};
 use replay_experiment::snapshot::{When, snapshot};
 use replay_experiment::{Cell, CellProblem};
-use replay_core::number::grouped;
 use replay_output::plot::{CandidateMap, Candidates, Counted, Ground, Plots, save};
 use replay_output::report::machine::Sheets;
 use replay_output::report::{Sheet, Shown, candidate_maps, candidate_words};

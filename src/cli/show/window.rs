@@ -12,18 +12,18 @@ use crate::cli::output::configuration;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
 use crate::cli::stdout::stdout;
-use replay_experiment::fragmentation::{FreeSpace, fragmentation};
-use replay_experiment::{Cell, Measure, OfRun, RunResult, Watch, run_cell};
-use replay_experiment::files::{self, Whole};
-use replay_output::frame::{self, FrameError};
 use replay_core::metrics::Allocation;
 use replay_core::number::grouped;
-use replay_output::plot::{Areas, Bar, Film, Gantt, Line, Lines, Plots, Point, Scene, save};
-use replay_output::report::machine::Sheets;
-use replay_output::report::{Sheet, Shown, perfetto};
 use replay_core::swf::Header;
 use replay_core::topology::Topology;
 use replay_core::workload::Instant;
+use replay_experiment::files::{self, Whole};
+use replay_experiment::fragmentation::{FreeSpace, fragmentation};
+use replay_experiment::{Cell, Measure, OfRun, RunResult, Watch, run_cell};
+use replay_output::frame::{self, FrameError};
+use replay_output::plot::{Areas, Bar, Film, Gantt, Line, Lines, Plots, Point, Scene, save};
+use replay_output::report::machine::Sheets;
+use replay_output::report::{Sheet, Shown, perfetto};
 
 /// Part of a trace, from one instant to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use replay_experiment::stream::{Estimates, Life, Metric, Point};
 use replay_core::metrics::comparable;
 use replay_core::number::counted;
+use replay_experiment::stream::{Life, Metric, Point, StreamRow};
 use replay_output::plot::{self, Line, Lines, Stems, joined};
 
 /// The file name of a figure of these results without its ending: what it shows, sizes of jobs, machines, schedulers,
 /// the allocator if there is only one, and the load if it is of one.
-pub fn stem(shown: &str, results: &[(Point, Estimates)], load: Option<f64>) -> String {
+pub fn stem(shown: &str, results: &[StreamRow], load: Option<f64>) -> String {
     let different = |text: fn(&Point) -> String, what: &str| {
-        joined(results.iter().map(|(point, _)| text(point)), what)
+        joined(results.iter().map(|StreamRow(point, _)| text(point)), what)
     };
     let mut parts = vec![
         shown.to_string(),
@@ -19,7 +19,7 @@ pub fn stem(shown: &str, results: &[(Point, Estimates)], load: Option<f64>) -> S
         different(|point| point.topology.to_string(), "machines"),
         different(|point| point.scheduler.to_string(), "schedulers"),
     ];
-    let mut allocators = results.iter().map(|(point, _)| point.allocator.to_string());
+    let mut allocators = results.iter().map(|StreamRow(point, _)| point.allocator.to_string());
     if let Some(first) = allocators.next().filter(|first| allocators.all(|other| other == *first)) {
         parts.push(first);
     }
@@ -35,7 +35,7 @@ struct Varied {
 }
 
 impl Varied {
-    fn of(results: &[(Point, Estimates)]) -> Self {
+    fn of(results: &[StreamRow]) -> Self {
         let any = |differs: &dyn Fn(&Point, &Point) -> bool| {
             results.windows(2).any(|pair| differs(&pair[0].0, &pair[1].0))
         };
@@ -67,20 +67,15 @@ impl Varied {
 /// processors if there are several machines and one load. `None` if no strategy has the metric
 /// or there is nothing to see.
 /// With `offered` loads are shares of the machine's processor-time.
-pub fn figure(
-    metric: Metric,
-    results: &[(Point, Estimates)],
-    offered: bool,
-    most: usize,
-) -> Option<Lines> {
-    let (first, _) = results.first()?;
+pub fn figure(metric: Metric, results: &[StreamRow], offered: bool, most: usize) -> Option<Lines> {
+    let StreamRow(first, _) = results.first()?;
     let varied = Varied::of(results);
     let apart = match comparable::is_distance(metric.caption().column) {
         true => unranked(results, &varied),
         false => BTreeSet::new(),
     };
     let mut lines: Vec<Line> = Vec::new();
-    for (point, estimates) in results {
+    for StreamRow(point, estimates) in results {
         let name = varied.line(point);
         if apart.contains(&name) {
             continue;
@@ -133,9 +128,9 @@ pub fn figure(
 
 /// Names of the lines that a distance measure does not [rank](comparable::ranked): those of which some
 /// point folds jobs.
-fn unranked(results: &[(Point, Estimates)], varied: &Varied) -> BTreeSet<String> {
+fn unranked(results: &[StreamRow], varied: &Varied) -> BTreeSet<String> {
     let mut lines: BTreeMap<String, bool> = BTreeMap::new();
-    for (point, estimates) in results {
+    for StreamRow(point, estimates) in results {
         *lines.entry(varied.line(point)).or_default() |= estimates.folds();
     }
     let folds: Vec<bool> = lines.values().copied().collect();
@@ -161,11 +156,11 @@ fn load(point: &Point, offered: bool) -> f64 {
 }
 
 /// Turnaround against job size, a figure for every load.
-pub fn by_size(results: &[(Point, Estimates)], offered: bool, most: usize) -> Vec<(f64, Lines)> {
-    let Some((first, _)) = results.first() else { return Vec::new() };
+pub fn by_size(results: &[StreamRow], offered: bool, most: usize) -> Vec<(f64, Lines)> {
+    let Some(StreamRow(first, _)) = results.first() else { return Vec::new() };
     let varied = Varied { loads: true, ..Varied::of(results) };
     let mut figures: Vec<(f64, Lines)> = Vec::new();
-    for (point, estimates) in results {
+    for StreamRow(point, estimates) in results {
         let load = load(point, offered);
         let points = estimates.by_size().into_iter().map(|of| {
             let mut at = plot::Point::new(f64::from(of.size), of.turnaround.mean);

@@ -22,10 +22,10 @@ use super::sample::{Limit, Sample, Sampler};
 use super::seconds::{Cost, Seconds};
 use super::window::{ENOUGH, Windows, lock};
 use crate::cli::exit::Failure;
-use replay_experiment::sweep::{Plan, done_as_one};
-use replay_experiment::{Cell, Trace};
 use replay_core::naming::NameError;
 use replay_core::stop::worked;
+use replay_experiment::sweep::{Plan, done_as_one};
+use replay_experiment::{Cell, Trace};
 
 /// What all samples may take together of each thread, and how long after the begin of the command they end if
 /// its preparations took long or others work on the machine; some time they have in any case.
@@ -353,8 +353,8 @@ fn together(plan: &Plan, kinds: &Kinds, strategies: &[String], told: &Told) -> E
 mod tests {
     use super::super::sample::Scheduling;
     use super::*;
-    use replay_experiment::grid::ParameterGrid;
     use replay_core::workload::{Policy, Window, Workload};
+    use replay_experiment::grid::ParameterGrid;
 
     const GRID: &str = "placements = false\nschedulers = ['fcfs', 'easy']\n[[allocator]]\nname = 'mc1x1'\n\
         order = ['scan', 'greedy']\ntie = { sr = '1..3', af = '0..2', wf = '0..2', bf = '1' }\n\
@@ -375,7 +375,7 @@ mod tests {
         let workload = Arc::new(workload.expect("a trace"));
         let trace = Trace::new(workload, machine, "johnson", &grid.schedulers);
         let traces = vec![Arc::new(trace)];
-        (Plan::new(grid, &traces).expect("a plan"), traces)
+        (Plan::new(grid, &traces, crate::cli::build::this()).expect("a plan"), traces)
     }
 
     fn sample(of_a_job: f64, counted: usize) -> Sample {

@@ -6,9 +6,9 @@ use crate::cli::exit::Failure;
 use crate::cli::journal::{PLAN_FILE, PlanFile};
 use crate::cli::shards::{Part, Which, no_plan};
 use replay_experiment::RunResult;
+use replay_experiment::files::{Dir, Folder};
 use replay_experiment::journal::Journal;
 use replay_experiment::sweep::{Build, Plan, Shard};
-use replay_experiment::files::{Dir, Folder};
 
 /// The table that only `--placements` writes.
 const PLACEMENTS_FILE: &str = "placements.parquet";

@@ -4,21 +4,21 @@ use std::collections::HashSet;
 use std::fs::File;
 
 use super::args::{GridChoice, ListArgs};
-use replay_core::allocator::centre::TieRule;
-use replay_core::allocator::registry::AllocatorSpec;
 use crate::cli::args::GridArgs;
 use crate::cli::cells::{Loaded, Tried, trace_names};
 use crate::cli::every::{self, Chosen};
 use crate::cli::exit::Failure;
-use replay_experiment::grid::{
-    AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, TieRanges, Ties, Values,
-    WindowFile,
-};
+use replay_core::allocator::centre::TieRule;
+use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::lines;
 use replay_core::naming::{StrategyName, split_list};
 use replay_core::number::grouped;
 use replay_core::topology::System;
 use replay_core::workload::Shake;
+use replay_experiment::grid::{
+    AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, TieRanges, Ties, Values,
+    WindowFile,
+};
 
 /// Cells that run without `--yes`.
 const MOST_CELLS: u32 = 100_000;

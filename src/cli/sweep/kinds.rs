@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use replay_core::allocator::centre::TieRule;
-use replay_experiment::sweep::Plan;
 use replay_core::naming::NameError;
+use replay_experiment::sweep::Plan;
 
 /// With more strategies all of one entry of the grid are one: a sample needs time.
 const STRATEGIES: usize = 64;

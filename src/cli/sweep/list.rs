@@ -10,9 +10,9 @@ use super::seconds::Seconds;
 use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::stdout::stdout;
+use replay_core::number::{counted, grouped};
 use replay_experiment::RunKey;
 use replay_experiment::sweep::{Plan, Shard};
-use replay_core::number::{counted, grouped};
 use replay_output::report::manifest::peak_memory_bytes;
 use replay_output::report::{Align, Sheet};
 

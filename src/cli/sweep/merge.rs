@@ -6,10 +6,10 @@ use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::kind::Kind;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, Part, Shards};
-use replay_experiment::RunResult;
-use replay_experiment::journal::Journal;
-use replay_experiment::files::Folder;
 use replay_core::number::counted;
+use replay_experiment::RunResult;
+use replay_experiment::files::Folder;
+use replay_experiment::journal::Journal;
 
 /// Puts the shards of a sweep together.
 pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {

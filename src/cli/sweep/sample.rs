@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use super::seconds::{Cost, Seconds};
 use super::window::{ALONE, Costs, Course, Windows, of_all};
 use replay_core::allocator::{Allocator, Refusal, Request};
-use replay_experiment::{Cell, Measure, is_coupled};
 use replay_core::machine::Machine;
 use replay_core::stop::{Stop, worked};
+use replay_experiment::{Cell, Measure, is_coupled};
 
 /// Jobs of the first window; of a longer one that was stopped so many have to have processors, or it tells
 /// a lower end alone.
@@ -372,9 +372,9 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use replay_experiment::Trace;
     use replay_core::scheduler::registry::SchedulerSpec;
     use replay_core::workload::{Policy, Window, Workload};
+    use replay_experiment::Trace;
 
     fn cell(jobs: usize) -> Cell {
         let jobs: String = (1..=jobs).map(|n| format!("{n} {n} -1 9 4\n")).collect();

@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::seconds::Seconds;
-use replay_experiment::{Cell, CellError, Measure, Trace, Watch, run_cell, run_together};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::TimelineError;
 use replay_core::stop::{Stop, worked};
+use replay_experiment::{Cell, CellError, Measure, Trace, Watch, run_cell, run_together};
 
 /// From so many jobs on a window is long enough to fill its machine.
 pub const ENOUGH: usize = 128;

@@ -30,6 +30,7 @@ pub mod comparable;
 pub mod correlation;
 pub mod estimate;
 pub mod locality;
+mod rivals;
 pub mod robust;
 pub mod run;
 pub mod series;

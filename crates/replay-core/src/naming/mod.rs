@@ -41,10 +41,10 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use crate::spelled;
 pub use entry::{Entry, Setting, Value};
 pub use kind::Kind;
 pub use name::{LONGEST_NAME, NameError, StrategyName, split_list};
-pub use crate::spelled;
 pub use near::{advice, hint};
 pub use near::{nearest, nearest_few};
 pub use registry::Registry;

@@ -41,8 +41,8 @@ mod measures;
 mod sheet;
 mod write;
 
-pub use column::{Column, ColumnInfo, Get, Kind, Measure, SHARE, Value};
 pub use crate::measures;
+pub use column::{Column, ColumnInfo, Get, Kind, Measure, SHARE, Value};
 pub use fit::Fitted;
 pub use sheet::{Align, Sheet, Shown, with_unit};
 pub use write::{csv, ranges, write_csv, write_json_line};

@@ -5,9 +5,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Slices;
 use super::stage::{Stage, TraceError};
+use replay_core::topology::{Coord, NodeId};
 use replay_network::traffic::{Demand, JobTraffic, Mapping, Quota, Traffic};
 use replay_network::{Delivery, Network};
-use replay_core::topology::{Coord, NodeId};
 
 /// Times of jobs that have the machine to themselves. Of patterns that draw nothing a time is
 /// measured once: it depends on the processors and the packets alone, and in a grid not on where the

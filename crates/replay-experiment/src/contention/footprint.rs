@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::TraceError;
 use super::alone::Alone;
+use replay_core::topology::NodeId;
 use replay_network::ChannelId;
 use replay_network::Network;
 use replay_network::links::{Footprint, Reserved, Stream};
 use replay_network::traffic::{Barrier, JobTraffic};
-use replay_core::topology::NodeId;
 
 /// Of the processes of a job so many are looked at for the slowest: fewer of a larger job, whose
 /// processes send more.

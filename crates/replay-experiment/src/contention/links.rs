@@ -12,11 +12,11 @@ use std::error::Error;
 use super::alone::Alone;
 use super::footprint::footprint;
 use super::{Isolation, Totals, TraceError, processes, say};
-use replay_network::links::{LinkLoads, Slot};
-use replay_network::traffic::JobTraffic;
 use replay_core::simulation::{RunTimes, Service};
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
+use replay_network::links::{LinkLoads, Slot};
+use replay_network::traffic::JobTraffic;
 
 /// Link loads as a service. A unit of the simulation's time is a cycle.
 pub(super) struct LinkService<'a> {

@@ -24,15 +24,15 @@ mod watcher;
 use std::error::Error;
 use std::sync::Arc;
 
+use replay_core::simulation::{RunTimes, Service};
+use replay_core::stop::Stop;
+use replay_core::topology::{NodeId, Topology};
+use replay_core::workload::{Job, JobId};
 use replay_network::traffic::{
     Demand, JobTraffic, Mapping, Pattern, Preset, Program, Quota, TableError, Traffic,
     TrafficError, TrafficOptions,
 };
 use replay_network::{PacketError, Settings};
-use replay_core::simulation::{RunTimes, Service};
-use replay_core::stop::Stop;
-use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::{Job, JobId};
 
 pub use correlations::{Correlations, PAIRS, Pair, Point, settings};
 pub use isolation::{Isolation, TOLERANCE, isolate};

@@ -102,8 +102,8 @@ mod tests {
     use super::*;
     use crate::Watch;
     use crate::contention::isolate;
-    use replay_network::traffic::Preset;
     use replay_core::stop::Stop;
+    use replay_network::traffic::Preset;
 
     fn jobs(run: i64) -> Vec<Job> {
         let job = |i: i64| Job {

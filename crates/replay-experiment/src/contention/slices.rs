@@ -1,9 +1,9 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
+use replay_core::stop::{Stop, Stopped};
 use replay_network::traffic::{JobTraffic, Traffic};
 use replay_network::{Delivery, Stalled};
-use replay_core::stop::{Stop, Stopped};
 
 /// A slice that took longer is too long, one that took a quarter of it too short.
 const LONG: Duration = Duration::from_millis(40);

@@ -3,12 +3,12 @@
 use super::{MOST_SENT, Messages, SliceError};
 use crate::Watch;
 use replay_core::naming::NameError;
-use replay_network::traffic::TrafficError;
-use replay_network::{PacketError, Stalled};
 use replay_core::simulation::CoupledError;
 use replay_core::stop::Stopped;
 use replay_core::topology::Topology;
 use replay_core::workload::Job;
+use replay_network::traffic::TrafficError;
+use replay_network::{PacketError, Stalled};
 
 /// Cycles that all jobs of a trace one after another may take: all of them can be told apart
 /// as real numbers.

@@ -28,15 +28,15 @@ use super::isolation::is_near;
 use super::stretches::{self, Ran};
 use super::watcher::{Heard, Seen, Strategies, Watcher};
 use super::{Isolation, Stage, TraceError};
-use replay_core::allocator::registry::AllocatorSpec;
 use crate::Cell;
 use crate::journal::CellId;
+use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::{Placement, SystemMetrics};
-use replay_network::traffic::JobTraffic;
-use replay_network::{ChannelId, Network, Port};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Scene, simulate};
 use replay_core::workload::Shake;
+use replay_network::traffic::JobTraffic;
+use replay_network::{ChannelId, Network, Port};
 
 /// One job among the others.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]

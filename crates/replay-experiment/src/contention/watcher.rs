@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::Isolation;
+use crate::{Pace, Watch};
 use replay_core::allocator::reduced::Reduction;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{Census, Refusal};
-use crate::{Pace, Watch};
 use replay_core::metrics::{Locality, Placement, SystemRecorder};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Observer, Overhead, State};

@@ -18,12 +18,12 @@ use super::outcome::{
     known_percent,
 };
 use super::{Setting, Source, part};
-use replay_core::allocator::Refusal;
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::torus3d::ways::{Point, Way, points};
 use crate::admitted::Admitted;
 use crate::problem::CellProblem;
 use crate::{Cell, Trace, Watch};
+use replay_core::allocator::Refusal;
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::torus3d::ways::{Point, Way, points};
 use replay_core::metrics::blocks::Blocks;
 use replay_core::naming::{NameError, StrategyName};
 use replay_core::scheduler::registry::SchedulerSpec;

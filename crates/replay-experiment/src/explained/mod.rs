@@ -5,7 +5,7 @@
 //! Scheduler and allocator are those of the run, so that what is told is what happened.
 
 pub mod data;
-mod rivals;
+
 pub mod steps;
 mod witness;
 
@@ -192,7 +192,12 @@ impl Watcher<'_> {
 }
 
 impl Observer for Watcher<'_> {
-    fn reduced(&mut self, id: JobId, _: u32, reduction: &replay_core::allocator::reduced::Reduction) {
+    fn reduced(
+        &mut self,
+        id: JobId,
+        _: u32,
+        reduction: &replay_core::allocator::reduced::Reduction,
+    ) {
         if id == self.target {
             self.points = reduction.request.size as usize;
         }

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::{Measure, RunResult, Trace, Watch, run_cell};
 use replay_core::allocator::notes::LISTED;
 use replay_core::allocator::notes::Part;
 use replay_core::allocator::rival::{Rival, Rivals, Term};
-use crate::{Measure, RunResult, Trace, Watch, run_cell};
 use replay_core::scheduler::Reason;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::outages::{Outages, Window as OutageWindow};

@@ -138,8 +138,8 @@ impl Hasher for Beside {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::allocator::registry;
     use proptest::prelude::*;
+    use replay_core::allocator::registry;
 
     fn vector() -> impl Strategy<Value = TieVector> {
         let most = TieVector::MAX;

@@ -3,8 +3,8 @@ use std::fs;
 use super::*;
 use crate::sweep::CellConfiguration;
 use crate::{RunKey, RunResult};
-use replay_core::metrics::{Locality, SizeRow};
 use proptest::prelude::*;
+use replay_core::metrics::{Locality, SizeRow};
 
 fn id(number: u64) -> CellId {
     let configuration = CellConfiguration {

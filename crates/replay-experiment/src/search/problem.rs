@@ -8,9 +8,9 @@ use super::constraint::Constraint;
 use super::objective::Objective;
 use super::part::{Part, Reach};
 use super::tally::{Tally, WorstClass, improvement_percent};
-use replay_core::allocator::registry::AllocatorSpec;
 use crate::sweep::text_digest;
 use crate::{Watch, together};
+use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::stop::Stopped;
 
 /// The format of identities: raised when the same evaluation would give other numbers than before.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Estimates, Metric, Point, paired};
+use super::{Estimates, Metric, Point, StreamRow, paired};
 use replay_core::metrics::estimate::{Accumulator, Estimate};
 use replay_core::table::{Column, Table};
 
@@ -56,8 +56,8 @@ pub struct SizeOf<'a> {
 
 impl SizeOf<'_> {
     /// The rows of all sizes at some points.
-    pub fn rows(results: &[(Point, Estimates)]) -> Vec<SizeOf<'_>> {
-        let rows = results.iter().flat_map(|(point, estimates)| {
+    pub fn rows(results: &[StreamRow]) -> Vec<SizeOf<'_>> {
+        let rows = results.iter().flat_map(|StreamRow(point, estimates)| {
             estimates.by_size().into_iter().map(move |of| SizeOf { point, of })
         });
         rows.collect()

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use super::contention::Messages;
 use super::journal::CellId;
-use replay_core::allocator::registry::AllocatorSpec;
 use crate::Watch;
+use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::comparable;
 use replay_core::metrics::estimate::{
     Accumulator, Estimate, ReplicateError, Replicated, StopRule, replicate,
@@ -251,24 +251,27 @@ pub fn estimate_unless(
     Ok(Estimates::new(runs, rule.confidence))
 }
 
-/// A point and its estimates are a row.
-impl Table for (Point, Estimates) {
+/// A point and its estimates: a row of the table of streams.
+#[derive(Clone, Debug)]
+pub struct StreamRow(pub Point, pub Estimates);
+
+impl Table for StreamRow {
     const NAME: &'static str = "stream";
     const ROW: &'static str = "one row per point: a stream of jobs on a machine, under a scheduler and an allocator; measures are means over its replications";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
-        type C = Column<(Point, Estimates)>;
-        let mut columns = Point::columns(|(point, _): &Self| point);
+        type C = Column<StreamRow>;
+        let mut columns = Point::columns(|StreamRow(point, _): &Self| point);
         columns.extend([
-            C::new("jobs", "jobs", "jobs of the run, of the size, or of a replication", |(point, _)| point.stream.jobs),
-            C::new("warm_up", "jobs", "jobs that complete first and do not count in mean times", |(point, _)| point.counting.warm_up),
-            C::new("replications", "replications", "replications that ran", |(_, estimates)| estimates.replications),
+            C::new("jobs", "jobs", "jobs of the run, of the size, or of a replication", |StreamRow(point, _)| point.stream.jobs),
+            C::new("warm_up", "jobs", "jobs that complete first and do not count in mean times", |StreamRow(point, _)| point.counting.warm_up),
+            C::new("replications", "replications", "replications that ran", |StreamRow(_, estimates)| estimates.replications),
         ]);
         for metric in Metric::ALL {
             let Caption { column, unit, meaning, half_width, half_width_meaning, .. } = metric.caption();
-            columns.push(C::new(column, unit, meaning, move |(_, estimates)| estimates.of(metric).mean));
-            columns.push(C::new(half_width, unit, half_width_meaning, move |(_, estimates)| estimates.of(metric).half_width));
+            columns.push(C::new(column, unit, meaning, move |StreamRow(_, estimates)| estimates.of(metric).mean));
+            columns.push(C::new(half_width, unit, half_width_meaning, move |StreamRow(_, estimates)| estimates.of(metric).half_width));
         }
         columns
     }
@@ -281,8 +284,8 @@ impl Table for (Point, Estimates) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_core::workload::stochastic::Arrivals;
     use proptest::prelude::*;
+    use replay_core::workload::stochastic::Arrivals;
 
     proptest! {
         /// A decimal number comes out as it went in, though only its inverse is kept.

@@ -2,19 +2,19 @@
 
 use super::metric::Replication;
 use super::{Life, Point, Sample};
+use crate::{Pace, Watch};
 use replay_core::allocator::reduced::Reduction;
 use replay_core::allocator::{Allocator, Census, Refusal};
 use replay_core::cluster;
-use crate::{Pace, Watch};
 use replay_core::metrics::locality::mean_distance;
 use replay_core::metrics::{Locality, Shared, SystemRecorder};
 use replay_core::naming::NameError;
-use replay_network::traffic::TrafficError;
 use replay_core::simulation::{CoupledError, Observer, Overhead, Scene, Service, State, simulate};
 use replay_core::stop::{Stop, Stopped};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::stochastic::{StochasticError, Stream};
 use replay_core::workload::{Job, JobId};
+use replay_network::traffic::TrafficError;
 
 /// A replication that cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -255,9 +255,9 @@ impl Observer for Distances<'_> {
 mod tests {
     use super::*;
     use crate::stream::{Counting, Metric};
+    use proptest::prelude::*;
     use replay_core::scheduler::registry::SchedulerSpec;
     use replay_core::workload::stochastic::{Arrivals, StochasticStream};
-    use proptest::prelude::*;
 
     /// One processor, FCFS: jobs complete in their order, so that the first so many of a longer stream are those
     /// of a shorter one.

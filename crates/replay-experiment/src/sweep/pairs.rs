@@ -1,7 +1,7 @@
 //! Which schedulers and strategies of a grid go together.
 
-use replay_core::allocator::registry::AllocatorSpec;
 use crate::grid::ParameterGrid;
+use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::NameError;
 
 /// All pairs of a grid's schedulers and strategies, in its order, but for those that cannot be: a strategy that

@@ -8,10 +8,10 @@ use super::Pairs;
 use super::configuration::{
     CellConfiguration, chains_digest, jobs_digest, starts_digest, text_digest,
 };
-use replay_core::allocator::registry::AllocatorSpec;
 use crate::grid::{GridError, GridFile, ParameterGrid};
 use crate::journal::CellId;
 use crate::{Cell, RunKey, Trace};
+use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::NameError;
 use replay_core::stop::Stop;
 use replay_core::topology::Topology;
@@ -31,7 +31,7 @@ pub struct Plan {
 }
 
 /// A build of this program. Two of them may compute otherwise, even under one version.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Build {
     /// Version.
     pub version: String,
@@ -44,15 +44,6 @@ pub struct Build {
 }
 
 impl Build {
-    /// This one.
-    pub fn this() -> Self {
-        Self {
-            version: env!("CARGO_PKG_VERSION").to_string(),
-            commit: env!("REPLAY_COMMIT").to_string(),
-            sources: env!("REPLAY_SOURCES").to_string(),
-        }
-    }
-
     /// Whether another one computes the same: its version and sources are the same.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.version, &self.sources) == (&other.version, &other.sources)
@@ -168,13 +159,17 @@ impl PlannedTrace {
 }
 
 impl Plan {
-    /// The plan of a grid whose traces are loaded.
+    /// The plan of a grid whose traces are loaded, made by this build.
     ///
     /// # Errors
     /// [`PlanError::TooMany`].
-    pub fn new(grid: ParameterGrid, traces: &[Arc<Trace>]) -> Result<Self, PlanError> {
+    pub fn new(
+        grid: ParameterGrid,
+        traces: &[Arc<Trace>],
+        build: Build,
+    ) -> Result<Self, PlanError> {
         let traces = traces.par_iter().map(|trace| PlannedTrace::new(trace)).collect();
-        Self::checked(grid, traces, Build::this())
+        Self::checked(grid, traces, build)
     }
 
     /// The plan that [`to_json`](Self::to_json) wrote down.

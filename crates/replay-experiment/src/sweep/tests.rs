@@ -18,7 +18,7 @@ fn plan(text: &str, swf: &str) -> (Plan, Vec<Arc<Trace>>) {
     let mesh = "4x4".parse().expect("a machine");
     let trace = Trace::new(Arc::new(jobs.expect("a trace")), mesh, "johnson", &grid.schedulers);
     let traces = vec![Arc::new(trace)];
-    (Plan::new(grid, &traces).expect("a plan"), traces)
+    (Plan::new(grid, &traces, Build::default()).expect("a plan"), traces)
 }
 
 const GRID: &str = "schedulers = ['fcfs', 'easy']\nseeds = '0..1'\n\

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-use replay_core::naming::{Description, Entry, NameError, Registry, Table, kind};
 use crate::{Settings, settings};
+use replay_core::naming::{Description, Entry, NameError, Registry, Table, kind};
 
 /// Every flit, or link loads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

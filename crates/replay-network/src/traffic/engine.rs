@@ -4,10 +4,8 @@ use super::demand::Demand;
 use super::mapping::Mapping;
 use super::random::{Purpose, stream};
 use super::run::{JobTraffic, Run};
+use crate::{Delivery, Network, Notice, Packet, PacketError, Settings, SettingsError, Stalled};
 use replay_core::naming::NameError;
-use crate::{
-    Delivery, Network, Notice, Packet, PacketError, Settings, SettingsError, Stalled,
-};
 use replay_core::topology::{NodeId, Topology};
 
 /// What is the same for all jobs.

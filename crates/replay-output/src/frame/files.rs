@@ -4,8 +4,8 @@ use polars::io::parquet::write::BatchedWriter;
 use polars::prelude::{KeyValueMetadata, ParquetWriter};
 
 use super::{FrameError, frame};
-use replay_experiment::files::Whole;
 use replay_core::table::{Table, TableInfo, write_csv};
+use replay_experiment::files::Whole;
 
 /// One table as open files: Parquet, and CSV if asked for. They get their names in
 /// [`Files::finish`], so that a torn file never has the name of a whole one.

@@ -11,7 +11,6 @@
 //! hold no wall-clock figures: the same results give the same bytes.
 
 mod build;
-pub(crate) mod damaged;
 mod error;
 mod files;
 pub mod read;

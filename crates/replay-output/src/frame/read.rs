@@ -14,9 +14,9 @@ use polars::prelude::{
     DataFrame, ParallelStrategy, ParquetReader, PolarsError, PolarsResult, SerReader,
 };
 
-use super::damaged;
 use replay_experiment::compare::{JobRow, JobTables, RunRow};
 use replay_experiment::files::{ResultError, ResultFolder};
+use replay_import::damaged;
 
 /// A table that cannot be read back.
 #[derive(Debug, thiserror::Error)]

@@ -3,11 +3,11 @@ use std::path::{Path, PathBuf};
 
 use super::FrameError;
 use super::files::{Files, write};
+use replay_core::metrics::system::OutageMetrics;
+use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
 use replay_experiment::against::AgainstRow;
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::{Measure, OfRun, RunResult};
-use replay_core::metrics::system::OutageMetrics;
-use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
 
 /// Rows of the table of job sizes that are held back to fill a Parquet row group.
 const HELD_ROWS: usize = 1 << 16;

@@ -7,26 +7,27 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use replay_experiment::compare::REPLAYED;
-use replay_experiment::contention::{Contended, Correlations, JobContention, TraceRun};
-use replay_experiment::search::{
-    Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SparedRow, Tried,
-};
-use replay_experiment::stream::{Life, Metric, Point, estimate};
-use replay_experiment::{Measure, OfRun, RunKey, RunResult, Trace};
-use replay_experiment::files::ResultFolder;
 use replay_core::metrics::estimate::StopRule;
 use replay_core::metrics::run::PlacementMeans;
 use replay_core::metrics::{
     Allocation, JobMeasures, Placement, RunMetrics, ScheduleMetrics, SizeRow, SystemRecorder,
     TieStatistics, by_size,
 };
-use replay_published::{Check, NotRun, Ours, Tolerance};
 use replay_core::simulation::Overhead;
 use replay_core::table::Table;
 use replay_core::topology::NodeId;
 use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Job, Policy, Window, Workload};
+use replay_experiment::compare::REPLAYED;
+use replay_experiment::contention::{Contended, Correlations, JobContention, TraceRun};
+use replay_experiment::files::ResultFolder;
+use replay_experiment::search::{
+    Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SparedRow, Tried,
+};
+use replay_experiment::stream::{Life, Metric, Point, estimate};
+use replay_experiment::{Measure, OfRun, RunKey, RunResult, Trace};
+use replay_import::damaged;
+use replay_published::{Check, NotRun, Ours, Tolerance};
 
 /// A run of jobs of these sizes on 16 processors, one after another.
 fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {

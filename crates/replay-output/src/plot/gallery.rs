@@ -12,11 +12,11 @@ use super::{
     Comparison, Figure, Improvement, Load, Order, PlotError, Plots, StrategyBar, StrategyBars,
     TieRow, Ties, Waits, save,
 };
-use replay_experiment::{RunKey, RunResult};
 use replay_core::metrics::by_size::improvement;
 use replay_core::metrics::comparable;
 use replay_core::topology::Topology;
 use replay_core::workload::unscaled_name;
+use replay_experiment::{RunKey, RunResult};
 
 /// Saves a figure in a folder under a stem.
 type Picture = Box<dyn Fn(&Plots, &str) -> Result<Vec<PathBuf>, PlotError> + Send + Sync>;

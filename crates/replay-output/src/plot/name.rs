@@ -1,5 +1,5 @@
-use replay_experiment::RunKey;
 use replay_core::workload::Policy;
+use replay_experiment::RunKey;
 
 /// Text as part of a file name: letters, digits, dots and underscores stay, the sign of a negative number becomes
 /// `minus`, and everything else one hyphen; hyphens and dots at the ends go.

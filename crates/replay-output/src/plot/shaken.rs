@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use replay_experiment::RunResult;
-use replay_experiment::shaken::CONFIDENCE;
 use replay_core::metrics::SizeChange;
 use replay_core::metrics::by_size::improvement;
 use replay_core::metrics::estimate::{Accumulator, Estimate};
+use replay_experiment::RunResult;
+use replay_experiment::shaken::CONFIDENCE;
 
 /// The mean over copies of a value, that of several runs on one copy being their mean; `None` if there
 /// are no two copies.

@@ -9,10 +9,10 @@ use super::scale::Scale;
 use super::spreads::{BoxPlot, PERCENTS};
 use super::style::PALETTE;
 use super::{Line, Lines, Point, Spreads};
-use replay_experiment::{RunKey, RunResult};
 use replay_core::metrics::robust;
 use replay_core::metrics::run::percentile_of;
 use replay_core::number::grouped;
+use replay_experiment::{RunKey, RunResult};
 
 /// The most curves of a figure: each has a colour of its own.
 pub const MOST: usize = PALETTE.len();

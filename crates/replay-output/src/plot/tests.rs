@@ -9,10 +9,10 @@ use proptest::prelude::{
 use super::save::{pdf_of as pdf, svg};
 use super::style::{Colour, register, sequential};
 use super::*;
-use replay_experiment::{RunKey, RunResult};
 use replay_core::metrics::run::PlacementMeans;
 use replay_core::metrics::{RunMetrics, ScheduleMetrics, Series, TieStatistics, by_size};
 use replay_core::workload::Job;
+use replay_experiment::{RunKey, RunResult};
 
 /// A run of four jobs on 16 processors with these pairwise L1 sums.
 fn run(scheduler: &str, tie: Option<&str>, seed: u64, pairwise: [u64; 4]) -> RunResult {

@@ -3,8 +3,8 @@
 use super::shaken::over_copies;
 use super::spread::not_shown;
 use super::{Line, Lines, Point};
-use replay_experiment::RunResult;
 use replay_core::metrics::estimate::Estimate;
+use replay_experiment::RunResult;
 
 /// Fewest loads that make a line.
 pub const FEWEST: usize = 3;

@@ -1,6 +1,6 @@
-use super::format::{Sheet, Shown};
-use replay_experiment::against::AgainstRow;
 use replay_core::number::{fixed, grouped};
+use replay_core::table::{Sheet, Shown};
+use replay_experiment::against::AgainstRow;
 
 /// What is shown of a run beside the log: metric, title.
 const METRICS: [(&str, &str); 5] = [

@@ -1,7 +1,7 @@
 //! A machine and who holds it, as text.
 
-use replay_experiment::snapshot::Snapshot;
 use replay_core::topology::{NodeId, Topology};
+use replay_experiment::snapshot::Snapshot;
 
 /// How processors lie on a page: slices of rows of columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

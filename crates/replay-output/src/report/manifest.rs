@@ -4,16 +4,19 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 
-use replay_experiment::RunKey;
-use replay_experiment::grid::{DownFile, WindowFile};
-use replay_experiment::files::{FORMAT, FileRecord, InputRecord, PROGRAM};
 use replay_core::workload::{CleaningReport, PolicyRow, Shake};
+use replay_experiment::RunKey;
+use replay_experiment::files::{FORMAT, FileRecord, InputRecord, PROGRAM};
+use replay_experiment::grid::{DownFile, WindowFile};
+use replay_experiment::sweep::Build;
 
 /// A process that makes results, as it is told in their manifest.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// What they are results of, such as "run" or "search".
     pub kind: &'static str,
+    build: Build,
+    compiler: &'static str,
     command: Vec<String>,
     started: SystemTime,
 }
@@ -29,15 +32,13 @@ pub struct Manifest<'a, C, D> {
     /// What the files are results of.
     kind: &'static str,
     /// Version of the program.
-    version: &'static str,
+    version: &'a str,
     /// Its commit, or "unknown".
-    commit: &'static str,
+    commit: &'a str,
     /// Digest of its sources.
-    sources: &'static str,
+    sources: &'a str,
     /// The compiler that built it.
     compiler: &'static str,
-    /// Parts that it was built with.
-    features: Vec<&'static str>,
     /// The command line as typed.
     command: &'a [String],
     /// What it resolved to: what decides the numbers.
@@ -67,10 +68,15 @@ pub struct Manifest<'a, C, D> {
 }
 
 impl Origin {
-    /// This process, which begins now, with its command line as typed.
-    pub fn begin(kind: &'static str, command: &[std::ffi::OsString]) -> Self {
+    /// This process, which begins now, of a build by a compiler, with its command line as typed.
+    pub fn begin(
+        kind: &'static str,
+        build: Build,
+        compiler: &'static str,
+        command: &[std::ffi::OsString],
+    ) -> Self {
         let command = command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        Self { kind, command, started: SystemTime::now() }
+        Self { kind, build, compiler, command, started: SystemTime::now() }
     }
 
     /// The text of the manifest of its results.
@@ -91,11 +97,10 @@ impl Origin {
             program: PROGRAM,
             format: FORMAT,
             kind: self.kind,
-            version: env!("CARGO_PKG_VERSION"),
-            commit: env!("REPLAY_COMMIT"),
-            sources: env!("REPLAY_SOURCES"),
-            compiler: env!("REPLAY_COMPILER"),
-            features: env!("REPLAY_FEATURES").split_whitespace().collect(),
+            version: &self.build.version,
+            commit: &self.build.commit,
+            sources: &self.build.sources,
+            compiler: self.compiler,
             command: &self.command,
             configuration,
             configuration_digest,

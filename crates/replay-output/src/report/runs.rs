@@ -1,7 +1,7 @@
-use super::format::{Sheet, Shown};
-use replay_experiment::RunResult;
 use replay_core::number::{fixed, grouped};
 use replay_core::table::{Column, Value};
+use replay_core::table::{Sheet, Shown};
+use replay_experiment::RunResult;
 
 /// A change of a mean of runs, which stands behind it.
 pub struct RunChange {

@@ -1,7 +1,7 @@
-use super::format::{Align, Sheet, Shown};
+use replay_core::number::{fixed, grouped};
+use replay_core::table::{Align, Sheet, Shown};
 use replay_experiment::search::{Behind, Candidate, Origin, Portability, SearchRow};
 use replay_experiment::shaken::Apart;
-use replay_core::number::{fixed, grouped};
 
 /// The table for people, of an objective with its unit. Columns that say nothing are left out.
 pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {

@@ -1,7 +1,7 @@
-use super::format::{Sheet, Shown, with_unit};
-use replay_experiment::shaken::{Apart, ShakenRow};
 use replay_core::number::{fixed, grouped};
 use replay_core::table::Column;
+use replay_core::table::{Sheet, Shown, with_unit};
+use replay_experiment::shaken::{Apart, ShakenRow};
 
 /// What is shown of a run over shaken copies: metric, title without the unit of its column, factor, decimals.
 pub type ShakenFigure = (&'static str, &'static str, f64, usize);

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use replay_core::workload::PolicyRow;
 use replay_experiment::grid::GridFile;
 use replay_experiment::sweep::{Build, Plan, PlannedTrace};
-use replay_core::workload::PolicyRow;
 
 /// What the manifest of a sweep says beside that of other commands. Unlike that of the main
 /// job it does not list the cells: there may be very many, and `runs` has them.

@@ -1,10 +1,10 @@
 //! What the text says of its figures.
 
 use super::points::{Load, Points, REPLICATIONS, SERVICE, System};
-use replay_experiment::stream::Metric;
-use replay_core::metrics::estimate::Estimate;
 use crate::claim::claim;
 use crate::{Check, Tolerance, VerifyError};
+use replay_core::metrics::estimate::Estimate;
+use replay_experiment::stream::Metric;
 
 const BUDDY: &str = "cube-buddy";
 const FIRST_FIT: &str = "first-fit";

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use replay_experiment::Watch;
-use replay_experiment::stream::{Counting, Estimates, Life, Metric, Point, estimate_unless};
-use replay_core::metrics::estimate::{Estimate, StopRule};
 use crate::VerifyError;
+use replay_core::metrics::estimate::{Estimate, StopRule};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::stop::Stop;
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{Arrivals, StochasticStream};
+use replay_experiment::Watch;
+use replay_experiment::stream::{Counting, Estimates, Life, Metric, Point, estimate_unless};
 
 const SEED: u64 = 1;
 pub const REPLICATIONS: u64 = 5;

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use super::Results;
 use super::spread::{Spread, margin_of_improvement};
-use replay_core::metrics::TieMetrics;
 use crate::claim::claim;
 use crate::exchange::{pairs, with_swaps};
 use crate::{Check, Tolerance, VerifyError};
+use replay_core::metrics::TieMetrics;
 
 /// Curves of section IV.
 const CURVES: [&str; 2] = ["hilbert", "snake"];

@@ -4,9 +4,9 @@
 //! scheduler and metric, the standard deviation over 20 copies of `--shake`, pooled over tie vectors.
 
 use super::{Metric, Row};
-use replay_experiment::shaken::CONFIDENCE;
-use replay_core::metrics::estimate::student_t;
 use crate::{Tolerance, VerifyError};
+use replay_core::metrics::estimate::student_t;
+use replay_experiment::shaken::CONFIDENCE;
 
 const TABLE: &str = include_str!("spread.csv");
 

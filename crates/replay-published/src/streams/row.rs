@@ -2,12 +2,12 @@
 
 use super::super::{Check, Ours, Sample, Tolerance, VerifyError};
 use super::Runs;
-use replay_experiment::contention::Messages;
-use replay_experiment::stream::{Life, Metric, Point};
 use replay_core::metrics::estimate::Estimate;
-use replay_network::traffic::{Pattern, Preset};
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{Arrivals, StochasticStream};
+use replay_experiment::contention::Messages;
+use replay_experiment::stream::{Life, Metric, Point};
+use replay_network::traffic::{Pattern, Preset};
 
 /// A published number of a stream. A baseline field left empty is that of the row itself.
 #[derive(Clone, Debug, serde::Deserialize)]

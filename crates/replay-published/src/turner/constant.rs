@@ -1,11 +1,11 @@
 //! Figure 4.1: 4 x 6 and 4 x 2 in turn.
 
 use super::{AFL, FL, defect, printed};
-use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::metrics::SystemRecorder;
 use crate::claim::claim;
 use crate::exchange::with_swaps;
 use crate::{Check, Tolerance, VerifyError};
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::metrics::SystemRecorder;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{RunTimes, Scene, simulate};
 use replay_core::stop::Stop;

@@ -10,14 +10,14 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{AFL, defect};
+use crate::claim::claim;
+use crate::exchange::with_swaps;
+use crate::{Check, Tolerance, VerifyError};
 use replay_core::allocator::Request;
 use replay_core::allocator::hypercube::cube::Cube;
 use replay_core::allocator::hypercube::mesh::Mesh;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
-use crate::claim::claim;
-use crate::exchange::with_swaps;
-use crate::{Check, Tolerance, VerifyError};
 use replay_core::topology::{NodeId, Topology};
 
 /// Node and next node.

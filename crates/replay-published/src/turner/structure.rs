@@ -1,6 +1,9 @@
 //! Chapters 2 and 3: subcubes, and what meshes leave of them.
 
 use super::{AFL, FL, defect, printed};
+use crate::claim::claim;
+use crate::exchange::{self, with_swaps};
+use crate::{Check, Tolerance, VerifyError};
 use replay_core::allocator::Request;
 use replay_core::allocator::hypercube::buddy::Buddy;
 use replay_core::allocator::hypercube::cube::Cube;
@@ -10,9 +13,6 @@ use replay_core::allocator::hypercube::gray_code::GrayCode;
 use replay_core::allocator::hypercube::mesh::Mesh;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
-use crate::claim::claim;
-use crate::exchange::{self, with_swaps};
-use crate::{Check, Tolerance, VerifyError};
 use replay_core::topology::Topology;
 
 /// What these checks are about.

@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{AFL, FL, defect};
-use replay_experiment::Watch;
-use replay_experiment::stream::{Estimates, Life, Metric, Point, estimate_unless};
-use replay_core::metrics::estimate::{Estimate, StopRule};
 use crate::claim::claim;
 use crate::exchange::with_swaps;
 use crate::{Check, Selection, Tolerance, VerifyError};
+use replay_core::metrics::estimate::{Estimate, StopRule};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::stop::Stop;
 use replay_core::workload::stochastic::{Arrivals, StochasticStream};
+use replay_experiment::Watch;
+use replay_experiment::stream::{Estimates, Life, Metric, Point, estimate_unless};
 
 const MACHINE: &str = "hypercube:10";
 const SEED: u64 = 1;

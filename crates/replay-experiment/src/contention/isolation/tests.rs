@@ -1,9 +1,9 @@
 use super::super::Messages;
 use super::*;
 use crate::Watch;
-use replay_network::traffic::Preset;
 use replay_core::stop::Stop;
 use replay_core::topology::{NodeId, Topology};
+use replay_network::traffic::Preset;
 
 fn nearest_of(target: u64, time: impl Fn(u64) -> u64) -> (u64, u64, u32) {
     let mut asked = 0;

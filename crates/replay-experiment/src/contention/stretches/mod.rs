@@ -39,12 +39,12 @@ use std::sync::{Mutex, PoisonError};
 
 use super::watcher::{Heard, Seen, Strategies, Watcher};
 use super::{Isolation, Stage, TraceError};
+use board::{Board, Outcome, Whole};
 use replay_core::allocator::Allocator;
-use replay_network::traffic::JobTraffic;
 use replay_core::simulation::{Observer, Scene, simulate_from};
 use replay_core::stop::Stop;
 use replay_core::workload::JobId;
-use board::{Board, Outcome, Whole};
+use replay_network::traffic::JobTraffic;
 
 /// Parts for each thread: enough that they end at about the same time, though they are not of even work.
 const PARTS: u64 = 16;

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::Watch;
 use crate::contention::{Messages, TraceRun, isolate, run_trace};
-use replay_network::traffic::Preset;
 use replay_core::topology::Topology;
 use replay_core::workload::Job;
+use replay_network::traffic::Preset;
 
 /// Jobs with these gaps before them, run times and sizes.
 fn jobs(of: &[(i64, i64, u32)]) -> Vec<Job> {

@@ -6,11 +6,11 @@ use super::*;
 use crate::Watch;
 use crate::contention::Messages;
 use crate::contention::isolate;
-use replay_network::Settings;
-use replay_network::traffic::{Demand, Mapping, Preset, Program, Quota, Traffic, TrafficOptions};
 use replay_core::stop::Stop;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::Job;
+use replay_network::Settings;
+use replay_network::traffic::{Demand, Mapping, Preset, Program, Quota, Traffic, TrafficOptions};
 
 fn job(submit: i64, run: i64, size: u32) -> Job {
     Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None, limit: None }

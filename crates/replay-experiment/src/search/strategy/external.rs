@@ -48,11 +48,11 @@ use serde_json::{Value, json};
 
 use self::program::{Program, Said};
 use super::{Archive, Batch, SearchError, SearchStrategy};
-use replay_core::allocator::centre::{Slack, SlackError, TieVector, TieVectorError};
 use crate::search::Candidate;
 use crate::search::objective::Goal;
 use crate::search::problem::{Evaluation, Extent, Problem};
 use crate::search::space::Space;
+use replay_core::allocator::centre::{Slack, SlackError, TieVector, TieVectorError};
 use replay_core::shown::shown;
 use replay_core::stop::{Stop, Stopped};
 

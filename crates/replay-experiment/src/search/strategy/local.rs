@@ -3,11 +3,11 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
 use super::{Archive, Batch, Random, SearchError, SearchStrategy};
-use replay_core::allocator::centre::{Slack, TieVector};
 use crate::search::Candidate;
 use crate::search::archive::better_first;
 use crate::search::ratio::{Ratio, nearest_vector};
 use crate::search::space::Space;
+use replay_core::allocator::centre::{Slack, TieVector};
 
 /// Step at the begin of a descent: a factor is changed to half as much again, or by as
 /// much less.

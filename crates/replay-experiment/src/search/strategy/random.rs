@@ -3,10 +3,10 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::{Archive, Batch, SearchError, SearchStrategy};
-use replay_core::allocator::centre::Slack;
 use crate::search::Candidate;
 use crate::search::ratio::{Ratio, nearest_vector};
 use crate::search::space::Space;
+use replay_core::allocator::centre::Slack;
 
 /// Candidates in a batch.
 const BATCH: usize = 64;

@@ -3,11 +3,11 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 
 use super::*;
-use replay_core::allocator::registry::AllocatorSpec;
+use crate::files::Dir;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::search::*;
 use crate::{Cell, Measure, Trace, Watch, run_cell};
-use crate::files::Dir;
+use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::stop::Stop;
 use replay_core::workload::{Policy, Window, Workload};

@@ -200,7 +200,8 @@ fn whole_iterations_are_sent_whole() {
                     if barrier == "none" && stream == "process" && sends != "at-once" {
                         continue;
                     }
-                    let mut name: replay_core::naming::StrategyName = pattern.parse().expect("a name");
+                    let mut name: replay_core::naming::StrategyName =
+                        pattern.parse().expect("a name");
                     for (key, value) in [("sends", sends), ("stream", stream), ("barrier", barrier)]
                     {
                         name.set(key, value);

@@ -3,8 +3,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::told::Told;
-use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
 use replay_core::table::{Table, write_csv};
+use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
 
 /// A folder of results, read.
 #[derive(Clone, Debug)]

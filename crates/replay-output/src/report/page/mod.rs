@@ -18,6 +18,7 @@ pub use verdict::{searched, sentences, told};
 use html::{Described, escape, figure, table};
 
 use replay_core::table::TableInfo;
+use replay_experiment::sweep::Build;
 
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
@@ -31,7 +32,12 @@ pub const MOST_ROWS: usize = 300;
 
 /// The page. `published` are the checks that `verify --write` wrote, by file; `known` are the tables of the program,
 /// whose units and meanings the headings give.
-pub fn page(folders: &[Folder], published: &[(String, Csv)], known: &[TableInfo]) -> String {
+pub fn page(
+    folders: &[Folder],
+    published: &[(String, Csv)],
+    known: &[TableInfo],
+    build: &Build,
+) -> String {
     let names: Vec<&str> = folders.iter().map(|folder| folder.name.as_str()).collect();
     let title = match &names[..] {
         [] => "Published numbers and ours".to_string(),
@@ -74,7 +80,6 @@ pub fn page(folders: &[Folder], published: &[(String, Csv)], known: &[TableInfo]
             escape(&left_out.join(", "))
         );
     }
-    let build = replay_experiment::sweep::Build::this();
     let _ = write!(
         page,
         "</main>\n<footer><p>Made by {}.</p></footer>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
@@ -151,8 +156,9 @@ fn ran(folder: &Folder) -> String {
 
 /// A trace and what cleaning did to it, in words.
 fn of_trace(trace: &serde_json::Value) -> String {
-    let number =
-        |value: &serde_json::Value| value.as_u64().map_or("?".to_string(), replay_core::number::grouped);
+    let number = |value: &serde_json::Value| {
+        value.as_u64().map_or("?".to_string(), replay_core::number::grouped)
+    };
     let word = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_string();
     let mut text = format!(
         "{} on {}: {} jobs",

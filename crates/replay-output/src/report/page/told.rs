@@ -1,8 +1,8 @@
 //! What the jobs of two strategies tell of the difference between them.
 
-use replay_experiment::compare::{Compared, JobRow, Pairs, REPLAYED, correct};
 use replay_core::metrics::blocks::FEWEST;
 use replay_core::number::fixed;
+use replay_experiment::compare::{Compared, JobRow, Pairs, REPLAYED, correct};
 
 /// Strategies behind the first that it is compared with at most.
 const MOST: usize = 12;

@@ -3,9 +3,9 @@ use std::collections::BTreeMap;
 use super::folder::{Csv, Folder};
 use super::html::rounded;
 use super::told::{METHOD, Runs, Told};
-use replay_experiment::compare::JobRow;
 use replay_core::metrics::comparable;
 use replay_core::number::{counted, grouped};
+use replay_experiment::compare::JobRow;
 
 /// How the strategies of a table are ranked: by the least of a column.
 struct Rule {

@@ -1,8 +1,8 @@
 //! The candidates of a decision as a table.
 
-use replay_core::allocator::rival::{Rival, Term};
-use replay_core::metrics::allocations::{NODES, numbers};
-use replay_core::table::{Column, Table};
+use crate::allocator::rival::{Rival, Term};
+use crate::metrics::allocations::{NODES, numbers};
+use crate::table::{Column, Table};
 
 impl Table for Rival {
     const NAME: &'static str = "candidates";

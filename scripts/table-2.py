@@ -4,7 +4,7 @@
 Usage: table-2.py FOLDER < TEXT
 
 FOLDER holds table-2-PATTERN.csv, as `replay stream --format csv` prints them. The printed values are those of
-src/published/lo_messages.csv. In the text a line `{TABLE}` is replaced with a table, and `{error PATTERN MEASURE WHEN}` with the
+crates/replay-published/src/lo_messages.csv. In the text a line `{TABLE}` is replaced with a table, and `{error PATTERN MEASURE WHEN}` with the
 mean error of a column of the first table. A column that a file does not have ends it with exit code 1. Needs only Python 3.
 """
 
@@ -41,7 +41,7 @@ def walked(strategy):
 
 def printed_values():
     """By pattern, strategy and metric, as the suite has them."""
-    table = Path(__file__).parent.parent / "src/published/lo_messages.csv"
+    table = Path(__file__).parent.parent / "crates/replay-published/src/lo_messages.csv"
     values = {}
     for row in rows_of(table):
         if row["relation"] in ("value", "paired"):

@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 use replay::experiment::journal::{HEADER, JOURNAL_FILE, Journal, Outcome};
 use replay::experiment::RunResult;
 use replay::experiment::sweep::CellId;
-use replay::files::Dir;
+use replay::experiment::files::Dir;
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes src/published/johnson/spread.csv: how far the numbers of Johnson et al. are apart on perturbed copies.
+# Writes crates/replay-published/src/johnson/spread.csv: how far the numbers of Johnson et al. are apart on perturbed copies.
 #
 #   scripts/experiments/johnson-spread.sh [COPIES]        [default: 20]; about 20 minutes on two cores
 #
@@ -23,4 +23,4 @@ sweep() { # trace, tie vectors
 sweep SDSC-Par95 10,1,3,2 7,13,1,0 7,10,1,0 2,13,20,6 3,13,20,6 4,13,20,6
 sweep SDSC-Par96 4,29,5,0 4,52,9,0 4,23,4,0 2,13,20,6 3,13,20,6 4,13,20,6
 sweep LANL-CM5 12,42,41,15 11,31,27,8 12,28,27,10 2,13,20,6 3,13,20,6 6,13,20,6 7,13,20,6
-python3 scripts/experiments/johnson-spread.py "$out" > src/published/johnson/spread.csv
+python3 scripts/experiments/johnson-spread.py "$out" > crates/replay-published/src/johnson/spread.csv

@@ -22,7 +22,7 @@ table() {
                 { print "\"" variant "\"," $0 }'
     done > "$work/table.csv"
     { printf 'pattern,strategy,metric,printed\n'
-      csv src/published/lo_messages.csv -v pattern="$pattern" '
+      csv crates/replay-published/src/lo_messages.csv -v pattern="$pattern" '
         # Values of this pattern, by the strategies as they were before pages were walked the other way.
         {
             of = get("pattern"); who_has = get("strategy")

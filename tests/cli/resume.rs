@@ -186,7 +186,7 @@ fn a_failed_cell_waits_to_be_asked_for() {
     let plan = dir.replay("plan grid.toml -q --list").code(0);
     let id = plan.fields(&["cell"])[7].parse().expect("an id");
     fs::create_dir(dir.path("out")).expect("a folder");
-    let out = replay::files::Dir::open(&dir.path("out")).expect("a folder");
+    let out = replay::experiment::files::Dir::open(&dir.path("out")).expect("a folder");
     let mut journal =
         Journal::<replay::experiment::RunResult>::open(&out, true).expect("a journal");
     journal.append(id, Err("made to fail")).expect("a record");

@@ -119,7 +119,7 @@ fn with_record(change: impl Fn(RunResult) -> Result<RunResult, String>) -> Dir {
     }
     let plan = dir.replay("plan grid.toml -q --list").code(0);
     let id = plan.fields(&["cell"])[2].parse().expect("an id");
-    let folder = replay::files::Dir::open(&dir.path("b")).expect("a folder");
+    let folder = replay::experiment::files::Dir::open(&dir.path("b")).expect("a folder");
     let mut journal = Journal::open(&folder, true).expect("a journal");
     let Some(Record::Done(result)) = journal.read(id).expect("a record") else {
         panic!("cell 2 is done")

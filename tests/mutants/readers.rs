@@ -6,7 +6,7 @@ use std::io::BufReader;
 
 use replay::experiment::RunResult;
 use replay::experiment::journal::{HEADER, JOURNAL_FILE, Journal};
-use replay::files::Dir;
+use replay::experiment::files::Dir;
 use replay::import::{Class, ColumnMap, Import, Outputs, import};
 use replay::placement::config::Config;
 use replay::simulation::{OutageFile, Outages, WhenDown};

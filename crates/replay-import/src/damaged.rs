@@ -70,8 +70,11 @@ pub fn footer(file: &mut (impl Read + Seek)) -> Result<FileMetadata, String> {
     Ok(metadata)
 }
 
-/// Checks the counts of a footer, whose file has this size.
-pub(super) fn counts(metadata: &FileMetadata, bytes: u64) -> Result<(), String> {
+/// Checks the counts of a footer, whose file has this size in bytes.
+///
+/// # Errors
+/// What is wrong, in words.
+pub fn counts(metadata: &FileMetadata, bytes: u64) -> Result<(), String> {
     let mut rows = 0_u64;
     for group in &metadata.row_groups {
         let of_group = group.num_rows() as u64;

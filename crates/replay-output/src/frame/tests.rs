@@ -24,7 +24,7 @@ use replay_experiment::files::ResultFolder;
 use replay_experiment::search::{
     Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SparedRow, Tried,
 };
-use replay_experiment::stream::{Life, Metric, Point, estimate};
+use replay_experiment::stream::{Life, Metric, Point, StreamRow, estimate};
 use replay_experiment::{Measure, OfRun, RunKey, RunResult, Trace};
 use replay_import::damaged;
 use replay_published::{Check, NotRun, Ours, Tolerance};
@@ -416,7 +416,7 @@ fn streams_and_contention_concatenate_too() {
         };
         let rule = StopRule::exactly(2);
         let estimates = estimate(&point, 1, &rule, &[Metric::FinishTime]).expect("a stream");
-        (point, estimates)
+        StreamRow(point, estimates)
     });
     round_trip(&rows);
     let csv = replay_core::table::csv(&rows).expect("text");

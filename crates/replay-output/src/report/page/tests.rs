@@ -1,6 +1,11 @@
 use super::html::{rounded, shown};
-use super::{Csv, Folder, MOST_ROWS, page, sentences};
+use super::{Csv, Folder, MOST_ROWS, TableInfo, sentences};
 use replay_experiment::compare::JobRow;
+use replay_experiment::sweep::Build;
+
+fn page(folders: &[Folder], published: &[(String, Csv)], known: &[TableInfo]) -> String {
+    super::page(folders, published, known, &Build::default())
+}
 
 fn csv(text: &str) -> Csv {
     let mut rows = text.lines().map(|line| line.split('|').map(str::to_string).collect());

@@ -38,9 +38,7 @@ for target in ${*:-$all}; do
     [ -d "fuzz/seeds/$target" ] && folders+=("fuzz/seeds/$target")
     begin=$SECONDS
     status=0
-    features=()
-    [ "$target" = parquet ] && features=(--features parquet)
-    TMPDIR=$scratch cargo +nightly fuzz run "${features[@]}" "$target" "${folders[@]}" -- \
+    TMPDIR=$scratch cargo +nightly fuzz run "$target" "${folders[@]}" -- \
         -max_total_time=$((60 * minutes)) -timeout=20 -rss_limit_mb=2048 -max_len=4096 \
         -dict=fuzz/words.dict -print_final_stats=1 > "$log" 2>&1 || status=$?
     runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log" | tail -n 1)

@@ -5,11 +5,11 @@
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use replay::allocator::registry::{self, AllocatorSpec};
-use replay::allocator::{Refusal, Request};
-use replay::machine::Machine;
-use replay::naming::StrategyName;
-use replay::topology::Topology;
+use replay_core::allocator::registry::{self, AllocatorSpec};
+use replay_core::allocator::{Refusal, Request};
+use replay_core::machine::Machine;
+use replay_core::naming::StrategyName;
+use replay_core::topology::Topology;
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use replay::experiment::grid::ParameterGrid;
+use replay_experiment::grid::ParameterGrid;
 
 fuzz_target!(|text: &str| {
     match ParameterGrid::parse(text, "grid.toml") {

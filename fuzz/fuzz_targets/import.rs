@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use replay::import::{Class, ColumnMap, Import, Outputs, import};
-use replay::swf::Reader;
+use replay_import::{Class, ColumnMap, Import, Outputs, import};
+use replay_core::swf::Reader;
 
 const SOURCES: [&str; 10] = [
     "sacct",

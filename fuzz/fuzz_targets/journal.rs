@@ -9,10 +9,10 @@ use std::fs;
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use replay::experiment::journal::{HEADER, JOURNAL_FILE, Journal, Outcome};
-use replay::experiment::RunResult;
-use replay::experiment::sweep::CellId;
-use replay::experiment::files::Dir;
+use replay_experiment::journal::{HEADER, JOURNAL_FILE, Journal, Outcome};
+use replay_experiment::RunResult;
+use replay_experiment::sweep::CellId;
+use replay_experiment::files::Dir;
 
 #[derive(Arbitrary, Debug)]
 struct Input<'a> {

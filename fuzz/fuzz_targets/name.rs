@@ -7,18 +7,18 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use libfuzzer_sys::fuzz_target;
-use replay::allocator::centre::{Slack, TieRule, TieVector};
-use replay::allocator::registry::AllocatorSpec;
-use replay::experiment::grid::Values;
-use replay::experiment::search::{Candidate, Constraint, Objective, Range};
-use replay::experiment::sweep::{CellId, Shard};
-use replay::naming::{StrategyName, split_list};
-use replay::network::Settings;
-use replay::network::traffic::{Mapping, Pattern, Quota};
-use replay::scheduler::registry::SchedulerSpec;
-use replay::topology::Topology;
-use replay::workload::stochastic::{Arrivals, Interval, Service, Sides};
-use replay::workload::{Policy, Start};
+use replay_core::allocator::centre::{Slack, TieRule, TieVector};
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_experiment::grid::Values;
+use replay_experiment::search::{Candidate, Constraint, Objective, Range};
+use replay_experiment::sweep::{CellId, Shard};
+use replay_core::naming::{StrategyName, split_list};
+use replay_network::Settings;
+use replay_network::traffic::{Mapping, Pattern, Quota};
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::topology::Topology;
+use replay_core::workload::stochastic::{Arrivals, Interval, Service, Sides};
+use replay_core::workload::{Policy, Start};
 
 /// Parses, prints, parses and prints.
 fn round<T: FromStr<Err: Debug + Display> + Display>(text: &str) {

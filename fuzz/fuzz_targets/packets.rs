@@ -5,9 +5,9 @@
 use std::io::BufReader;
 
 use libfuzzer_sys::fuzz_target;
-use replay::network::packets::{read, replay, write};
-use replay::network::{Network, Settings};
-use replay::topology::Topology;
+use replay_network::packets::{read, replay, write};
+use replay_network::{Network, Settings};
+use replay_core::topology::Topology;
 
 const MACHINES: [&str; 4] = ["4x4", "torus:5x3", "3x3x3", "hypercube:4"];
 

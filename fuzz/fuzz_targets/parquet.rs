@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use replay::import::{Class, ColumnMap, Import, Outputs, import};
-use replay::swf::Reader;
+use replay_import::{Class, ColumnMap, Import, Outputs, import};
+use replay_core::swf::Reader;
 
 const MAP: &str = "time = 'unix'\n[columns]\nid = 'id'\nsubmit = 's'\nrun = 'r'\nsize = 'n'\nnodes = 'l'\n";
 

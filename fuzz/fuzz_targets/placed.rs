@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use replay::topology::Topology;
-use replay::workload::{Job, NodeMap, PlacedNodes};
+use replay_core::topology::Topology;
+use replay_core::workload::{Job, NodeMap, PlacedNodes};
 
 fn mapped(bytes: &[u8]) {
     let names = ["a", "n1", "7"].map(str::to_string);

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use replay::experiment::sweep::Plan;
+use replay_experiment::sweep::Plan;
 
 fuzz_target!(|bytes: &[u8]| {
     let Ok(json) = serde_json::from_slice(bytes) else { return };

@@ -6,7 +6,7 @@
 mod scratch;
 
 use libfuzzer_sys::fuzz_target;
-use replay::network::traffic::Program;
+use replay_network::traffic::Program;
 
 fuzz_target!(|bytes: &[u8]| {
     let file = scratch::file("table.csv", bytes);

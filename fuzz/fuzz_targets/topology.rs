@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use replay::placement::config::Config;
-use replay::placement::decide::{Decider, Pick};
-use replay::placement::segments::{Request, place};
+use replay_core::placement::config::Config;
+use replay_core::placement::decide::{Decider, Pick};
+use replay_core::placement::segments::{Request, place};
 
 fuzz_target!(|text: &str| {
     let config = match Config::read(text, "fuzz.yaml", None, None) {

@@ -39,7 +39,7 @@ beside verify verify --shake 20 --format md --plots "$drawn"
 # Each figure and table of the papers whose numbers were printed, with ours beside them.
 rm -rf results/published
 mkdir -p results/published
-cp "$drawn"/*.{svg,csv,vl.json} results/published/
+cp "$drawn"/*.{svg,csv} results/published/
 {
     printf '# Printed numbers and ours, drawn\n\nMade by `scripts/results.sh`: `replay verify --shake 20 --plots DIR`.\n'
     printf 'A figure for each figure or table of a paper; claims in words and bounds are in [the table](../verify.md) only.\n'
@@ -92,8 +92,7 @@ figure "$gallery/machine/plots/machine" results/gallery/machine--lublin-10x10--e
 cat > results/gallery/README.md << 'TXT'
 # Figures
 
-Made by `scripts/results.sh`; beside each picture the numbers that it shows and a Vega-Lite specification of it
-(`.vl.json`).
+Made by `scripts/results.sh`; beside each picture the numbers that it shows.
 
 The log of the tie-breaking paper, `replay --trace KTH-SP2 --sched fcfs,easy --alloc
 mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random --tie none --tie 2,13,20,6 --ties --out DIR`

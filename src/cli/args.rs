@@ -369,9 +369,9 @@ pub struct ProcessArgs {
 
 impl ProcessArgs {
     /// Sets the number of threads for everything that follows; without a number, all
-    /// processors. See [`set_threads`](super::threads::set_threads) for `tables`.
-    pub fn set_threads(&self, tables: bool) -> Result<(), Failure> {
-        super::threads::set_threads(self.threads, self.quiet, tables)
+    /// processors.
+    pub fn set_threads(&self) -> Result<(), Failure> {
+        super::threads::set_threads(self.threads)
     }
 }
 

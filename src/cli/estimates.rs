@@ -52,7 +52,7 @@ pub struct EstimatesArgs {
 /// Studies every trace with every source of estimates that it has.
 pub fn run(args: &EstimatesArgs) -> Result<Exit, Failure> {
     let quiet = args.process.quiet;
-    args.process.set_threads(false)?;
+    args.process.set_threads()?;
     let allocators: Vec<AllocatorSpec> = parse_list(&args.grid.alloc, "mc1x1")?;
     let boxes = match &allocators[..] {
         _ if !args.grid.tie.is_empty() => None,

@@ -11,7 +11,7 @@ pub struct FigureArgs {
     /// Size of figures, such as 85x60mm, 8.5x6cm, 3.35x2.4in [default: 1000 pt wide, height by kind].
     ///
     /// The width is exact; a figure whose text needs more height, such as one with many rows, is higher. SVG, PNG
-    /// and PDF have this size on paper, and the views of a Vega-Lite specification about that of their panels.
+    /// and PDF have this size on paper.
     #[arg(
         long,
         value_name = "WxH",

@@ -14,7 +14,7 @@ use super::left_out::LeftOut;
 use super::print::{FormatArg, Sorting};
 use super::results::{Results, metadata};
 use super::session::Session;
-use super::stdout::{is_unread, stdout};
+use super::stdout::stdout;
 use super::words::some;
 use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
@@ -124,7 +124,7 @@ impl<'a> Runs<'a> {
         };
         match written {
             // A closed pipe must not cost the files.
-            Err(e) if is_unread(&e) && self.tables.is_some() => {
+            Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe && self.tables.is_some() => {
                 self.unread = true;
             }
             written => written.map_err(|e| Failure::output("standard output", e))?,

@@ -93,7 +93,7 @@ impl Session {
             crate::cli::build::COMPILER,
             command,
         );
-        process.set_threads(out.is_some())?;
+        process.set_threads()?;
         let place = match out {
             None => Place::Nowhere,
             Some(out) => Place::Claimed(claim(out, kind, force).map_err(|e| unwritable(out, e))?),

@@ -64,7 +64,7 @@ pub struct VerifyArgs {
     write: Option<PathBuf>,
 
     /// Draw the printed numbers with ours beside them into this folder: a figure for each figure or table
-    /// of a suite, as SVG, PNG, PDF, CSV and Vega-Lite specification.
+    /// of a suite, as SVG, PNG, PDF and CSV.
     #[arg(long, value_name = "DIR", conflicts_with = "audit", group = "figures")]
     plots: Option<PathBuf>,
 
@@ -81,7 +81,7 @@ pub struct VerifyArgs {
 /// Runs suites of published numbers and prints ours beside them.
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let quiet = args.process.quiet;
-    args.process.set_threads(false)?;
+    args.process.set_threads()?;
     let suites = if args.suites.is_empty() {
         SUITES.to_vec()
     } else {

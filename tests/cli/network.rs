@@ -412,8 +412,8 @@ fn contention_is_drawn() {
         assert!(dir.path("out").join(file).is_file(), "{file}");
     }
     let plots = fs::read_dir(dir.path("out/plots")).expect("a folder").count();
-    // One comparison, one distribution, two maps and the jobs of two runs, as SVG, PNG, PDF, CSV and Vega-Lite.
-    assert_eq!(plots, 30);
+    // One comparison, one distribution, two maps and the jobs of two runs, as SVG, PNG, PDF and CSV.
+    assert_eq!(plots, 24);
     // Each figure says what it is of.
     let text = |name: &str| {
         let text = dir.read(&format!("out/plots/{name}--lublin-10x10--10x10--fcfs.svg"));

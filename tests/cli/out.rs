@@ -50,7 +50,7 @@ fn all_files_are_there() {
         run.demand(files.iter().any(|file| file == table), table);
     }
     for kind in ["improvement-by-size", "improvement-by-rank", "strategies", "ties", "load"] {
-        for extension in ["svg", "png", "pdf", "csv", "vl.json"] {
+        for extension in ["svg", "png", "pdf", "csv"] {
             let is_it = |file: &&String| {
                 file.starts_with(&format!("plots/{kind}")) && file.ends_with(extension)
             };

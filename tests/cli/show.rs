@@ -112,8 +112,7 @@ fn pictures_and_tables_are_written() {
             "plots/machine.csv",
             "plots/machine.pdf",
             "plots/machine.png",
-            "plots/machine.svg",
-            "plots/machine.vl.json"
+            "plots/machine.svg"
         ]
     );
     let cells = String::from_utf8(dir.read("out/plots/machine.csv")).expect("text");
@@ -128,7 +127,7 @@ fn a_window_is_drawn() {
     let cell = "--trace lublin-10x10 --jobs 300 --sched easy --alloc hilbert-best-fit -q";
     let window = [20_000i64, 60_000];
     dir.replay(&format!("show {cell} --gantt 20000..60000 --out gantt")).code(0);
-    let ends = ["csv", "pdf", "png", "svg", "vl.json"];
+    let ends = ["csv", "pdf", "png", "svg"];
     let drawn =
         ["fragmentation", "gantt"].map(|stem| ends.map(|end| format!("plots/{stem}.{end}")));
     let tables = [
@@ -232,8 +231,7 @@ fn who_competes_is_shown() {
     let shown = dir.replay(&format!("show {cell} --candidates --out out -q")).code(0);
     let shown = shown.prints(" wins  ").prints("+---------------------+");
     shown.prints("tie value = 13 free - 20 wall - 6 busy");
-    let drawn =
-        ["csv", "pdf", "png", "svg", "vl.json"].map(|end| format!("plots/candidates.{end}"));
+    let drawn = ["csv", "pdf", "png", "svg"].map(|end| format!("plots/candidates.{end}"));
     let tables = ["candidates.csv", "candidates.parquet", "manifest.json"].map(String::from);
     assert_eq!(dir.files("out"), [&tables[..], &drawn].concat());
     // What is drawn adds up to what is told.

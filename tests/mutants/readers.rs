@@ -5,8 +5,8 @@ use std::fs;
 use std::io::BufReader;
 
 use replay::experiment::RunResult;
-use replay::experiment::journal::{HEADER, JOURNAL_FILE, Journal};
 use replay::experiment::files::Dir;
+use replay::experiment::journal::{HEADER, JOURNAL_FILE, Journal};
 use replay::import::{Class, ColumnMap, Import, Outputs, import};
 use replay::placement::config::Config;
 use replay::simulation::{OutageFile, Outages, WhenDown};

@@ -32,7 +32,7 @@ struct Row {
 /// Says how many cells a grid has, of which kinds, and how long they take; or lists them all.
 pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     let begin = Instant::now();
-    args.grid.process.set_threads(false)?;
+    args.grid.process.set_threads()?;
     let grid = grid::resolve(&args.grid)?;
     let Loaded { plan, traces } = grid::load(&args.grid, grid)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);

@@ -32,7 +32,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let dir = match &args.out {
         Some(dir) if !args.print_config => dir,
         _ => {
-            args.grid.process.set_threads(false)?;
+            args.grid.process.set_threads()?;
             return print(&grid::resolve(&args.grid)?.grid);
         }
     };

@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::Chart;
 use super::header::{Head, Mark};
 use super::lines::colour;
 use super::panel::Panel;
@@ -60,9 +59,5 @@ impl Figure for Areas {
 
     fn table(&self) -> Table {
         self.0.table()
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        self.0.chart()
     }
 }

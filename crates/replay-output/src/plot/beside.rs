@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View};
 use super::header::{Head, Mark};
 use super::look::Page;
 use super::number::significant;
@@ -175,39 +174,5 @@ impl Figure for Beside {
             table.row(&cells);
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let scale = || Holds::Numbers(self.scale());
-        let names = self.rows.iter().map(|row| format!("{} {}", row.group, row.label)).collect();
-        let layer = |mark, field: &str, colour| {
-            let encodings = vec![
-                Encoding::new("x", field, scale(), &self.x_title),
-                Encoding::new("y", "name", Holds::Names(Vec::clone(&names)), ""),
-            ];
-            Layer::new(mark, Some(colour), encodings)
-        };
-        let mut derived = vec![Derived { name: "name", of: Formula::Joined("group", "row") }];
-        let (mut printed, mut ours, mut half) = ("printed", "ours", "half width");
-        if !self.values {
-            (printed, ours, half) = ("printed share", "share", "half width of the share");
-            let of = |column| Formula::Ratio(column, "printed");
-            derived.extend([
-                Derived { name: printed, of: of("printed") },
-                Derived { name: ours, of: of("ours") },
-                Derived { name: half, of: of("half width") },
-            ]);
-        }
-        let mut intervals = layer(Shown::Interval, ours, BLUE);
-        intervals.encodings.push(Encoding::end("xError", half));
-        let back = if self.values { Shown::Bar } else { Shown::Tick };
-        let layers = vec![layer(back, printed, GREY), intervals, layer(Shown::Disc, ours, BLUE)];
-        Some(Chart {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            derived,
-            views: vec![View { layers, ..View::default() }],
-            ..Chart::default()
-        })
     }
 }

@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View, places};
 use super::edge::{Cells, Edge};
 use super::header::{Head, Mark};
 use super::look::Page;
@@ -236,53 +235,7 @@ impl Figure for Candidates {
         }
         table
     }
-
-    /// A cell for each processor and what it counts in the tie value, without outlines; a view for each slice of
-    /// each candidate.
-    fn chart(&self) -> Option<Chart> {
-        let slices = self.sides[2].max(1);
-        let views = self.shown().iter().enumerate().flat_map(|(place, one)| {
-            let taken = if place == 0 { GREEN } else { SKY };
-            let series = [
-                ("free 0", WHITE),
-                ("free 1", taken.towards(WHITE, 0.4)),
-                ("busy 0", BUSY),
-                ("out of service 0", MUTED),
-            ];
-            let series = series.map(|(name, colour)| (name.to_string(), colour)).to_vec();
-            let mut cells = places(self.sides);
-            cells.push(Encoding::new("color", WHAT, Holds::Series(series), "Before, and if taken"));
-            let mut numbers = places(self.sides);
-            numbers.push(Encoding::end("text", "weight"));
-            let layers = vec![
-                Layer::new(Shown::Cell, None, cells),
-                Layer::new(Shown::Text, Some(INK), numbers),
-            ];
-            (0..slices).map(move |z| {
-                let mut title = one.lines.join("; ");
-                if slices > 1 {
-                    title += &format!("; z = {z}");
-                }
-                let only = Some((SLICE_OF, format!("{} {z}", one.number)));
-                View { title, only, layers: layers.clone(), right: None }
-            })
-        });
-        Some(Chart {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            derived: vec![
-                Derived { name: WHAT, of: Formula::Joined("before", "chosen") },
-                Derived { name: SLICE_OF, of: Formula::Joined("candidate", "z") },
-            ],
-            views: views.collect(),
-            across: if slices > 1 { slices } else { self.layout(Page::default().width).across },
-        })
-    }
 }
-
-/// Columns that a chart computes: what a processor was and whether it is taken, and a candidate's slice.
-const WHAT: &str = "processor";
-const SLICE_OF: &str = "slice";
 
 impl Candidates {
     /// One candidate, its corner at the left and the top.

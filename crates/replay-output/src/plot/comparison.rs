@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Head, Mark};
 use super::look::Page;
 use super::number::significant;
@@ -244,40 +243,5 @@ impl Figure for Comparison {
             table.row(&row);
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let names: Vec<String> = self.strategies.iter().map(|(name, _)| name.clone()).collect();
-        let view = |(i, measure): (usize, &String)| {
-            let title = rows::named(measure, self.scale(i));
-            let encodings = |column: &str, end: Option<&str>| {
-                let mut encodings = vec![
-                    Encoding::new("x", column, Holds::Numbers(self.scale(i)), &title),
-                    Encoding::new("y", "strategy", Holds::Names(names.clone()), ""),
-                ];
-                encodings.extend(end.map(|end| Encoding::end("x2", end)));
-                encodings
-            };
-            let begin = (self.begin(i) != 0.0).then(|| of(measure, IDEAL));
-            let bar = encodings(measure, begin.as_deref());
-            let mut layers = vec![Layer::new(Shown::Bar, Some(PALETTE[i % PALETTE.len()]), bar)];
-            if !self.intervals.is_empty() {
-                let ends = encodings(&of(measure, LOW), Some(&of(measure, HIGH)));
-                layers.push(Layer::new(Shown::Interval, None, ends));
-            }
-            if self.has_marks(i) {
-                let [trimmed, p95] = [TRIMMED, P95].map(|what| encodings(&of(measure, what), None));
-                layers.push(Layer::new(Shown::Disc, Some(INK), trimmed));
-                layers.push(Layer::new(Shown::Tick, Some(INK), p95));
-            }
-            View { layers, ..View::default() }
-        };
-        Some(Chart {
-            title: TITLE.to_string(),
-            subtitle: self.subtitle.clone(),
-            views: self.measures.iter().enumerate().map(view).collect(),
-            across: self.measures.len(),
-            ..Chart::default()
-        })
     }
 }

@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Head, Mark};
 use super::panel::Panel;
 use super::scale::Scale;
@@ -130,34 +129,5 @@ impl Figure for Convergence {
             }
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let (x, y) = self.scales();
-        // A reference has the colour of its search.
-        let names = |(i, climb): (usize, &Climb)| {
-            let references = climb.references.iter().map(|(name, _)| climb.reference(name));
-            let names = std::iter::once(climb.name.clone()).chain(references);
-            names.map(|name| (name, PALETTE[i % PALETTE.len()])).collect::<Vec<_>>()
-        };
-        let series = Holds::Series(self.climbs.iter().enumerate().flat_map(names).collect());
-        let of_y = |field: &str| Encoding::new("y", field, Holds::Numbers(y), Y_TITLE);
-        let colour = || Encoding::new("color", "search", series.clone(), "");
-        let steps = vec![
-            Encoding::new("x", "whole_evaluations", Holds::Numbers(x), X_TITLE),
-            of_y("improvement_percent"),
-            colour(),
-        ];
-        let references = Layer {
-            without: Some("whole_evaluations"),
-            ..Layer::new(Shown::Rule, None, vec![of_y("improvement_percent"), colour()])
-        };
-        let layers = vec![Layer::new(Shown::Steps, None, steps), references];
-        Some(Chart {
-            title: TITLE.to_string(),
-            subtitle: self.subtitle.clone(),
-            views: vec![View { layers, ..View::default() }],
-            ..Chart::default()
-        })
     }
 }

@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::Chart;
 use super::header::Head;
 use super::look::Page;
 use super::style::PAGE;
@@ -39,8 +38,4 @@ pub trait Figure {
 
     /// The data shown.
     fn table(&self) -> Table;
-
-    /// The columns of the table as marks on axes, with the scales that [`draw`](Self::draw) has; `None` for what is
-    /// no chart of columns.
-    fn chart(&self) -> Option<Chart>;
 }

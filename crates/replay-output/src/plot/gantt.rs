@@ -1,12 +1,11 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View};
 use super::header::Head;
 use super::look::Page;
 use super::machine::colour_of;
 use super::panel::Panel;
 use super::scale::{Scale, Tick};
-use super::style::{AXIS_LINE, BLUE, GRID, INK, TICK, WHITE};
+use super::style::{AXIS_LINE, GRID, INK, TICK, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 use replay_import::civil;
 
@@ -173,34 +172,6 @@ impl Figure for Gantt {
             table.row(&[job, start, end, first as i64, count as i64]);
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let [(x, x_title), (y, y_title)] = self.axes();
-        let [from, until] = self.window;
-        let (_, seconds) = unit(until - from);
-        // As many colours as jobs would be as many lines of a legend: each job has its colour in the SVG.
-        let encodings = vec![
-            Encoding::new("x", "start_time", Holds::Numbers(x), &x_title),
-            Encoding::end("x2", "end_time"),
-            Encoding::new("y", "first", Holds::Numbers(y), &y_title),
-            Encoding::end("y2", "last"),
-            Encoding::end("detail", "job"),
-        ];
-        Some(Chart {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            derived: vec![
-                Derived { name: "start_time", of: Formula::Over("start", seconds) },
-                Derived { name: "end_time", of: Formula::Over("end", seconds) },
-                Derived { name: "last", of: Formula::Sum("first", "count") },
-            ],
-            views: vec![View {
-                layers: vec![Layer::new(Shown::Cell, Some(BLUE), encodings)],
-                ..View::default()
-            }],
-            ..Chart::default()
-        })
     }
 }
 

@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Head, shortened};
 use super::number::significant;
 use super::panel::{LEFT_ROOM, Panel, bottom_room};
@@ -87,27 +86,6 @@ impl Figure for HeatMap {
             table.row(&[self.columns[column].clone(), self.rows[row].clone(), value]);
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let rows = self.rows.iter().rev().cloned().collect();
-        let encodings = vec![
-            Encoding::new("x", &self.x_title, Holds::Names(self.columns.clone()), &self.x_title),
-            Encoding::new("y", &self.y_title, Holds::Names(rows), &self.y_title),
-            Encoding::new(
-                "color",
-                &self.value_title,
-                Holds::Shades(self.colours()),
-                &self.value_title,
-            ),
-        ];
-        let layers = vec![Layer::new(Shown::Cell, None, encodings)];
-        Some(Chart {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            views: vec![View { layers, ..View::default() }],
-            ..Chart::default()
-        })
     }
 }
 

@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Head, Mark};
 use super::number::grouped;
 use super::panel::{Panel, right_room};
@@ -225,27 +224,5 @@ impl Figure for Improvement {
             table.row(&row[..shown]);
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let [x, y, jobs] = self.scales();
-        let (column, title) = self.across();
-        let x = || Encoding::new("x", column, Holds::Numbers(x), title);
-        let change = "improvement_percent";
-        let height = || Encoding::new("y", change, Holds::Numbers(y), Y_TITLE);
-        let colour = Encoding::new("color", change, Holds::Signs(VERMILION, BLUE), "");
-        let mut layers = vec![Layer::new(Shown::Bar, None, vec![x(), height(), colour])];
-        if !self.half_widths.is_empty() {
-            let half = Encoding::end("yError", "half_width");
-            layers.push(Layer::new(Shown::Interval, Some(INK), vec![x(), height(), half]));
-        }
-        let count = Encoding::new("y", "jobs", Holds::Numbers(jobs), JOBS);
-        let right = Some(Layer::new(Shown::Cross, Some(INK), vec![x(), count]));
-        Some(Chart {
-            title: self.title().to_string(),
-            subtitle: self.words(),
-            views: vec![View { layers, right, ..View::default() }],
-            ..Chart::default()
-        })
     }
 }

@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Head, Mark};
 use super::panel::Panel;
 use super::scale::Scale;
@@ -214,12 +213,6 @@ impl Lines {
         }
         Ok(())
     }
-
-    /// Names of the lines with their colours.
-    pub(super) fn series(&self) -> Vec<(String, Colour)> {
-        let named = |(i, line): (usize, &Line)| (line.name.clone(), colour(i));
-        self.lines.iter().enumerate().map(named).collect()
-    }
 }
 
 impl Figure for Lines {
@@ -268,34 +261,6 @@ impl Figure for Lines {
             }
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let [x, y] = self.scales().map(Holds::Numbers);
-        let series = Holds::Series(self.series());
-        let layer = |mark, field: &str| {
-            let encodings = vec![
-                Encoding::new("x", "x", x.clone(), &self.x_title),
-                Encoding::new("y", field, y.clone(), &self.y_title),
-                Encoding::new("color", "line", series.clone(), ""),
-            ];
-            Layer::new(mark, None, encodings)
-        };
-        let mut layers = vec![layer(Shown::Line, "y")];
-        if self.lines.iter().all(|line| self.points(line).count() <= DOTTED) {
-            layers.push(layer(Shown::Disc, "y"));
-        }
-        if self.lines.iter().flat_map(|line| &line.points).any(|point| point.error.is_some()) {
-            let mut intervals = layer(Shown::Interval, "low");
-            intervals.encodings.push(Encoding::end("y2", "high"));
-            layers.push(intervals);
-        }
-        Some(Chart {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            views: vec![View { layers, ..View::default() }],
-            ..Chart::default()
-        })
     }
 }
 

@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, View};
 use super::header::{Head, shortened};
 use super::heat_map::{BAR_ROOM, draw_bar};
 use super::look::Page;
@@ -113,28 +112,6 @@ impl Figure for LinkMaps {
             }
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let (columns, rows) = self.sides;
-        let colours = Holds::Shades(self.colours());
-        let view = |map: &LinkMap| {
-            let columns = (0..columns).map(|column| column.to_string()).collect();
-            let rows = (0..rows).rev().map(|row| row.to_string()).collect();
-            let encodings = vec![
-                Encoding::new("x", "x", Holds::Names(columns), ""),
-                Encoding::new("y", "y", Holds::Names(rows), ""),
-                Encoding::new("color", &self.value_title, colours.clone(), &self.value_title),
-            ];
-            View::of_map(&map.name, encodings)
-        };
-        Some(Chart {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            views: self.maps.iter().map(view).collect(),
-            across: 3,
-            ..Chart::default()
-        })
     }
 }
 

@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Head, Mark};
 use super::look::Page;
 use super::panel::{BOTTOM_ROOM, END_ROOM, Panel, left_room};
@@ -219,27 +218,5 @@ impl Figure for Load {
             table.row(&[span.day, span.utilization, span.waiting]);
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let [time, share, waiting] = self.scales();
-        let view = |(column, scale, title, colour): (&str, Scale, &str, Colour)| {
-            let encodings = vec![
-                Encoding::new("x", "day", Holds::Numbers(time), TIME),
-                Encoding::new("y", column, Holds::Numbers(scale), title),
-            ];
-            let layers = vec![Layer::new(Shown::Steps, Some(colour), encodings)];
-            View { layers, ..View::default() }
-        };
-        let panels = [
-            (self.of.column(), share, self.of.axis(), BLUE),
-            ("waiting_jobs", waiting, WAITING, VERMILION),
-        ];
-        Some(Chart {
-            title: TITLE.to_string(),
-            subtitle: self.words().into_iter().chain([self.shown()]).collect(),
-            views: panels.map(view).into(),
-            ..Chart::default()
-        })
     }
 }

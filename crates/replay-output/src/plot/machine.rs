@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark, View, places};
 use super::edge::{Cells, Edge};
 use super::header::Head;
 use super::jobs_legend::{ENTRY, Entry, Legend};
@@ -251,32 +250,6 @@ impl Figure for MachineMap {
             table.row(&row);
         }
         table
-    }
-
-    /// A cell for each processor, without walls and numbers; a view for each slice.
-    fn chart(&self) -> Option<Chart> {
-        let mut jobs = vec![(String::new(), GRID)];
-        if self.down.contains(&true) {
-            jobs.push((OUT.to_string(), MUTED));
-        }
-        let job = |(place, number): (usize, &i64)| (number.to_string(), self.colour(place));
-        jobs.extend(self.jobs.iter().enumerate().map(job));
-        let mut encodings = places(self.sides);
-        encodings.push(Encoding::new("color", "job", Holds::Series(jobs), "Job"));
-        let slices = self.sides[2].max(1);
-        let view = |z: usize| View {
-            title: if slices > 1 { self.slice_name(z) } else { String::new() },
-            only: (slices > 1).then(|| ("z", z.to_string())),
-            layers: vec![Layer::new(Mark::Cell, None, encodings.clone())],
-            right: None,
-        };
-        Some(Chart {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            views: (0..slices).map(view).collect(),
-            across: self.usual_layout(&Page::default()).0,
-            ..Chart::default()
-        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Figures: every plot as SVG, PNG and PDF, with its data beside it as CSV and, for charts, a Vega-Lite specification of them.
+//! Figures: every plot as SVG, PNG and PDF, with its data beside it as CSV.
 //!
 //! [`gallery`] draws what a set of results gives, [`search_gallery`] a search; each figure is also a plain value that
 //! can be filled by hand and [`save`]d:
@@ -28,10 +28,9 @@
 //!
 //! 1. Write its file: a struct with what it shows, all public, and `impl` [`Figure`] for it: `head` with title and
 //!    legend, `least_body` if its text needs more room than a panel, `draw`,
-//!    `table` with the numbers shown, and `chart` with what shows which of them on which scale (see [`chart`], or
-//!    `None` for a picture); and its `mod` line here. [`Ties`] is a short one to start from.
+//!    and `table` with the numbers shown; and its `mod` line here. [`Ties`] is a short one to start from.
 //! 2. Where it is drawn of results, add it to the [`gallery`]: when, its parts of a file name, its
-//!    values. It is then saved as SVG, PNG, PDF, CSV and `.vl.json`, beside the others, in every `--out`.
+//!    values. It is then saved as SVG, PNG, PDF and CSV, beside the others, in every `--out`.
 //!
 //! # The house
 //!
@@ -45,7 +44,6 @@ mod areas;
 mod beside;
 mod candidates;
 mod canvas;
-pub mod chart;
 mod comparison;
 mod convergence;
 mod edge;

@@ -19,9 +19,8 @@ const PIXELS: f64 = 2000.0;
 const HIGHEST: f64 = 8000.0;
 
 /// Draws a figure as `STEM.svg`, `STEM.png` and `STEM.pdf` in the folder of `plots`, which is made if it
-/// is not there, and writes its data as `STEM.csv` and, if it is a chart of them, a Vega-Lite 5
-/// specification `STEM.vl.json` that draws them. Returns the paths, in this order. A file has its name
-/// only once it is whole.
+/// is not there, and writes its data as `STEM.csv`. Returns the paths, in this order. A file has its
+/// name only once it is whole.
 ///
 /// # Errors
 /// [`PlotError`] if drawing fails or a file cannot be written.
@@ -34,17 +33,12 @@ pub fn save(plots: &Plots, stem: &str, figure: &impl Figure) -> Result<Vec<PathB
         files::write(&path, bytes).map_err(PlotError::io(&path)).map(|()| path)
     };
     let sheet = Sheet::of(figure, &style)?;
-    let mut paths = vec![
+    Ok(vec![
         write("svg", sheet.svg(figure)?.as_bytes())?,
         write("png", &sheet.png(figure)?)?,
         write("pdf", &sheet.pdf(figure)?)?,
         write("csv", figure.table().csv().as_bytes())?,
-    ];
-    if let Some(chart) = figure.chart() {
-        let specification = chart.specification(&format!("{stem}.csv"), &style);
-        paths.push(write("vl.json", specification.as_bytes())?);
-    }
-    Ok(paths)
+    ])
 }
 
 /// The page of a figure of a style.

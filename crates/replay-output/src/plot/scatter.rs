@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Head, Mark, shortened, triangle};
 use super::look::Page;
 use super::panel::{BOTTOM_ROOM, Panel, left_room};
@@ -197,34 +196,6 @@ impl Figure for Scatter {
             }
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let colour = |(i, name): (usize, &String)| (name.clone(), self.look(i).0);
-        let series = Holds::Series(self.names.iter().enumerate().map(colour).collect());
-        let view = |panel: &ScatterPanel| {
-            let [x, y] = panel.scales().map(Holds::Numbers);
-            let mut encodings = vec![
-                Encoding::new("x", "x", x, &panel.x_title),
-                Encoding::new("y", "y", y, &panel.y_title),
-            ];
-            if !self.names.is_empty() {
-                encodings.push(Encoding::new("color", "point", series.clone(), ""));
-            }
-            View {
-                title: panel.title(),
-                only: Some(("panel", panel.measures())),
-                layers: vec![Layer::new(Shown::Disc, Some(BLUE), encodings)],
-                right: None,
-            }
-        };
-        Some(Chart {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            views: self.panels.iter().map(view).collect(),
-            across: ACROSS,
-            ..Chart::default()
-        })
     }
 }
 

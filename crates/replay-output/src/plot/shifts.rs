@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Derived, Encoding, Formula, Holds, Layer, Mark as Shown, View};
 use super::header::{Head, Mark};
 use super::number::grouped;
 use super::panel::Panel;
@@ -89,27 +88,5 @@ impl Figure for Shifts {
             table.row(&[shift.job, shift.submit, shift.later]);
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let [x, y] = self.scales().map(Holds::Numbers);
-        let encodings = vec![
-            Encoding::new("x", "submit_days", x, X_TITLE),
-            Encoding::new("y", "later_hours", y, Y_TITLE),
-            Encoding::new("color", "later", Holds::Signs(BLUE, VERMILION), ""),
-        ];
-        Some(Chart {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            derived: vec![
-                Derived { name: "submit_days", of: Formula::Over("submit", DAY) },
-                Derived { name: "later_hours", of: Formula::Over("later", HOUR) },
-            ],
-            views: vec![View {
-                layers: vec![Layer::new(Shown::Bar, None, encodings)],
-                ..View::default()
-            }],
-            ..Chart::default()
-        })
     }
 }

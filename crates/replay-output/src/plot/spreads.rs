@@ -1,13 +1,12 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::Head;
 use super::lines::colour;
 use super::look::Page;
 use super::number::significant;
 use super::panel::{BOTTOM_ROOM, Panel};
 use super::scale::Scale;
-use super::style::{AXIS_LINE, Colour, DATA_LINE, INK, PAGE, TICK, WHITE};
+use super::style::{AXIS_LINE, DATA_LINE, INK, PAGE, TICK, WHITE};
 use super::{Align, Canvas, Figure, Lines, PlotError, Table, Text};
 
 /// What a box shows of its values, in percent: ends of its whiskers, its own ends and its middle.
@@ -162,42 +161,6 @@ impl Figure for Spreads {
             table.row(&[&[name, String::new(), String::new()][..], &values].concat());
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let [x, y] = self.scales().map(Holds::Numbers);
-        let series: Vec<(String, Colour)> = self.curves.series();
-        let [line, across, up] = CURVE;
-        let [low, lower, middle, upper, high, mean] = BOXES;
-        let of_line = || Encoding::new("color", line, Holds::Series(series.clone()), "");
-        let curve = vec![
-            Encoding::new("x", across, x.clone(), &self.curves.x_title),
-            Encoding::new("y", up, y, &self.curves.y_title),
-            of_line(),
-        ];
-        let row = |mark, from: &str, to: Option<&str>| {
-            let mut encodings = vec![
-                Encoding::new("x", from, x.clone(), &self.curves.x_title),
-                Encoding::new("y", line, Holds::Names(self.names()), ""),
-            ];
-            encodings.extend(to.map(|to| Encoding::end("x2", to)));
-            // A box has its line's colour, and what is on it one that can be seen there.
-            encodings.extend(to.map(|_| of_line()));
-            Layer::new(mark, to.is_none().then_some(INK), encodings)
-        };
-        let boxes = vec![
-            row(Shown::Interval, low, Some(high)),
-            row(Shown::Bar, lower, Some(upper)),
-            row(Shown::Tick, middle, None),
-            row(Shown::Disc, mean, None),
-        ];
-        let view = |layers| View { layers, ..View::default() };
-        Some(Chart {
-            title: self.curves.title.clone(),
-            subtitle: self.curves.subtitle.clone(),
-            views: vec![view(vec![Layer::new(Shown::Line, None, curve)]), view(boxes)],
-            ..Chart::default()
-        })
     }
 }
 

@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::Head;
 use super::look::Page;
 use super::number::significant;
@@ -142,36 +141,5 @@ impl Figure for StrategyBars {
             table.row(&row[..shown]);
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let names: Vec<String> = self.sorted().iter().map(|one| one.name.clone()).collect();
-        let scales = self.scales();
-        let view = |(i, scale): (usize, &Scale)| {
-            let encodings = vec![
-                Encoding::new(
-                    "x",
-                    "mean_pairwise_l1",
-                    Holds::Numbers(*scale),
-                    &rows::named(X_TITLE, *scale),
-                ),
-                Encoding::new("y", "strategy", Holds::Names(names.clone()), ""),
-            ];
-            let mark = if i == 0 { Shown::Bar } else { Shown::Disc };
-            let mut layers = vec![Layer::new(mark, Some(BLUE), encodings.clone())];
-            if self.has_intervals() {
-                let mut intervals = Layer::new(Shown::Interval, None, encodings);
-                intervals.encodings.push(Encoding::end("xError", "half_width"));
-                layers.push(intervals);
-            }
-            View { layers, ..View::default() }
-        };
-        Some(Chart {
-            title: TITLE.to_string(),
-            subtitle: self.words(scales.len() > 1),
-            views: scales.iter().enumerate().map(view).collect(),
-            across: scales.len(),
-            ..Chart::default()
-        })
     }
 }

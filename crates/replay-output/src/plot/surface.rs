@@ -1,13 +1,12 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, View};
 use super::header::Head;
 use super::heat_map::draw_shades;
 use super::look::Page;
 use super::number::grouped;
 use super::panel::{BOTTOM_ROOM, LEFT_ROOM, Panel};
 use super::scale::Scale;
-use super::style::{AXIS_LINE, GRID, INK, LABEL, MUTED, PAGE, TICK, VERMILION, WHITE, sequential};
+use super::style::{AXIS_LINE, GRID, INK, LABEL, MUTED, TICK, VERMILION, WHITE, sequential};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
 /// Small maps side by side with one colour bar: what a search found, by scan radius, wall
@@ -161,27 +160,6 @@ impl Figure for Surface {
             table.row(&[self.maps[map].name.clone(), self.share(column), self.share(row), value]);
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let colours = Holds::Shades(self.range().0);
-        let shares = || (0..self.cells).map(|cell| self.share(cell));
-        let view = |map: &SurfaceMap| {
-            let (walls, borders) = (shares().collect(), shares().rev().collect());
-            let encodings = vec![
-                Encoding::new("x", "wall_share", Holds::Names(walls), WALL_SHARE),
-                Encoding::new("y", "border_share", Holds::Names(borders), BORDER_SHARE),
-                Encoding::new("color", &self.value_title, colours.clone(), &self.value_title),
-            ];
-            View::of_map(&map.name, encodings)
-        };
-        Some(Chart {
-            title: self.title.clone(),
-            subtitle: self.subtitle.clone(),
-            views: self.maps.iter().map(view).collect(),
-            across: self.across(PAGE.0),
-            ..Chart::default()
-        })
     }
 }
 

@@ -1,6 +1,5 @@
 use plotters::prelude::DrawingBackend;
 
-use super::chart::{Chart, Encoding, Holds, Layer, Mark as Shown, View};
 use super::header::{Head, Mark};
 use super::look::Page;
 use super::number::grouped;
@@ -117,29 +116,5 @@ impl Figure for Ties {
             ]);
         }
         table
-    }
-
-    fn chart(&self) -> Option<Chart> {
-        let mut labels: Vec<String> = self.rows.iter().map(|row| row.label.clone()).collect();
-        labels.dedup();
-        let schedulers = self.schedulers();
-        let names = schedulers.iter().map(|(name, _)| name.clone()).collect();
-        let names = Holds::Names(names);
-        let view = |(column, scale, title): (&'static str, Scale, &'static str)| {
-            let encodings = vec![
-                Encoding::new("x", column, Holds::Numbers(scale), title),
-                Encoding::new("y", "label", Holds::Names(labels.clone()), ""),
-                Encoding::new("yOffset", "scheduler", names.clone(), ""),
-                Encoding::new("color", "scheduler", Holds::Series(schedulers.clone()), ""),
-            ];
-            View { layers: vec![Layer::new(Shown::Bar, None, encodings)], ..View::default() }
-        };
-        Some(Chart {
-            title: TITLE.to_string(),
-            subtitle: self.subtitle.clone(),
-            views: self.panels().map(view).into(),
-            across: 2,
-            ..Chart::default()
-        })
     }
 }

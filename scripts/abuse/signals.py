@@ -122,8 +122,7 @@ def anywhere(name):
 
 @section("unread", quick=9, share=0.5, serial=True)
 def unread(campaign):
-    """Standard output is a pipe that nobody reads: Ctrl-C ends the program all the same. Closed
-    after a line, it is no error."""
+    """Standard output is a full pipe: a second Ctrl-C ends the program. Closed after a line, it is no error."""
     for name, words in UNREAD.items():
         for number in NUMBERS:
             yield f"{name}/{number.name}", unheard(words, number)
@@ -155,7 +154,9 @@ def unheard(words, number):
             running.wait(2.0)
             if running.ended():
                 raise Absent("it has ended before the signal")
-            bench.stop(running, number)
+            running.send(number)
+            if not running.wait(0.5):
+                bench.stop(running, number)
         finally:
             os.close(read)
 

@@ -1,7 +1,7 @@
 //! Ctrl-C, and a polite kill.
 
 use std::process;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,14 +24,6 @@ const ECHO: Duration = Duration::from_millis(300);
 /// What is being written in one go gets so long to become whole before the end.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Whether a signal has been heard.
-static HEARD: AtomicBool = AtomicBool::new(false);
-
-/// Whether the program was asked to end.
-pub fn is_interrupted() -> bool {
-    HEARD.load(Ordering::Relaxed)
-}
-
 /// The flag that a signal raises, and whether the user wants quiet; nothing before a command looks
 /// at one, and then a signal ends the program. As global as signals are.
 static ATTENDED: Mutex<Option<(Stop, bool)>> = Mutex::new(None);
@@ -52,7 +44,6 @@ pub fn listen() {
                 (Some((stop, quiet)), None) => {
                     first = Some(Instant::now());
                     stop.raise();
-                    HEARD.store(true, Ordering::Relaxed);
                     if !quiet {
                         tell("replay: stopping; what is done is kept (Ctrl-C again ends at once)");
                     }

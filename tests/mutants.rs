@@ -331,7 +331,8 @@ fn table(rows: &[Row], seed: u64) -> String {
         "# Mutated files\n\nMade by `scripts/mutants.sh {most} {seed}` with {version}, commit {}. Each case gives a \
          reader a file that is right but for\na few changes. A panic includes an abort, a broken promise of what was \
          read, and an exit code that is not documented; a\nhang is a case of more than {} seconds; changed bytes are \
-         those of files that the reader had no business with.\n\n\
+         those of files that the reader had no business with.\nA \
+         journal is accepted whatever it holds: damaged records are named and passed over, and their cells run again.\n\n\
          | reader | cases | accepted | refused | panics | hangs | changed bytes |\n|---|---:|---:|---:|---:|---:|---:|",
         commit.unwrap_or_default(),
         PATIENCE.as_secs()

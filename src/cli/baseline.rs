@@ -64,6 +64,7 @@ impl BaselineArg {
         let Some(dir) = &self.baseline else { return Ok(None) };
         let names = COMPARED.map(|(name, ..)| name);
         let both = |folder: &ResultFolder| {
+            folder.check_tables()?;
             Ok((read::runs(folder, &REPLAYED)?, read::values(folder, &REPLAYED, &names)?))
         };
         let both = ResultFolder::read(dir, both, ReadError::is_transient);

@@ -91,7 +91,7 @@ impl Cost {
         }
         let Forecast { started, jobs, elapsed } = forecast;
         say(&format!(
-            "replay: a run of {} jobs takes about {} (its first {} took {}); Ctrl-C ends it at once",
+            "replay: {} job starts take about {} (the first {} took {}); Ctrl-C ends them at once",
             grouped(jobs),
             length(whole),
             grouped(started),
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(
             told(10, 2).as_deref(),
             Some(
-                "replay: a run of 1,000 jobs takes about 3 min (its first 10 took 2 s); Ctrl-C ends it at once"
+                "replay: 1,000 job starts take about 3 min (the first 10 took 2 s); Ctrl-C ends them at once"
             )
         );
         assert_eq!(told(10, 3), None);

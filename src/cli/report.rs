@@ -91,6 +91,7 @@ impl Unread {
 
 /// Reads a folder with what its jobs tell, if it lists them.
 fn read(results: &ResultFolder) -> Result<Folder, Unread> {
+    results.check_tables()?;
     let mut folder = Folder::read(results, tables)?;
     if results.files().iter().any(|file| file.name == JobsTable::file(&REPLAYED)) {
         match JobsTable::open(results, &REPLAYED) {

@@ -194,9 +194,9 @@ fn a_changed_file_is_named() {
     let project = "compare out --row scheduler --col strategy";
     let baseline = "--trace tiny.swf --alloc mbs -q --baseline out";
     for (name, readers) in [
-        ("runs.parquet", &[compare, project, baseline][..]),
-        ("jobs.parquet", &[compare, report]),
-        ("runs.csv", &[report]),
+        ("runs.parquet", &[compare, report, project, baseline][..]),
+        ("jobs.parquet", &[compare, report, project, baseline]),
+        ("runs.csv", &[compare, report, project, baseline]),
         (figure.as_str(), &[report]),
     ] {
         let whole = dir.read(&format!("out/{name}"));
@@ -228,6 +228,7 @@ fn damaged_tables_of_other_programs_are_errors() {
     let dir = tiny();
     dir.replay("--trace tiny.swf --alloc mbs,random -q --no-plots --out out").code(0);
     fs::remove_file(dir.path("out/manifest.json")).expect("a file");
+    dir.replay("compare out:0 out:1").code(0).says("it has no manifest.json");
     let mut refused = 0;
     for name in ["runs.parquet", "jobs.parquet"] {
         let whole = dir.read(&format!("out/{name}"));

@@ -83,6 +83,14 @@ impl Work {
 pub struct Stopped;
 
 impl Stop {
+    /// Whether a deadline raises it, so that work that is not whole by then is lost.
+    pub fn is_timed(&self) -> bool {
+        self.0
+            .bounds
+            .as_ref()
+            .is_some_and(|bounds| bounds.deadline.is_some() || bounds.above.is_timed())
+    }
+
     /// A flag that is not raised.
     pub fn new() -> Self {
         Self::default()

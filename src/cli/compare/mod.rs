@@ -47,9 +47,10 @@ use replay_output::plot::{FigureStyle, Plots};
 
 Compares results with a table of every job: of a replay (jobs.parquet, unless --no-jobs), of a sweep
 with --job-table, and of contend (contend_jobs.parquet).
-Less is better for every measure. Results of contend also have medians and trimmed means (without 5 %
-of the jobs at each end); a warning names the two jobs that decide an order by a mean stretch. The 95 % interval of a change is Student's t over weeks of
-submission, or over days if there are fewer than eight weeks; fewer than five days give none.
+Less is better for every measure. Results of contend also have medians and trimmed means (without 5 % of
+the jobs at each end); a warning names the two jobs that decide an order by a mean stretch. The 95 %
+interval of a change is Student's t over weeks of submission, or over days if there are fewer than eight
+weeks. Weeks and days in which the measure is 0 do not count; fewer than five that count give no interval.
 Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
 pub struct CompareArgs {
     /// The base: a folder of results of a replay, sweep or contend, or one of its runs, FOLDER:RUN.
@@ -125,6 +126,14 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         return axes.map_or(Ok(Exit::Done), |axes| project(args, axes));
     };
     let [base, others] = Runs::read_both([&args.base, other], &Wanted::Jobs)?;
+    for runs in [&base, &others] {
+        if runs.manifest.is_null() && !args.process.quiet {
+            tell(format_args!(
+                "{}: it has no manifest.json, so its tables are not checked",
+                runs.text
+            ));
+        }
+    }
     let tables = base.tables;
     if tables != others.tables {
         let [one, two] = [&base, &others].map(|runs| format!("{} has {}", runs.text, runs.holds()));
@@ -426,6 +435,7 @@ impl Runs {
 impl Contents {
     fn read(dir: &Path, wanted: &Wanted<'_>) -> Result<Self, Failure> {
         let read = |folder: &ResultFolder| {
+            folder.check_tables()?;
             let manifest = folder.manifest().and_then(|text| serde_json::from_slice(text).ok());
             let manifest: serde_json::Value = manifest.unwrap_or_default();
             let tables = match tables(folder, &manifest) {

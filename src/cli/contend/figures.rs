@@ -181,12 +181,10 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
         Some(n) => format!("means over {n} shaken copies of the trace, 95 % intervals"),
         None => "95 % intervals of the medians over jobs".to_string(),
     });
+    subtitle.push("ordered by median, then by trimmed mean of the stretch".to_string());
     subtitle.push("stretch of a job is placement times contention".to_string());
     subtitle.push("placement: alone where it was over alone in the box".to_string());
     subtitle.push("contention: among others over alone where it was".to_string());
-    if copies.is_none() {
-        subtitle.push("--shake N gives intervals over copies".to_string());
-    }
     Comparison {
         subtitle,
         measures: COMPARED.iter().map(|(title, ..)| title.to_string()).collect(),

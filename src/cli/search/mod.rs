@@ -113,7 +113,7 @@ fn search_all(
             StrategyArg::Exhaustive | StrategyArg::Halving | StrategyArg::External
         );
         let is_told = match outcome {
-            Ok((_, End::Exhausted)) => !is_complete,
+            Ok((_, End::Exhausted)) => !is_complete || args.time.is_some(),
             Ok((_, End::Evaluations | End::Halted)) => true,
             Err(_) => false,
         };

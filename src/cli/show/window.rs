@@ -229,7 +229,9 @@ impl Part<'_> {
     fn subtitle(&self, run: &RunResult) -> String {
         let [from, until] = self.window.map(grouped);
         let jobs = grouped(run.allocations.len() as u64);
-        format!("{jobs} jobs from {from} s to {until} s of the trace, a colour for each")
+        format!(
+            "{jobs} jobs from {from} s to {until} s of the trace; distant jobs may share a colour"
+        )
     }
 
     fn film(&self, run: &RunResult) -> Film {

@@ -17,7 +17,7 @@ use super::estimate::{quantile, two_sided_p};
 /// If there are fewer weeks than this, blocks are days.
 pub const FEWEST_WEEKS: usize = 8;
 
-/// With fewer blocks than this there is no interval.
+/// With fewer blocks than this in which the measure is not 0, there is no interval.
 pub const FEWEST: usize = 5;
 
 /// Probability of error of a verdict.
@@ -25,7 +25,9 @@ pub const LEVEL: f64 = 0.05;
 
 const DAY: i64 = 86_400;
 
-/// Sums of a measure by block of submission time, in two replays.
+/// Sums of a measure by block of submission time, in two replays. A block in which the measure is 0 in both
+/// says nothing of their ratio and is not counted: waits of a single day are one observation, however many
+/// days without a wait surround it.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     /// In the first replay and in the second.
@@ -62,7 +64,8 @@ impl Blocks {
             let sums = sums.entry(block).or_default();
             *sums = [sums[0] + one, sums[1] + other];
         }
-        Self { sums: sums.into_values().collect(), days }
+        let sums = sums.into_values().filter(|sums| *sums != [0.0; 2]).collect();
+        Self { sums, days }
     }
 
     /// Number of blocks.
@@ -139,6 +142,9 @@ mod tests {
         let short = blocks(20, |_| [1.0, 2.0]);
         assert_eq!((short.len(), short.days), (14, 1));
         assert_eq!(blocks(100, |_| [2.0, 2.0]).gain().p, 1.0);
+        // A hundred weeks, of which one has a measure.
+        let gain = blocks(1000, |i| if i / 10 == 7 { [1.0, 2.0] } else { [0.0, 0.0] }).gain();
+        assert!(gain.percent == 50.0 && gain.interval[0].is_nan() && gain.p.is_nan(), "{gain:?}");
         for few in [0, 1, 6] {
             let gain = blocks(few, |_| [1.0, 2.0]).gain();
             assert!(gain.interval[0].is_nan() && gain.p.is_nan(), "{few}");

@@ -141,6 +141,19 @@ impl ResultFolder {
         self.manifest.as_ref().map_or(&[], |(_, results)| &results.files)
     }
 
+    /// Compares the digest of each table that is there with the manifest; figures are left out. A table
+    /// that is missing is an error only for a reader that needs it.
+    ///
+    /// # Errors
+    /// [`ResultError`].
+    pub fn check_tables(&self) -> Result<(), ResultError> {
+        let tables = self.files().iter().filter(|file| !file.name.contains('/'));
+        tables.map(|table| self.file(&table.name)).try_for_each(|opened| match opened {
+            Ok(_) | Err(ResultError::Missing(_)) => Ok(()),
+            Err(error) => Err(error),
+        })
+    }
+
     /// Opens a file of the results at its begin, after a check of its digest.
     ///
     /// # Errors

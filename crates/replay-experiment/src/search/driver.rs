@@ -85,8 +85,13 @@ pub fn search(
             unknown.sort_by(|one, other| {
                 one.place().partial_cmp(&other.place()).unwrap_or(Ordering::Equal)
             });
-            // All threads have as much to do.
-            let turns = unknown.len().div_ceil(problem.at_once() * threads).max(1);
+            // All threads have as much to do. Before a deadline it is done by small parts: those that are
+            // whole when it comes are kept.
+            let most = match control.watch.stop.is_timed() {
+                true => problem.at_once().min(BLOCK),
+                false => problem.at_once(),
+            };
+            let turns = unknown.len().div_ceil(most * threads).max(1);
             let together = unknown.len().div_ceil(turns * threads).max(1);
             let evaluate = |candidates: &[Candidate]| {
                 let evaluations =

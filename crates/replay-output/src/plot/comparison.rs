@@ -131,7 +131,10 @@ impl Comparison {
     ) -> Result<(), PlotError> {
         let colour = PALETTE[measure % PALETTE.len()];
         let at = |value: f64| panel.at_x(value).clamp(panel.left, panel.right);
-        rows.bar_between(canvas, row, [at(self.begin(measure)), at(value)], colour)?;
+        // A median that is the ideal is seen as well.
+        let (begin, end) = (at(self.begin(measure)), at(value));
+        let end = if (end - begin).abs() < LEAST_BAR { begin + LEAST_BAR } else { end };
+        rows.bar_between(canvas, row, [begin, end], colour)?;
         // Beside a mark a number would be read as that of the mark.
         let end = match self.has_marks(measure) {
             true => panel.right,
@@ -155,6 +158,8 @@ fn of(measure: &str, what: &str) -> String {
     format!("{measure}, {what}")
 }
 
+/// Shortest bar.
+const LEAST_BAR: f64 = 3.0;
 const LOW: &str = "low";
 const HIGH: &str = "high";
 const IDEAL: &str = "ideal";
@@ -201,7 +206,8 @@ impl Figure for Comparison {
             rows.axes(canvas, &panel, title)?;
             if self.begin(i) != 0.0 {
                 let begin = panel.at_x(self.begin(i));
-                canvas.line(&[(begin, panel.top), (begin, panel.bottom)], AXIS_LINE, INK)?;
+                // Not to be taken for a second axis.
+                canvas.dashes((begin, panel.top), (begin, panel.bottom), AXIS_LINE, MUTED)?;
             }
         }
         Ok(())

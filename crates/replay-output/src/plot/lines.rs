@@ -83,7 +83,7 @@ impl Lines {
         let values: Vec<f64> = values.iter().map(|value| value.max(floor)).collect();
         let scale = covering(values.into_iter(), self.log_y, 7, true);
         let inside = |values: &[Point]| values.iter().all(|at| (0.0..=100.0).contains(&at.y));
-        let is_share = self.y_title.ends_with("(%)") && !self.log_y;
+        let is_share = self.y_title.contains("(%") && !self.log_y;
         let shown = |line: &Line| self.points(line).collect::<Vec<_>>();
         match is_share && self.lines.iter().all(|line| inside(&shown(line))) {
             true => Scale::stepped(0.0, 100.0, 20.0),

@@ -1,4 +1,6 @@
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use proptest::prelude::{ProptestConfig, prop_assert, prop_assert_eq, proptest};
 
@@ -260,6 +262,28 @@ fn a_problem_must_leave_something_to_search() {
     for none in ["mc1x1[tie=1,1,1,1]", "hilbert-best-fit"] {
         assert!(made(none).is_some_and(|e| e.contains("breaks no ties")), "{none}");
     }
+}
+
+/// All candidates are one question, which takes longer than the time.
+#[test]
+fn before_a_deadline_a_grid_is_evaluated_by_small_parts() {
+    let problem = problem(&[trace(50)], "mean_pairwise_l1", &[]);
+    let (stop, done) = (Stop::new(), AtomicU64::new(0));
+    let timed = stop.until(Instant::now() + Duration::from_secs(3600));
+    let enough = 300 * problem.decisions();
+    let jobs_done = |jobs| {
+        if done.fetch_add(jobs, Ordering::Relaxed) + jobs > enough {
+            stop.raise();
+        }
+    };
+    let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&timed) };
+    let control = Control { evaluations: None, keep: None, memory: None, watch, progress: &|_| {} };
+    let (mut all, mut archive) = (List::new(Space::johnson().grid()), Archive::default());
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let end = pool.install(|| search(&problem, &mut all, &mut archive, control));
+    assert_eq!(end.ok(), Some(End::Halted));
+    let kept = archive.evaluations().len();
+    assert!((200..=400).contains(&kept), "{kept}");
 }
 
 #[test]

@@ -32,9 +32,10 @@ declare -A long=([messages]=bani-4-one-to-all-uniform.csv [contention-shaken]=co
 loads() { if quick; then first_load "$1"; else printf '%s' "$1"; fi; }
 first_load() { local first=${1%%,*}; printf '%s' "${first%%..*}"; }
 
-# stream NAME FIGURES ARGUMENTS...: replicated streams, their table and the figures named. A quick run draws no figure.
+# stream NAME FIGURES ARGUMENTS...: replicated streams, their table and the figures named by KIND or KIND--LOAD. A quick run
+# draws no figure.
 stream() {
-    local name=$1 figures=$2 stem
+    local name=$1 figures=$2 stem drawn
     shift 2
     local plots=()
     if quick; then figures='' plots=(--no-plots); fi
@@ -42,7 +43,10 @@ stream() {
     cp "$work/$name/stream.csv" "$out/$name.csv"
     printf '\n`replay stream %s`\n\n' "$*"
     for stem in $figures; do
-        figure "$work/$name/plots/$stem" "$out/$name-$stem"
+        # Between kind and load, names of figures have what the streams have in common.
+        drawn=("$work/$name/plots/${stem%%--*}"--*"${stem#"${stem%%--*}"}.svg")
+        [ ${#drawn[@]} = 1 ] || { echo "$name: ${#drawn[@]} figures of $stem: ${drawn[*]}" >&2; exit 1; }
+        figure "${drawn[0]%.svg}" "$out/$name-$stem"
         printf '![](%s-%s.svg)\n' "$name" "$stem"
     done
     rm -r "${work:?}/$name"

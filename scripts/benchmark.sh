@@ -2,6 +2,7 @@
 # Measures what the program costs on this machine and writes results/benchmarks/.
 #
 #   scripts/benchmark.sh [PAGE...]     [all but mutants and abuse]
+#   scripts/benchmark.sh --list        prints each page and the command that writes it
 #
 # PAGE: how-fast (README.md), large, long, plan, stretches, together, import, build, mutants, abuse. Each is a function in
 # scripts/benchmarks/PAGE.sh. Needs GNU time; how-fast and build also cargo, import and long python3 and 2 GB in $TMPDIR. The
@@ -10,14 +11,18 @@
 # scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+every=(how-fast large long plan stretches together import build mutants abuse)
+if [ "${1:-}" = --list ]; then
+    echo 'benchmarks/README.md scripts/benchmark.sh how-fast'
+    printf 'benchmarks/%s.md scripts/benchmark.sh %s\n' $(printf '%s\n' "${every[@]:1}" | awk '{ print $1, $1 }')
+    exit
+fi
 source scripts/lib.bash
 out=$results/benchmarks
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 [ -x /usr/bin/time ] || { echo "benchmark: no GNU time: install the package time" >&2; exit 2; }
-
-every=(how-fast large long plan stretches together import build mutants abuse)
 
 # machine: the processor, its logical processors, and the load when the page was begun.
 machine() {

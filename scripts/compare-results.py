@@ -21,7 +21,7 @@ from collections import Counter
 from pathlib import Path
 
 MEASURED = re.compile(
-    r"second|\b(s|ms|ns|us|MiB|MB|KiB|bytes)\b|_ns|_us|ns_|per_second|speed|percent|memory|rate|load|commit|date|ratio|exponent|estimate|^(8|16|32|64|128|10|15)$|x\d"
+    r"second|(?<![A-Za-z])(s|ms|ns|us|MiB|MB|KiB|bytes)(?![A-Za-z])|per_second|speed|percent|memory|rate|load|commit|date|ratio|exponent|estimate|^(8|16|32|64|128|10|15)$|x\d"
 )
 
 
@@ -30,13 +30,15 @@ def rows_of(path):
         return list(csv.reader(file))
 
 
-def part_of(new, committed):
+def part_of(new, committed, timed):
     """The first row of a part that the whole does not have, or None."""
     part, whole = rows_of(new), rows_of(committed)
     names = [name for name in part[0] if name != "run"]
     for name in names:
         if name not in whole[0]:
             return f"no column {name} in the committed file"
+    if timed:
+        names = [name for name in names if not MEASURED.search(name)]
     there = [whole[0].index(name) for name in names]
     here = [part[0].index(name) for name in names]
     left = Counter(tuple(row[i] for i in there) for row in whole[1:])
@@ -115,7 +117,7 @@ def main():
         if not other.exists():
             wrong = "not committed"
         elif parts:
-            wrong = part_of(path, other)
+            wrong = part_of(path, other, timed)
         else:
             wrong = whole(path, other, timed)
         if wrong:

@@ -2,21 +2,27 @@
 # Writes results/experiments/: a page for each section, with its tables as CSV and its figures as SVG.
 #
 #   scripts/experiments.sh [SECTION...]     [all sections that take minutes]
+#   scripts/experiments.sh --list           prints each page and the command that writes it
 #
 # Each section is a function in scripts/experiments/SECTION.sh. estimates-whole takes hours and runs only if it is named.
 # Traces are looked up as the program does; a page states which traces were absent. scripts/lib.bash lists the environment
 # variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+usual=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention contention-shaken hypercube
+    size-reduction chang-mohapatra turner workstations torus-placements easy-guard estimates-in-ties blue-waters links)
+every=("${usual[@]}" estimates-whole all-to-all-readings completions)
+if [ "${1:-}" = --list ]; then
+    echo 'experiments/README.md scripts/experiments.sh'
+    printf 'experiments/%s.md scripts/experiments.sh %s\n' $(printf '%s\n' "${every[@]}" | awk '{ print $1, $1 }')
+    exit
+fi
 source scripts/lib.bash
 out=$results/experiments
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 
-usual=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention contention-shaken hypercube
-    size-reduction chang-mohapatra turner workstations torus-placements easy-guard estimates-in-ties blue-waters links)
-every=("${usual[@]}" estimates-whole)
 # Pages that take over ten minutes on two idle cores, and one of their tables.
 declare -A long=([messages]=bani-4-one-to-all-uniform.csv [contention-shaken]=contention-shaken-KTH-SP2-n-body.csv
     [table-2]=table-2-n-body.csv [torus-placements]=torus-slices.csv [links]=links.csv
@@ -26,9 +32,10 @@ declare -A long=([messages]=bani-4-one-to-all-uniform.csv [contention-shaken]=co
 loads() { if quick; then first_load "$1"; else printf '%s' "$1"; fi; }
 first_load() { local first=${1%%,*}; printf '%s' "${first%%..*}"; }
 
-# stream NAME FIGURES ARGUMENTS...: replicated streams, their table and the figures named. A quick run draws no figure.
+# stream NAME FIGURES ARGUMENTS...: replicated streams, their table and the figures named by KIND or KIND--LOAD. A quick run
+# draws no figure.
 stream() {
-    local name=$1 figures=$2 stem
+    local name=$1 figures=$2 stem drawn
     shift 2
     local plots=()
     if quick; then figures='' plots=(--no-plots); fi
@@ -36,7 +43,10 @@ stream() {
     cp "$work/$name/stream.csv" "$out/$name.csv"
     printf '\n`replay stream %s`\n\n' "$*"
     for stem in $figures; do
-        figure "$work/$name/plots/$stem" "$out/$name-$stem"
+        # Between kind and load, names of figures have what the streams have in common.
+        drawn=("$work/$name/plots/${stem%%--*}"--*"${stem#"${stem%%--*}"}.svg")
+        [ ${#drawn[@]} = 1 ] || { echo "$name: ${#drawn[@]} figures of $stem: ${drawn[*]}" >&2; exit 1; }
+        figure "${drawn[0]%.svg}" "$out/$name-$stem"
         printf '![](%s-%s.svg)\n' "$name" "$stem"
     done
     rm -r "${work:?}/$name"
@@ -102,8 +112,8 @@ waits_by_class() {
         }'
 }
 
-for page in scripts/experiments/*.sh; do
-    . "$page"
+for section in "${every[@]}"; do
+    . "scripts/experiments/$section.sh"
 done
 
 sections=("$@")

@@ -1,21 +1,97 @@
 #!/usr/bin/env bash
-# Makes everything under results/ again: published numbers beside ours, and the gallery.
+# Writes the published numbers beside ours and the gallery, and checks every page below results/.
 #
-#   scripts/results.sh [PROGRAM] [full]      PROGRAM: the replay binary [target/release/replay]
+#   scripts/results.sh [SECTION...]     [verify gallery]
+#   scripts/results.sh --check [NAME...]
+#   scripts/results.sh --list
 #
-# With "full" nothing but what takes minutes: verify-full, and all-to-all of lo-messages with ten seeds.
+# SECTION: verify, gallery, verify-full, verify-all-to-all; the last two take minutes. The other pages are written by
+# experiments.sh, benchmark.sh, search.sh and auto.sh.
 #
-# Traces are looked for as the program does ($REPLAY_TRACES, traces/); what needs an absent
-# trace is reported as not run. Timings are not made here but by the benches, see
-# results/benchmarks/README.md.
+# --check runs the quick form of every script in a temporary folder and compares what it writes with the committed files
+# (scripts/compare-results.py). NAME: only these, named as in the report, such as traces or search. A script that lacks a trace
+# is reported as ignored. Exit codes: 0 all equal, 1 a difference or a script that failed, 2 usage.
+#
+# --list prints each page below results/ and the command that writes it.
+#
+# Traces are looked up as the program does ($REPLAY_TRACES, traces/); `verify` reports what needs an absent trace as not run.
+# scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-REPLAY=${1:-${REPLAY:-target/release/replay}}
+
+if [ "${1:-}" = --list ]; then
+    for page in verify verify-full verify-all-to-all gallery/README; do echo "$page.md scripts/results.sh ${page%/README}"; done
+    echo 'published/README.md scripts/results.sh verify'
+    scripts/experiments.sh --list
+    scripts/benchmark.sh --list
+    scripts/search.sh --list
+    echo 'search/auto.md scripts/auto.sh'
+    exit
+fi
 source scripts/lib.bash
 
+# check [NAME...]: compares what the quick form of each script writes with the committed files.
+check() {
+    local command name page wrong=0 begun took note selected=" $* "
+    while read -r name page command; do
+        [ $# -eq 0 ] || [[ $selected == *" $name "* ]] || continue
+        selected=${selected/" $name "/ }
+        mkdir -p "$work/$name/search" "$work/$name/benchmarks"
+        begun=$SECONDS
+        if ! QUICK=1 RESULTS="$work/$name" REPLAY="$replay" bash -c "$command" > "$work/log" 2>&1; then
+            note=$(grep -m 1 '^replay: no trace' "$work/log" || true)
+            if [ -z "$note" ]; then
+                printf 'FAILED   %-20s %4d s: %s\n' "$name" $((SECONDS - begun)) "$command"
+                tail -n 5 "$work/log"
+                wrong=1
+                continue
+            fi
+        else
+            # A page states what it lacks; such a page cannot be compared.
+            note=$(grep -rhm 1 '^Not run: ' "$work/$name" "$work/log" | head -n 1 || true)
+        fi
+        took=$((SECONDS - begun))
+        page=results/$page
+        if [ -n "$note" ]; then
+            printf 'ignored  %-20s %4d s: %s\n' "$name" "$took" "$note"
+        elif [[ $command == scripts/benchmark.sh* ]] && ! grep -q '^Written by `scripts/benchmark.sh' "$page"; then
+            printf 'ran      %-20s %4d s: not compared, the script has not written %s, of %s\n' "$name" "$took" "$page" \
+                "$(git log -1 --format='%cs, commit %h' -- "$page")"
+        elif scripts/compare-results.py "$work/$name" results > "$work/log"; then
+            printf 'equal    %-20s %4d s: %s\n' "$name" "$took" "$(tail -n 1 "$work/log")"
+        else
+            printf 'DIFFERS  %-20s %4d s: %s\n' "$name" "$took" "$command"
+            head -n 20 "$work/log"
+            wrong=1
+        fi
+        rm -r "${work:?}/$name"
+    done < <(quick_commands)
+    if [ $# -gt 0 ] && [ -n "${selected// /}" ]; then
+        echo "results.sh: no check named$selected" >&2
+        exit 2
+    fi
+    return "$wrong"
+}
+
+# quick_commands: the name, the page and the command of each check.
+quick_commands() {
+    scripts/results.sh --list | awk '
+        # Searches share one quick run, and published is a part of verify.
+        $2 ~ /results.sh/ && ($3 == "verify" && $1 !~ /^published/ || $3 == "gallery") { print $3, $1, $2, $3 }
+        $2 ~ /experiments.sh|benchmark.sh/ && $3 { print $3, $1, $2, $3 }
+        $1 == "search/README.md" { print "search", $1, $2 }
+        $1 == "search/auto.md" { print "auto", $1, $2 }'
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+if [ "${1:-}" = --check ]; then
+    shift
+    check "$@"
+    exit
+fi
+
 verified=0
-drawn=$(mktemp -d)
-trap 'rm -rf "$drawn"' EXIT
 # beside NAME ARGUMENTS...: published numbers beside ours.
 beside() {
     local name=$1
@@ -24,75 +100,101 @@ beside() {
         echo "# Published numbers beside ours"
         echo
         echo "Made by \`scripts/results.sh\` with $("$replay" -V), commit $(git rev-parse --short=12 HEAD 2> /dev/null || echo unknown):"
-        echo "\`replay ${*//"$drawn"/DIR}\`. The same at full precision: $name.csv."
+        echo "\`replay ${*//"$work"/DIR}\`. The same at full precision: $name.csv."
         echo
-        "$replay" "$@" --write "results/$name.csv" || verified=$?
-    } > "results/$name.md.part"
-    mv "results/$name.md.part" "results/$name.md"
+        "$replay" "$@" --write "$results/$name.csv" || verified=$?
+    } > "$results/$name.md.part"
+    mv "$results/$name.md.part" "$results/$name.md"
 }
-if [ "${2:-}" = full ]; then
-    beside verify-full verify turner chang-mohapatra --full --format md
+
+verify_full() { beside verify-full verify turner chang-mohapatra --full --format md; }
+
+verify_all_to_all() {
     beside verify-all-to-all verify lo-messages --trace 'all-to-all[sends=at-once]' --full --format md
-    exit "$verified"
-fi
-beside verify verify --shake 20 --format md --plots "$drawn"
-# Each figure and table of the papers whose numbers were printed, with ours beside them.
-rm -rf results/published
-mkdir -p results/published
-cp "$drawn"/*.{svg,csv} results/published/
-{
-    printf '# Printed numbers and ours, drawn\n\nMade by `scripts/results.sh`: `replay verify --shake 20 --plots DIR`.\n'
-    printf 'A figure for each figure or table of a paper; claims in words and bounds are in [the table](../verify.md) only.\n'
-    for figure in results/published/*.svg; do
-        name=$(basename "$figure" .svg)
-        printf '\n## %s\n\n![](%s.svg)\n' "${name//--/, }" "$name"
+}
+
+# In a quick run the suites that take seconds; numbers that differ are no failure of the script.
+verify() {
+    local figure name
+    if quick; then
+        part verify
+        "$replay" verify turner scheduling bounds lublin --quiet --format csv --write "$results/verify.csv" > /dev/null ||
+            [ $? = 1 ]
+        return
+    fi
+    beside verify verify --shake 20 --format md --plots "$work/drawn"
+    # Each figure and table of the papers whose numbers were printed, with ours beside them.
+    rm -rf "$results/published"
+    mkdir -p "$results/published"
+    cp "$work/drawn"/*.{svg,csv} "$results/published/"
+    {
+        printf '# Printed numbers and ours, drawn\n\nMade by `scripts/results.sh`: `replay verify --shake 20 --plots DIR`.\n'
+        printf 'A figure for each figure or table of a paper; claims in words and bounds are in [the table](../verify.md) only.\n'
+        for figure in "$results"/published/*.svg; do
+            name=$(basename "$figure" .svg)
+            printf '\n## %s\n\n![](%s.svg)\n' "${name//--/, }" "$name"
+        done
+    } > "$results/published/README.md"
+}
+
+# drawn DIR STEM [NAME]: a figure of the gallery; STEM may be a pattern.
+drawn() {
+    local from
+    from=$(echo "$work/$1/plots"/$2.svg)
+    from=${from%.svg}
+    figure "$from" "$results/gallery/${3:-$(basename "$from")}"
+}
+
+# The paper's figures from its own log: Figs. 4, 9, 10, 16 and 18 in kind; from a later version of another Figs. 11 to 14.
+gallery() {
+    local stem vector by
+    rm -rf "$results/gallery"
+    mkdir -p "$results/gallery"
+    "$replay" --trace KTH-SP2 --sched fcfs,easy \
+        --alloc mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random \
+        --tie none --tie 2,13,20,6 --ties --no-jobs --quiet --out "$work/kth" > /dev/null
+    for stem in \
+        improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6 \
+        improvement-by-rank--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6 \
+        strategies--KTH-SP2-1996-2--10x10--fcfs \
+        strategies--KTH-SP2-1996-2--10x10--easy \
+        load--KTH-SP2-1996-2--10x10--fcfs--mc1x1 \
+        load--KTH-SP2-1996-2--10x10--easy--mc1x1; do
+        drawn kth "$stem"
     done
-} > results/published/README.md
+    drawn kth 'ties--*' ties
+    cp "$work/kth"/{runs,by_size}.csv "$results/gallery/"
 
-# The paper's figures from its own log: Figs. 4, 9, 10, 16 and 18 in kind; from a later version of another
-# Figs. 11 to 14.
-gallery=$(mktemp -d)
-trap 'rm -rf "$gallery" "$drawn"' EXIT
-"$replay" --trace KTH-SP2 --sched fcfs,easy \
-    --alloc mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random \
-    --tie none --tie 2,13,20,6 --ties --no-jobs --out "$gallery" > /dev/null
-mkdir -p results/gallery
-for stem in \
-    improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6 \
-    improvement-by-rank--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6 \
-    strategies--KTH-SP2-1996-2--10x10--fcfs \
-    strategies--KTH-SP2-1996-2--10x10--easy \
-    load--KTH-SP2-1996-2--10x10--fcfs--mc1x1 \
-    load--KTH-SP2-1996-2--10x10--easy--mc1x1 \
-    ties; do
-    figure "$gallery/plots/$stem" "results/gallery/$stem"
-done
-cp "$gallery"/{runs,by_size}.csv results/gallery/
-
-# Figs. 11 to 14: the best vector of SDSC-Par96 and the one that harms no size much, by size and by rank.
-"$replay" --trace SDSC-Par96 --sched fcfs --alloc mc1x1 --tie none --tie 4,29,5,0 --tie 2,12,1,1 \
-    --no-jobs --out "$gallery/sdsc" --quiet > /dev/null
-for vector in 4-29-5-0 2-12-1-1; do
-    for by in size rank; do
-        stem=improvement-by-$by--SDSC-Par-1996-3.1-cln--20x20--fcfs--mc1x1-$vector
-        figure "$gallery/sdsc/plots/$stem" "results/gallery/$stem"
+    # Figs. 11 to 14: the best vector of SDSC-Par96 and the one that harms no size much, by size and by rank.
+    "$replay" --trace SDSC-Par96 --sched fcfs --alloc mc1x1 --tie none --tie 4,29,5,0 --tie 2,12,1,1 \
+        --no-jobs --out "$work/sdsc" --quiet > /dev/null
+    for vector in 4-29-5-0 2-12-1-1; do
+        for by in size rank; do
+            drawn sdsc "improvement-by-$by--SDSC-Par-1996-3.1-cln--20x20--fcfs--mc1x1-$vector"
+        done
     done
-done
 
-# The main job on the trace that ships: the pictures of the README.
-"$replay" --sched fcfs,easy --no-jobs --out "$gallery/own" --quiet > /dev/null
-for stem in \
-    improvement-by-size--lublin-10x10--10x10--easy--mc1x1-2-13-20-6 \
-    strategies--lublin-10x10--10x10--easy; do
-    figure "$gallery/own/plots/$stem" "results/gallery/$stem"
-done
-# The machine when a job has just started.
-"$replay" show --sched easy --tie 2,13,20,6 --job 3333 --out "$gallery/machine" --quiet > /dev/null
-figure "$gallery/machine/plots/machine" results/gallery/machine--lublin-10x10--easy--job-3333
-cat > results/gallery/README.md << 'TXT'
+    # The main job on the trace that ships.
+    "$replay" --sched fcfs,easy --no-jobs --out "$work/own" --quiet > /dev/null
+    drawn own improvement-by-size--lublin-10x10--10x10--easy--mc1x1-2-13-20-6
+    drawn own strategies--lublin-10x10--10x10--easy
+    # The machine when a job has just started.
+    "$replay" show --sched easy --tie 2,13,20,6 --job 3333 --out "$work/machine" --quiet > /dev/null
+    drawn machine machine machine--lublin-10x10--easy--job-3333
+    {
+        gallery_page
+        for stem in "$results"/gallery/*.svg; do
+            stem=$(basename "$stem" .svg)
+            printf '\n## %s\n\n![](%s.svg)\n' "$stem" "$stem"
+        done
+    } > "$results/gallery/README.md"
+}
+
+gallery_page() {
+    cat << 'TXT'
 # Figures
 
-Made by `scripts/results.sh`; beside each picture the numbers that it shows.
+Made by `scripts/results.sh gallery`; the numbers of each figure are in a CSV file beside it.
 
 The log of the tie-breaking paper, `replay --trace KTH-SP2 --sched fcfs,easy --alloc
 mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random --tie none --tie 2,13,20,6 --ties --out DIR`
@@ -121,4 +223,14 @@ The trace that comes with the project, `replay --sched fcfs,easy --out DIR`: the
 
 The machine under that trace, `replay show --sched easy --tie 2,13,20,6 --job 3333 --out DIR`: `machine--lublin-10x10`.
 TXT
+}
+
+sections=("$@")
+[ $# -gt 0 ] || sections=(verify gallery)
+for section in "${sections[@]}"; do
+    case $section in
+        verify | gallery | verify-full | verify-all-to-all) "${section//-/_}" ;;
+        *) echo "results.sh: no section $section; there are verify, gallery, verify-full, verify-all-to-all" >&2; exit 2 ;;
+    esac
+done
 exit "$verified"

@@ -2,6 +2,7 @@
 # Searches tie vectors for the traces of the tie-breaking paper and writes results/search/.
 #
 #   scripts/search.sh [SEARCH...]     [all whose traces are here, in this order]
+#   scripts/search.sh --list          prints each page and the command that writes it
 #
 # SEARCH: kth, sdsc96, sdsc95, lanl, nasa, sdsc_sp2, ctc, lublin, portability, slack, shaken; `pages` only writes the page
 # of all searches again. Traces are looked up as the program does. On two idle cores kth takes about 4 minutes, sdsc96 10,
@@ -13,6 +14,19 @@
 # scripts/lib.bash lists the other environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+if [ "${1:-}" = --list ]; then
+    # ctc, lanl-shaken and the searches of shaken halves with slacks have no pages yet.
+    for name in README portability lanl-2 lanl-3 lanl-4 {kth,sdsc96,sdsc95,lanl,nasa,sdsc_sp2,ctc,lublin}{,-slack,-shaken}; do
+        case $name in
+            README) search= ;;
+            *-slack | *-shaken) search=${name##*-} ;;
+            lanl-?) search=lanl ;;
+            *) search=$name ;;
+        esac
+        [ "$name" = lanl-shaken ] || [ "$name" = ctc ] || echo "search/$name.md scripts/search.sh $search"
+    done
+    exit
+fi
 source scripts/lib.bash
 out=$results/search
 mkdir -p "$out"

@@ -7,6 +7,7 @@
 //!   reported as ignored with the reason.
 //! * Links lead somewhere, every strategy is named, Rust blocks stand in `examples/`.
 //! * Pages of `docs/src/reference` are what the program lists.
+//! * Pages below `results` are those that scripts write, and show every figure there.
 //!
 //! With `REPLAY_WRITE_BOOK=1` pictures and pages of reference are written instead of compared.
 
@@ -14,6 +15,7 @@ mod documents {
     pub mod links;
     pub mod page;
     pub mod reference;
+    pub mod results;
     pub mod run;
 }
 
@@ -22,7 +24,7 @@ use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 
-use documents::{links, page, reference, run};
+use documents::{links, page, reference, results, run};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         trials.extend(run::trials(root, page));
     }
     trials.extend(reference::trials(root));
+    trials.extend(results::trials(root));
     trials.extend(links::trials(root, pages));
     // Commands of a page follow on each other, and the pages of reference must stand before
     // links to them are followed.

@@ -2,8 +2,7 @@
 
 mutants() {
     if quick; then
-        # Its reader rows are fixed by the test; a short campaign shows that it runs.
-        echo 'mutants: cargo test --release --test mutants runs a short campaign' >&2
+        echo 'Not run: a campaign of hours; cargo test --release --test mutants runs a short one'
         return
     fi
     scripts/mutants.sh
@@ -14,4 +13,6 @@ abuse() {
     quick && sections=(journal-wrong merge-order)
     scripts/abuse.sh "$replay" "${sections[@]}" --quick --report "$report" > "$work/abuse.log" || [ $? = 77 ]
     ls "$report"
+    quick && echo 'Not run: all sections but journal-wrong and merge-order'
+    return 0
 }

@@ -28,7 +28,7 @@ TXT
             measure --trace "$work/b30.swf" --mesh "$machine" --alloc "$allocator" --threads 1 -q --format csv --columns mean_pairwise_l1
             whole_cpu=$cpu whole_mib=$mib distance=$(tail -n 1 "$work/printed")
             measure --trace "$work/b30.swf" --mesh "$machine" --alloc "$allocator" --threads 1 -q --jobs 1
-            echo "$machine,$allocator,$distance,$(awk -v a="$whole_cpu" -v b="$cpu" 'BEGIN { printf "%.1f", a > b ? 1000 * (a - b) / 29 : 0 }'),$cpu,$whole_mib"
+            echo "$machine,$allocator,$distance,$(awk -v a="$whole_cpu" -v b="$cpu" 'BEGIN { printf "%.1f", (a > b ? 1000 * (a - b) / 29 : 0) }'),$cpu,$whole_mib"
         done
     done >> "$out/large.csv"
     table "$out/large.csv" machine allocator 'mean pairwise L1' 'ms a decision' 'first decision, s' 'memory, MiB'

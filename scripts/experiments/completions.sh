@@ -34,7 +34,9 @@ with open(table, "a", newline="") as file:
 PY
 }
 
+# A quick run evaluates Table 3.2.
 completions() {
+    quick && part completions
     cat << 'TXT'
 # 1000 completed jobs (Bani-Mohammad)
 
@@ -52,6 +54,7 @@ TXT
     local four=turning-busy-list,turning-first-fit,busy-list,first-fit messages=(--mesh 16x16 --preset bani-mohammad)
     measured 'Table 3.2' 30 1500 turnaround:turning-busy-list=96.58,turning-first-fit=96.59,busy-list=159.46,first-fit=157.23 \
         --mesh 8x8x8 --sides uniform --arrivals 5.8 --alloc "$four"
+    if quick; then return; fi
     measured 'Table 5.2' 60 2500 turnaround:turning-busy-list=578.78,turning-first-fit=578.61,busy-list=663.09,first-fit=650.63 \
         --mesh 8x8x8 --sides uniform --service 'pareto[k=15,q=4241,alpha=1]' --arrivals 0.035 --sched ssd --alloc "$four"
     four=gabl,mbs,paging,first-fit

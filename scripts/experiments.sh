@@ -14,8 +14,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 
-usual=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention contention-shaken hypercube
-    size-reduction chang-mohapatra turner workstations torus-placements easy-guard estimates-in-ties blue-waters links)
+usual=(fragmentation busy-lists messages gabl-mbs all-to-all-readings completions table-2 traces recorded contention
+    contention-shaken hypercube size-reduction chang-mohapatra turner workstations torus-placements easy-guard estimates-in-ties blue-waters links)
 every=("${usual[@]}" estimates-whole)
 # Pages that take over ten minutes on two idle cores, and one of their tables.
 declare -A long=([messages]=bani-4-one-to-all-uniform.csv [contention-shaken]=contention-shaken-KTH-SP2-n-body.csv

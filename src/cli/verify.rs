@@ -125,7 +125,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
                 tell(format_args!("{}: {line}", suite.name));
             }
         };
-        match (suite.verify)(&selection, &mut progress) {
+        match suite.checks(&selection, &mut progress) {
             Ok(of_suite) => {
                 audits.push(Audit::new(&suite, &of_suite));
                 of_suites.push((suite.name, checks.len()..checks.len() + of_suite.len()));

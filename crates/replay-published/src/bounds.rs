@@ -123,7 +123,8 @@ fn of_mesh(mesh: &str, stop: &Stop) -> Result<Vec<Check>, VerifyError> {
     let check = |what: &str, bound: f64, own: (&str, Worst), value: fn(&Worst) -> f64| {
         let bounded = Tolerance::AtMost(0.0);
         let printed = format!("{bound}");
-        let check = claim("section II", mesh, what, &printed, value(&own.1), bounded)?;
+        let check =
+            claim("section II", mesh, what, &printed, value(&own.1), bounded)?.printed_bound();
         let Worst { decisions, best, sum, of_gen_alg_from_three, .. } = own.1;
         let larger = match own.0 {
             GEN_ALG => format!("; from three processors on at most {of_gen_alg_from_three:.3}"),

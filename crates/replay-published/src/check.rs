@@ -45,8 +45,6 @@ pub enum NotRun {
     Absent(String),
     /// Another log than the paper's is here; how they differ.
     OtherLog(String),
-    /// It takes long.
-    OnlyInFull(String),
     /// The run has no such number.
     NoValue,
 }
@@ -56,7 +54,6 @@ impl fmt::Display for NotRun {
         match self {
             NotRun::Absent(how) => write!(f, "trace absent ({how})"),
             NotRun::OtherLog(difference) => f.write_str(difference),
-            NotRun::OnlyInFull(what) => write!(f, "{what}, only with --full"),
             NotRun::NoValue => f.write_str("no value"),
         }
     }
@@ -120,6 +117,8 @@ pub struct Swap {
 /// A published number beside ours.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Check {
+    /// Name of the suite; empty until [`Suite::checks`](super::Suite::checks) sets it.
+    pub suite: &'static str,
     /// Figure or table.
     pub figure: String,
     /// The trace, or what streams, in the paper.
@@ -370,6 +369,7 @@ impl Table for Check {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         vec![
+            Column::text("suite", "suite of published numbers", |check: &Self| Some(check.suite)),
             Column::text("figure", "figure, table or claim of the paper", |check: &Self| Some(&check.figure)),
             Column::text("workload", "trace, or what streams, in the paper", |check: &Self| Some(&check.workload)),
             Column::text("log", "log or replications that ran; null if none did", |check: &Self| check.log.as_deref()),
@@ -401,6 +401,7 @@ mod tests {
 
     fn of(printed: &str, ours: f64, tolerance: Tolerance) -> Check {
         Check {
+            suite: "",
             figure: String::new(),
             workload: String::new(),
             log: None,

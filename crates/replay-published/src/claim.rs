@@ -14,6 +14,7 @@ pub fn claim(
     let published =
         bound.parse().map_err(|_| VerifyError::Table(format!("\"{bound}\" is no number")))?;
     Ok(Check {
+        suite: "",
         figure: figure.to_string(),
         workload: streams.to_string(),
         log: None,

@@ -491,6 +491,7 @@ fn check(
     let published =
         compared.parse().map_err(|_| VerifyError::Table(format!("\"{compared}\" is no number")))?;
     let check = Check {
+        suite: "",
         figure: row.figure.clone(),
         workload: row.trace.clone(),
         log: log.map(|(name, _)| name.to_string()),

@@ -91,6 +91,18 @@ pub struct Suite {
     pub verify: Verify,
 }
 
+impl Suite {
+    /// Runs the suite and names it in each check; progress lines go to the callback.
+    pub fn checks(
+        &self,
+        selection: &Selection,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Vec<Check>, VerifyError> {
+        let checks = (self.verify)(selection, progress)?;
+        Ok(checks.into_iter().map(|check| Check { suite: self.name, ..check }).collect())
+    }
+}
+
 /// Runs a suite; progress lines go to the callback.
 pub type Verify = fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>;
 

@@ -156,7 +156,7 @@ impl Claims<'_> {
             checks.push(self.claim(what, "1", ours, Tolerance::Above)?);
             let ours = 100.0 * (of("first-fit") / of("mbs") - 1.0);
             let what = "First Fit slower than MBS, %";
-            checks.push(self.claim(what, "37", ours, Tolerance::Absolute(13.7))?);
+            checks.push(self.claim(what, "37", ours, Tolerance::Absolute(13.7))?.printed_bound());
         }
         if self.pattern == ALL_TO_ALL {
             let others = finish.iter().filter(|(name, _)| *name != PAGING_0).map(|(_, v)| *v);
@@ -166,7 +166,7 @@ impl Claims<'_> {
         }
         let what = "MBS slower than the best, %";
         let ours = 100.0 * (of("mbs") / best - 1.0);
-        checks.push(self.claim(what, "20", ours, Tolerance::AtMost(0.0))?);
+        checks.push(self.claim(what, "20", ours, Tolerance::AtMost(0.0))?.printed_bound());
         checks.extend(self.of_pattern(&of)?);
         let what = "the slower of MBS and Paging(0) over Random, finish time";
         let ours = of("mbs").max(of(PAGING_0)) / of("random");

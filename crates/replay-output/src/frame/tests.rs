@@ -382,6 +382,7 @@ fn files_of_one_table_always_concatenate() {
     round_trip(&matrix.rows());
 
     let check = |ours| Check {
+        suite: "made",
         figure: "Fig. 1".to_string(),
         workload: "made".to_string(),
         log: matches!(ours, Ours::Judged(_)).then(|| "made".to_string()),

@@ -2,7 +2,7 @@
 
 use super::points::{Load, Points, REPLICATIONS, SERVICE, System};
 use crate::claim::claim;
-use crate::{Check, Tolerance, VerifyError};
+use crate::{Check, Sample, Tolerance, VerifyError};
 use replay_core::metrics::estimate::Estimate;
 use replay_experiment::stream::Metric;
 
@@ -321,6 +321,9 @@ impl Claims {
             note: "",
         };
         self.judge(&said, used)?;
+        if let Some(check) = self.checks.last_mut() {
+            check.printed_bound = true;
+        }
         self.limits(&format!("Fig. 4{part}"), system)?;
         // The paper shows sizes for one distribution, and does not say which.
         if normal { Ok(()) } else { self.fairness(system) }
@@ -364,6 +367,7 @@ impl Claims {
         self.judge(&Said { what, bound: "128", tolerance, ..above }, zero)?;
         if let Some(check) = self.checks.last_mut() {
             check.is_claim = false;
+            check.sample = Sample::Implied;
         }
         for (name, strategy) in
             [("RSR-2", rsr(2, BUDDY)), ("RSR-7", rsr(7, BUDDY)), ("limit-5", limit(5))]

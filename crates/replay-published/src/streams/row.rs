@@ -294,6 +294,7 @@ impl Row {
             _ => self.note.clone(),
         };
         let check = Check {
+            suite: "",
             figure: self.figure.clone(),
             workload: self.streams(),
             log: Some(format!("{} x 1000 jobs", own.count)),

@@ -28,13 +28,13 @@ pub struct Held {
 }
 
 /// What the audits of the suites come to in the quick form: rows judged, undecided, without a swap,
-/// swaps, and swaps unnoticed.
+/// swaps, and swaps unnoticed. Those of johnson are counted without the log LLNL-T3D.
 pub const HELD: [(&str, Held); 11] = [
-    ("johnson", Held::new([67, 0, 27, 179, 98])),
+    ("johnson", Held::new([142, 7, 49, 1106, 575])),
     ("lo", Held::new([59, 2, 0, 464, 108])),
     ("lo-messages", Held::new([130, 14, 0, 835, 268])),
     ("bani-mohammad", Held::new([113, 6, 3, 618, 303])),
-    ("bani-mohammad-messages", Held::new([190, 14, 0, 777, 333])),
+    ("bani-mohammad-messages", Held::new([223, 21, 6, 890, 316])),
     ("turner", Held::new([150, 5, 15, 244, 100])),
     ("chang-mohapatra", Held::new([65, 15, 1, 532, 316])),
     ("bounds", Held::new([8, 0, 0, 24, 0])),

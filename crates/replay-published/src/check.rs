@@ -114,6 +114,36 @@ pub struct Swap {
     pub margin: f64,
 }
 
+/// Why a swap goes unnoticed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// The two strategies are equal by nature: the intervals of their numbers have a value in common, or the
+    /// numbers differ by at most 1 %.
+    Equal,
+    /// The row is a bound, and both numbers are on the same side of it.
+    Bound,
+    /// The numbers differ, and the tolerance admits both.
+    Wide,
+}
+
+impl Cause {
+    /// Every cause, in the order of the columns of the audit.
+    pub const ALL: [Self; 3] = [Self::Equal, Self::Bound, Self::Wide];
+
+    /// Largest relative difference of numbers that are equal by nature.
+    const ALIKE: f64 = 0.01;
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cause::Equal => "equal",
+            Cause::Bound => "bound",
+            Cause::Wide => "wide",
+        })
+    }
+}
+
 /// A published number beside ours.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Check {
@@ -250,6 +280,18 @@ impl Check {
             let swapped = Self { ours, margin: swap.margin, swaps: Vec::new(), ..self.clone() };
             swapped.surprise().is_none()
         })
+    }
+
+    /// Why a swap that goes unnoticed does so.
+    pub fn cause(&self, swap: &Swap) -> Cause {
+        let ours = self.value().unwrap_or(f64::NAN);
+        let apart = (swap.ours - ours).abs();
+        let alike = (self.margin + swap.margin).max(Cause::ALIKE * ours.abs().max(swap.ours.abs()));
+        match self.tolerance {
+            _ if apart <= alike => Cause::Equal,
+            Tolerance::Below | Tolerance::Above | Tolerance::AtMost(_) => Cause::Bound,
+            Tolerance::Absolute(_) | Tolerance::Relative(_) | Tolerance::OfShaken(_) => Cause::Wide,
+        }
     }
 
     /// Digits after the decimal point in print.
@@ -445,6 +487,19 @@ mod tests {
             assert!(text.contains(word), "{word}\n{text}");
         }
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+
+    #[test]
+    fn unnoticed_swaps_have_a_cause() {
+        let cause = |tolerance, margin, ours| {
+            let check = of("100", 100.0, tolerance);
+            check.cause(&Swap { with: String::new(), ours, margin })
+        };
+        assert_eq!(cause(Tolerance::Relative(0.1), 0.0, 101.0), Cause::Equal);
+        assert_eq!(cause(Tolerance::Relative(0.1), 0.0, 102.0), Cause::Wide);
+        assert_eq!(cause(Tolerance::Relative(0.1), 2.0, 102.0), Cause::Equal);
+        assert_eq!(cause(Tolerance::AtMost(0.0), 0.0, 90.0), Cause::Bound);
+        assert_eq!(cause(Tolerance::Below, 0.0, 99.5), Cause::Equal);
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub mod turner;
 
 pub use audit::{Audit, Held, unnoticed, without_verdict};
 pub use basis::{Bound, Class, Sample};
-pub use check::{Check, Known, NotRun, Ours, Surprise, Swap, Verdict};
+pub use check::{Cause, Check, Known, NotRun, Ours, Surprise, Swap, Verdict};
 pub use tolerance::Tolerance;
 
 use replay_core::stop::Stop;
@@ -147,6 +147,20 @@ pub enum VerifyError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn checks_name_their_suite() {
+        let selection = Selection {
+            traces: SearchPath::new([]),
+            only: vec![],
+            full: false,
+            shake: None,
+            stop: Stop::new(),
+        };
+        let checks = scheduling::SUITE.checks(&selection, &mut |_| ()).expect("golden schedules");
+        assert!(!checks.is_empty());
+        assert!(checks.iter().all(|check| check.suite == "scheduling"));
+    }
 
     #[test]
     fn traces_are_selected_by_any_of_their_names() {

@@ -121,7 +121,7 @@ fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
     let [first, second, third] = [1, 2, 3].map(|version| view.barrier(version));
     let mut checks = vec![
         printed("Fig. 5.3", "Barrier 2 on 5 hosts, s", "37.7", alone(second, 5), 0.01, FITTED)?,
-        printed("section 5.2.2", "Barrier 1 on 6 hosts, s", "31.4", alone(first, 6), 0.01, "")?,
+        printed("section 5.2.2", "Barrier 1 on 6 hosts, s", "31.4", alone(first, 6), 0.01, FITTED)?,
         printed("Fig. 5.3", "EP on 5 hosts, s", "33.9", alone(view.ep(), 5), 0.01, FITTED)?,
     ];
     let speedup = |application, hosts| alone(application, 1) / alone(application, hosts);
@@ -155,7 +155,11 @@ fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
             Tolerance::Relative(0.1),
         ),
     ] {
-        checks.push(claim(figure, MACHINE, what, bound, ours, tolerance)?);
+        let check = claim(figure, MACHINE, what, bound, ours, tolerance)?;
+        // The time of an iteration was chosen so that the minimum falls there.
+        let is_chosen = what == "Barrier 3: time on 6 hosts over that on 5";
+        let sample = if is_chosen { Sample::Fitted } else { Sample::Outside };
+        checks.push(check.sample(sample));
     }
     Ok(checks)
 }
@@ -556,12 +560,13 @@ fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Verdict;
+    use crate::{Class, Verdict};
 
     #[test]
     fn every_claim_that_is_judged_holds() {
         let checks = checks().expect("they run");
         assert_eq!(checks.len(), 36);
+        assert_eq!(checks.iter().filter(|check| check.class() == Class::Fitted).count(), 3);
         for check in checks {
             let verdict = check.verdict();
             let fine = match check.known {

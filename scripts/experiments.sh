@@ -37,9 +37,13 @@ first_load() { local first=${1%%,*}; printf '%s' "${first%%..*}"; }
 stream() {
     local name=$1 figures=$2 stem drawn
     shift 2
-    local plots=()
-    if quick; then figures='' plots=(--no-plots); fi
-    "$replay" stream "$@" "${plots[@]}" --out "$work/$name" --quiet > /dev/null
+    local arguments=("$@") word
+    if quick; then
+        figures='' arguments=(--no-plots)
+        # The scale of an axis is refused without figures.
+        for word; do [ "$word" = --log ] || arguments+=("$word"); done
+    fi
+    "$replay" stream "${arguments[@]}" --out "$work/$name" --quiet > /dev/null
     cp "$work/$name/stream.csv" "$out/$name.csv"
     printf '\n`replay stream %s`\n\n' "$*"
     for stem in $figures; do

@@ -75,6 +75,8 @@ on_trace() {
     local page=$1 trace=$2 drawn name
     shift 2
     printf '\n## %s\n\n' "$trace"
+    # Another section may have run the same trace.
+    rm -rf "${work:?}/$trace"
     ran "$trace" --trace "$trace" --sched fcfs,easy "$@" --no-jobs --out "$work/$trace" --quiet --format md || return 0
     printf '`replay --trace %s --sched fcfs,easy %s`\n\n' "$trace" "$*"
     without_seconds < "$work/printed"

@@ -37,9 +37,13 @@ first_load() { local first=${1%%,*}; printf '%s' "${first%%..*}"; }
 stream() {
     local name=$1 figures=$2 stem drawn
     shift 2
-    local plots=()
-    if quick; then figures='' plots=(--no-plots); fi
-    "$replay" stream "$@" "${plots[@]}" --out "$work/$name" --quiet > /dev/null
+    local arguments=("$@") word
+    if quick; then
+        figures='' arguments=(--no-plots)
+        # The scale of an axis is refused without figures.
+        for word; do [ "$word" = --log ] || arguments+=("$word"); done
+    fi
+    "$replay" stream "${arguments[@]}" --out "$work/$name" --quiet > /dev/null
     cp "$work/$name/stream.csv" "$out/$name.csv"
     printf '\n`replay stream %s`\n\n' "$*"
     for stem in $figures; do
@@ -71,6 +75,8 @@ on_trace() {
     local page=$1 trace=$2 drawn name
     shift 2
     printf '\n## %s\n\n' "$trace"
+    # Another section may have run the same trace.
+    rm -rf "${work:?}/$trace"
     ran "$trace" --trace "$trace" --sched fcfs,easy "$@" --no-jobs --out "$work/$trace" --quiet --format md || return 0
     printf '`replay --trace %s --sched fcfs,easy %s`\n\n' "$trace" "$*"
     without_seconds < "$work/printed"

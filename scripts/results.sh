@@ -55,8 +55,8 @@ check() {
         if [ -n "$note" ]; then
             printf 'ignored  %-20s %4d s: %s\n' "$name" "$took" "$note"
         elif [[ $command == scripts/benchmark.sh* ]] && ! grep -q '^Written by `scripts/benchmark.sh' "$page"; then
-            printf 'ran      %-20s %4d s: not compared, the script has not written %s, of %s\n' "$name" "$took" "$page" \
-                "$(git log -1 --format='%cs, commit %h' -- "$page")"
+            printf 'ran      %-20s %4d s: not compared, the script has not written %s: %s\n' "$name" "$took" "$page" \
+                "$(grep '^Made on' "$page" || git log -1 --format='last changed on %cs by commit %h' -- "$page")"
         elif scripts/compare-results.py "$work/$name" results > "$work/log"; then
             printf 'equal    %-20s %4d s: %s\n' "$name" "$took" "$(tail -n 1 "$work/log")"
         else

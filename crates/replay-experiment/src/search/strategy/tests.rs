@@ -276,11 +276,14 @@ fn before_a_deadline_a_grid_is_evaluated_by_small_parts() {
             stop.raise();
         }
     };
-    let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&timed) };
-    let control = Control { evaluations: None, keep: None, memory: None, watch, progress: &|_| {} };
     let (mut all, mut archive) = (List::new(Space::johnson().grid()), Archive::default());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    let end = pool.install(|| search(&problem, &mut all, &mut archive, control));
+    let end = pool.install(|| {
+        let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&timed) };
+        let control =
+            Control { evaluations: None, keep: None, memory: None, watch, progress: &|_| {} };
+        search(&problem, &mut all, &mut archive, control)
+    });
     assert_eq!(end.ok(), Some(End::Halted));
     let kept = archive.evaluations().len();
     assert!((200..=400).contains(&kept), "{kept}");

@@ -32,7 +32,7 @@ pub struct Held {
 pub const HELD: [(&str, Held); 11] = [
     ("johnson", Held::new([142, 7, 49, 1106, 575])),
     ("lo", Held::new([59, 2, 0, 464, 108])),
-    ("lo-messages", Held::new([130, 14, 0, 835, 268])),
+    ("lo-messages", Held::new([181, 17, 0, 1833, 447])),
     ("bani-mohammad", Held::new([113, 6, 3, 618, 303])),
     ("bani-mohammad-messages", Held::new([223, 21, 6, 890, 316])),
     ("turner", Held::new([150, 5, 15, 244, 100])),

@@ -431,7 +431,7 @@ fn contention_is_drawn() {
     assert_eq!(text("stretch").matches(&number).count(), 1, "{number}");
     // Bars begin at the ideal, and say what stands beside the medians.
     let figure = text("contention");
-    for words in ["median", "95th percentile", "--shake N gives intervals over copies"] {
+    for words in ["median", "95th percentile", "ordered by median"] {
         assert!(figure.contains(words), "{words}");
     }
     let table = dir.read("out/plots/contention--lublin-10x10--10x10--fcfs.csv");

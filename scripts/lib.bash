@@ -17,7 +17,7 @@ results=${RESULTS:-results}
 quick() { [ -n "${QUICK:-}" ]; }
 
 # part PAGE: states that this run makes only a part of a page.
-part() { echo "$1" >> "$results/.parts"; }
+part() { mkdir -p "$results"; echo "$1" >> "$results/.parts"; }
 
 # kept FILE: whether a table is there and is to be kept.
 kept() { [ -n "${KEEP:-}" ] && [ -s "$1" ]; }

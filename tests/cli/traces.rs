@@ -149,7 +149,7 @@ fn another_or_no_log() {
     let dir = Dir::with_program().file(&format!("traces/{KTH}.swf"), TINY);
     // Its number of jobs differs, and nothing else is compared.
     let run = dir.replay("verify johnson --trace KTH-SP2").code(1);
-    run.prints("not run: KTH-SP2-1996-2 has 2 jobs, the paper's log 28489");
+    let run = run.prints("not run: KTH-SP2-1996-2 has 2 jobs, the paper's log 28489");
     run.says("0 same, 0 within, 0 undecided, 1 differ, 0 contradict");
     let dir = dir.file(&format!("traces/{KTH}.swf"), "1 0 0 5 x\n");
     let failed = dir.replay("verify johnson --trace KTH-SP2 -q");

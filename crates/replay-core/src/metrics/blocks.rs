@@ -53,7 +53,9 @@ impl Blocks {
     /// first submission on, or by days if there are fewer than [`FEWEST_WEEKS`] weeks.
     pub fn new(jobs: impl Iterator<Item = (i64, [f64; 2])> + Clone) -> Self {
         let weeks = Self::of_days(jobs.clone(), 7);
-        if weeks.len() < FEWEST_WEEKS { Self::of_days(jobs, 1) } else { weeks }
+        let mut blocks = if weeks.len() < FEWEST_WEEKS { Self::of_days(jobs, 1) } else { weeks };
+        blocks.sums.retain(|sums| *sums != [0.0; 2]);
+        blocks
     }
 
     fn of_days(jobs: impl Iterator<Item = (i64, [f64; 2])> + Clone, days: u32) -> Self {
@@ -64,8 +66,7 @@ impl Blocks {
             let sums = sums.entry(block).or_default();
             *sums = [sums[0] + one, sums[1] + other];
         }
-        let sums = sums.into_values().filter(|sums| *sums != [0.0; 2]).collect();
-        Self { sums, days }
+        Self { sums: sums.into_values().collect(), days }
     }
 
     /// Number of blocks.

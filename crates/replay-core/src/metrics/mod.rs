@@ -19,7 +19,7 @@
 //! A measure is a line of the table it belongs to: name, type, unit, meaning, and what it is
 //! computed from. [`RunMetrics`] and its parts are for runs, [`SystemMetrics`] for strategies that
 //! refuse, [`SizeRow`] for job sizes, [`JobMeasures`] for jobs;
-//! [`stream::Metric`](replay_experiment::stream::Metric) for replicated streams. The line makes the
+//! `stream::Metric` of `replay-experiment` for replicated streams. The line makes the
 //! field, the column of every file and format, its documentation and listing, and, if a tie
 //! vector can change it, an objective of searches. What it is computed from may need a sum more.
 

@@ -2,7 +2,7 @@
 //!
 //! A row is a type that implements [`Table`]: it says what its columns are, each with name,
 //! unit, meaning, kind and value. Whatever writes or explains a table reads these: CSV, JSON
-//! lines, text and Markdown ([`report`](replay_output::report)), Parquet (`frame`), the listing of
+//! lines, text and Markdown (`report` of `replay-output`), Parquet (`frame`), the listing of
 //! columns, the objectives of a search. So they cannot differ, and a column of a type has that
 //! type even where all of it is null: two files of one table always concatenate.
 //!

@@ -19,7 +19,7 @@ impl Policy {
     /// function does not know ([`CleaningError::in_file`] adds it).
     ///
     /// ```
-    /// use replay::{swf::Record, workload::Policy};
+    /// use replay_core::{swf::Record, workload::Policy};
     ///
     /// let record = Record { submit_time: 0.0, run_time: 60.0, allocated_processors: 4, ..Record::UNKNOWN };
     /// let (jobs, report) = Policy::JOHNSON.apply([(1, record), (2, Record::UNKNOWN)], Some(16))?;

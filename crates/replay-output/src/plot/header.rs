@@ -66,7 +66,7 @@ const BELOW: f64 = 24.0;
 
 /// What stands above a figure: a title, the parts of a subtitle, and a legend, each wrapped where the page ends.
 ///
-/// A page narrower than the default one has [three](SUBTITLE_LINES) lines of subtitle at most: later clauses that do
+/// A page narrower than the default one has three lines of subtitle at most: later clauses that do
 /// not fit are dropped, except those that state what the figure leaves out.
 #[derive(Clone, Debug, Default)]
 pub struct Head {

@@ -9,7 +9,6 @@ use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
 use super::print::TableArgs;
 use super::search::{failure, listed_slacks};
-use super::stdout::stdout;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::blocks::FEWEST_WEEKS;
 use replay_core::number::{counted, fixed};
@@ -22,6 +21,7 @@ use replay_experiment::estimates::{
 use replay_experiment::search::SearchError;
 use replay_experiment::{CellProblem, Measure, Trace, Watch};
 use replay_output::report::{Align, Sheet};
+use std::io::stdout;
 
 /// Arguments of `replay estimates`.
 #[derive(Clone, Debug, Args)]

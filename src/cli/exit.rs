@@ -7,7 +7,6 @@ use clap::error::{ContextKind, ContextValue};
 
 use replay_core::naming::NameError;
 use replay_core::shown::shown;
-use replay_core::stop::Stopped;
 
 /// How the program ends; see the table in [`cli`](crate::cli).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,11 +88,6 @@ pub fn brief(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Whether an error is that of an interrupted wait.
-pub fn is_stopped(error: &io::Error) -> bool {
-    error.get_ref().is_some_and(|cause| cause.is::<Stopped>())
-}
-
 /// Why the program cannot go on.
 #[derive(Debug)]
 pub struct Failure {
@@ -148,17 +142,11 @@ impl Failure {
     }
 
     /// Tells the user and gives the exit code. A reader that has closed the pipe has
-    /// seen enough: that is success. One that reads no more is not waited for after Ctrl-C.
+    /// seen enough: that is success.
     pub fn report(self) -> ExitCode {
-        let has = |which: fn(&io::Error) -> bool| {
-            self.cause.chain().any(|e| e.downcast_ref::<io::Error>().is_some_and(which))
-        };
-        if has(|e| e.kind() == io::ErrorKind::BrokenPipe) {
+        let mut errors = self.cause.chain().filter_map(|e| e.downcast_ref::<io::Error>());
+        if errors.any(|e| e.kind() == io::ErrorKind::BrokenPipe) {
             return Exit::Done.into();
-        }
-        if has(is_stopped) {
-            tell("replay: interrupted; nobody reads standard output");
-            return Exit::Interrupted.into();
         }
         tell(format_args!("replay: {}", beginning(&self.message())));
         self.exit.into()

@@ -15,10 +15,10 @@ use super::interrupt::interruption;
 use super::kind::Kind;
 use super::left_out::why_nobody;
 use super::output::configuration;
+use super::print::columns;
 use super::print::{FormatArg, TableArgs, wrapped};
 use super::results::{Results, Tally};
 use super::session::Session;
-use super::stdout::{columns, stdout};
 use replay_core::allocator::notes::Part;
 use replay_experiment::explained::data::data;
 use replay_experiment::explained::explain;
@@ -27,6 +27,7 @@ use replay_experiment::{Cell, CellProblem};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::Plots;
 use replay_output::report::{Align, Sheet};
+use std::io::stdout;
 
 /// Arguments of `replay explain`.
 #[derive(Clone, Debug, Args)]

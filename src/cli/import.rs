@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
-use super::stdout::stdout;
 use replay_core::lines;
 use replay_core::swf;
 use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
 use replay_experiment::files::{self, Whole};
 use replay_import::{ColumnMap, Import, ImportError, Input, Outputs, Report, Source, import_all};
+use std::io::stdout;
 
 /// Arguments of `replay import`.
 #[derive(Clone, Debug, Args)]

@@ -54,7 +54,6 @@ mod session;
 mod shards;
 mod shell;
 mod show;
-mod stdout;
 mod stream;
 mod sweep;
 mod synth;

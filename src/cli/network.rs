@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
-use super::stdout::stdout;
 use replay_core::table::{Table, write_csv};
 use replay_core::topology::Topology;
 use replay_experiment::files::{self, Whole};
 use replay_network::packets::{self, PacketResult};
 use replay_network::{Network, Settings, Usage};
+use std::io::stdout;
 
 /// Arguments of `replay network`.
 #[derive(Clone, Debug, Args)]

@@ -14,7 +14,6 @@ use super::left_out::LeftOut;
 use super::print::{FormatArg, Sorting};
 use super::results::{Results, metadata};
 use super::session::Session;
-use super::stdout::stdout;
 use super::words::some;
 use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
@@ -31,6 +30,7 @@ use replay_output::report::manifest::{
 use replay_output::report::{
     RUN_FIGURES, RunChange, Sheet, Shown, against_summary, shaken_summary, summary,
 };
+use std::io::stdout;
 
 /// The runs of a grid.
 pub struct Runs<'a> {

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
-use super::stdout::stdout;
 use replay_core::lines::LONGEST_TEXT;
 use replay_core::placement::cases::{CasesError, MachineError, answer};
 use replay_core::placement::config::Config;
+use std::io::stdout;
 
 /// Arguments of `replay place`.
 #[derive(Clone, Debug, Args)]

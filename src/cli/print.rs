@@ -1,15 +1,21 @@
 //! How tables are printed on standard output.
 
 use std::cmp::Ordering;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use clap::{Args, ValueEnum};
 
 use super::exit::Failure;
-use super::stdout::columns;
 use super::words::one;
 use replay_core::table::{Column, Table, Value, write_csv, write_json_line};
 use replay_output::report::{Fitted, Sheet};
+
+/// Characters in a line of the terminal; `None` if standard output is none, or does not say.
+pub fn columns() -> Option<usize> {
+    let out = io::stdout();
+    let size = rustix::termios::tcgetwinsize(out.is_terminal().then_some(&out)?).ok()?;
+    Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
+}
 
 /// `--format`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::exit::{Exit, Failure, tell};
 use super::session::Session;
-use super::stdout::stdout;
 use replay_core::number::grouped;
 use replay_core::table::{Column, Table};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
+use std::io::stdout;
 
 /// The results of a command. To add one is to say these; [`Session::publish`] does the rest.
 pub trait Results {

@@ -8,8 +8,8 @@ use clap_complete::Shell;
 use super::complete::lists;
 use super::exit::{Exit, Failure};
 use super::list::{Listing, names};
-use super::stdout::stdout;
 use replay_experiment::files;
+use std::io::stdout;
 
 /// Arguments of `replay completions`.
 #[derive(Clone, Debug, Args)]

@@ -22,7 +22,6 @@ use super::output::configuration;
 use super::print::FormatArg;
 use super::results::{Results, Tally};
 use super::session::Session;
-use super::stdout::stdout;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::{NodeId, Topology};
@@ -32,6 +31,7 @@ use replay_experiment::{Cell, CellProblem};
 use replay_output::plot::{Edge, MachineMap, Plots, save};
 use replay_output::report::machine::{Sheets, holders, machine_map, symbol};
 use replay_output::report::{Sheet, Shown};
+use std::io::stdout;
 
 /// Arguments of `replay show`.
 #[derive(Clone, Debug, Args)]

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
-use super::stdout::stdout;
 use replay_core::naming::StrategyName;
 use replay_core::workload::generated::{Generated, generate};
 use replay_core::workload::lublin::{LublinFeitelson, write_swf};
 use replay_core::workload::sidecar::check_file;
 use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
 use replay_experiment::files::Whole;
+use std::io::stdout;
 
 /// Arguments of `replay synth`.
 #[derive(Clone, Debug, Args)]

@@ -12,7 +12,6 @@ use super::figure_args::FigureArgs;
 use super::interrupt::interruption;
 use super::output::writable;
 use super::print::TableArgs;
-use super::stdout::stdout;
 use replay_core::naming::hint;
 use replay_core::shown::shown;
 use replay_core::table::{Table, write_csv};
@@ -23,6 +22,7 @@ use replay_published::{
     Audit, Check, Class, NotRun, SUITES, Selection, Suite, Verdict, VerifyError, unnoticed,
     without_verdict,
 };
+use std::io::stdout;
 
 /// Arguments of `replay verify`.
 #[derive(Clone, Debug, Args)]

@@ -119,7 +119,7 @@ fn two_jobs_that_decide_a_comparison_are_named() {
 fn marks_of_a_comparison_are_explained() {
     let dir = Dir::new();
     dir.replay("--jobs 30 --alloc mc1x1,random -q --no-plots --out out").code(0);
-    let dash = "-: no value, or too few jobs for an interval";
+    let dash = "-: no value, or too few weeks or days with a value for an interval";
     dir.replay("compare out:0 out:1").code(0).prints(dash).prints("~: no significant difference");
     dir.replay("compare out:0 out:1 --format md").code(0).prints(dash);
     let same = dir.replay("compare out:0 out:0 --measure wait").code(0);

@@ -197,7 +197,7 @@ fn published(verified: &Path) -> Result<String, Failed> {
             }
         }
     }
-    let mut page = begin("Printed numbers", &["suites"]);
+    let mut page = String::from("# Printed numbers\n");
     page += "\nWhat became of each number and claim of the papers in [the last whole run](../../../results/verify.md). A row is a \
              number or a claim. *Bound of ours*: the paper states a claim in words, and we chose how far it reaches. *Out of \
              sample*: neither a rule nor a constant nor a network was chosen on what the paper states there. Rows that disagree \

@@ -19,7 +19,6 @@ use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::figure_args::FigureArgs;
 use crate::cli::kind::Kind;
 use crate::cli::print::{FormatArg, SortArg, TableArgs};
-use crate::cli::stdout::stdout;
 use crate::cli::words::one;
 use replay_core::metrics::blocks::FEWEST;
 use replay_core::metrics::comparable;
@@ -33,6 +32,7 @@ use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::moved::Moved;
 use replay_output::frame::read::{self, JobsTable, ReadError};
 use replay_output::plot::{FigureStyle, Plots};
+use std::io::stdout;
 
 /// Arguments of `replay compare`.
 #[derive(Clone, Debug, Args)]

@@ -4,11 +4,11 @@ use std::io::Write;
 
 use crate::cli::exit::Failure;
 use crate::cli::print::{FormatArg, Sorting, TableArgs};
-use crate::cli::stdout::stdout;
 use replay_core::number::{fixed, grouped};
 use replay_experiment::moved::{Moved, Moves};
 use replay_output::plot::{Plots, Shift, Shifts, Stems, save};
 use replay_output::report::{Sheet, Shown};
+use std::io::stdout;
 
 /// So many jobs that move most are told to people.
 const TOLD: usize = 20;

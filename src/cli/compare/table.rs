@@ -160,7 +160,7 @@ pub fn legend<'a>(rows: impl Iterator<Item = &'a Compared>) -> Option<String> {
         tilde |= row.verdict() == "~";
     }
     let marks = [
-        (dash, "-: no value, or too few jobs for an interval"),
+        (dash, "-: no value, or too few weeks or days with a value for an interval"),
         (tilde, "~: no significant difference at 5 %, or distances that are not comparable"),
     ];
     let marks: Vec<&str> =

@@ -19,7 +19,6 @@ use crate::cli::kind::Kind;
 use crate::cli::resumed::Kept;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, Part, Shards, Which, no_plan};
-use crate::cli::stdout::stdout;
 use replay_core::number::grouped;
 use replay_core::stop::Stop;
 use replay_experiment::Watch;
@@ -29,6 +28,7 @@ use replay_experiment::search::{
     Archive, Candidate, Control, Evaluation, Memory, Question, search,
 };
 use replay_experiment::sweep::{Build, Shard, text_digest};
+use std::io::stdout;
 
 /// What the plan of a shard says.
 #[derive(Serialize, Deserialize)]

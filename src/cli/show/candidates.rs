@@ -11,9 +11,9 @@ use crate::cli::interrupt::interruption;
 use crate::cli::left_out::why_nobody;
 use crate::cli::output::configuration;
 use crate::cli::print::FormatArg;
+use crate::cli::print::columns;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
-use crate::cli::stdout::{columns, stdout};
 use replay_core::allocator::centre::TieVector;
 use replay_core::allocator::notes::LISTED;
 use replay_core::allocator::rival::{Rival, Term};
@@ -24,6 +24,7 @@ use replay_experiment::{Cell, CellProblem};
 use replay_output::plot::{CandidateMap, Candidates, Counted, Ground, Plots, save};
 use replay_output::report::machine::Sheets;
 use replay_output::report::{Sheet, Shown, candidate_maps, candidate_words};
+use std::io::stdout;
 
 /// The most maps of text.
 const MOST_MAPS: usize = 6;

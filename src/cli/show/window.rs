@@ -11,7 +11,6 @@ use crate::cli::interrupt::interruption;
 use crate::cli::output::configuration;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
-use crate::cli::stdout::stdout;
 use replay_core::metrics::Allocation;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
@@ -24,6 +23,7 @@ use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Areas, Bar, Film, Gantt, Line, Lines, Plots, Point, Scene, save};
 use replay_output::report::machine::Sheets;
 use replay_output::report::{Sheet, Shown, perfetto};
+use std::io::stdout;
 
 /// Part of a trace, from one instant to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -9,12 +9,12 @@ use super::grid;
 use super::seconds::Seconds;
 use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::stdout::stdout;
 use replay_core::number::{counted, grouped};
 use replay_experiment::RunKey;
 use replay_experiment::sweep::{Plan, Shard};
 use replay_output::report::manifest::peak_memory_bytes;
 use replay_output::report::{Align, Sheet};
+use std::io::stdout;
 
 /// Kinds of cells that have a row of their own in the summary.
 const ROWS: usize = 20;

@@ -13,7 +13,6 @@ use crate::cli::print::{Sorting, TableArgs};
 use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
-use crate::cli::stdout::stdout;
 use replay_experiment::against::{self, Against};
 use replay_experiment::files::ResultFolder;
 use replay_experiment::journal::{Journal, Outcome};
@@ -24,6 +23,7 @@ use replay_experiment::{Measure, RunResult, Trace, Watch};
 use replay_output::frame::Tables;
 use replay_output::report::page::{Folder, sentences};
 use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
+use std::io::stdout;
 
 /// What else a user may want of a sweep.
 #[derive(Default)]

@@ -16,13 +16,13 @@ use crate::cli::journal::{self, of_journal};
 use crate::cli::kind::Kind;
 use crate::cli::progress::Progress;
 use crate::cli::session::Session;
-use crate::cli::stdout::stdout;
 use replay_core::number::{counted, fixed, grouped};
 use replay_experiment::files::Folder;
 use replay_experiment::grid::ParameterGrid;
 use replay_experiment::journal::Journal;
 use replay_experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
 use replay_experiment::{Measure, RunResult, Watch};
+use std::io::stdout;
 
 /// Runs the cells of a grid that the folder's journal lacks; when none is left, writes
 /// the results.

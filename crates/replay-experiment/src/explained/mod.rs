@@ -1,7 +1,7 @@
 //! The decisions of a run that start one job, step by step.
 //!
 //! The run is made twice: once to find which decisions of the allocator gave the job its processors (one, unless
-//! outages cut it off and it ran anew), and why the scheduler named it; and as far as there with somebody who [listens](replay_core::allocator::notes).
+//! outages cut it off and it ran anew), and why the scheduler named it; and as far as there with a [listener](replay_core::allocator::notes).
 //! Scheduler and allocator are those of the run, so that what is told is what happened.
 
 pub mod data;

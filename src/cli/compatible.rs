@@ -204,7 +204,8 @@ fn works_with(
              cannot work with that"
         )));
     }
-    if !built.keeps_schedule() && !scheduler.build(machine.processors() as u32).takes_refusals() {
+    let discipline = scheduler.build(machine.processors() as u32).capabilities();
+    if !built.keeps_schedule() && !discipline.takes_refusals {
         if built.folds() {
             return Err(Failure::usage_message(format!(
                 "allocator {allocator} decides only when a job starts on how many processors and for \
@@ -218,7 +219,7 @@ fn works_with(
              work with that"
         )));
     }
-    let asks = scheduler.build(machine.processors() as u32).promises_places();
+    let asks = discipline.reserves_places;
     if asks && !built.keeps_schedule() && built.copy().is_none() {
         return Err(Failure::usage_message(format!(
             "scheduler {scheduler} asks for places on a copy of the machine, which allocator {allocator} \

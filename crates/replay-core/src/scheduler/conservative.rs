@@ -2,7 +2,10 @@ use std::collections::HashMap;
 
 use super::options::order;
 use super::profile::Profile;
-use super::{Outage, QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
+use super::{
+    Capabilities, Outage, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
+    SchedulerOptions, Selection, System,
+};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
@@ -39,8 +42,6 @@ pub struct Conservative {
     asked: (u64, usize),
     /// The earliest reservation or one before it.
     earliest: i64,
-    /// The reservation of the job named last.
-    named: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +64,6 @@ impl Conservative {
             overbooked: false,
             asked: (0, 0),
             earliest: i64::MAX,
-            named: i64::MAX,
         }
     }
 
@@ -101,39 +101,8 @@ impl Conservative {
             self.earliest = self.earliest.min(start);
         }
     }
-}
 
-impl Scheduler for Conservative {
-    /// Outages hold their processors like jobs whose start and end are known.
-    fn expect(&mut self, outages: &[Outage], _processors: u32) {
-        for &Outage { from, until, processors } in outages {
-            self.profile.take(from, until, processors);
-        }
-    }
-
-    fn arrive(&mut self, job: QueuedJob, now: i64) {
-        // The reservation is made in the schedule as it stands now.
-        self.compress(now);
-        let duration = Self::duration(&job);
-        let reserved = self.profile.earliest(now, job.size, duration);
-        self.profile.take(reserved, reserved + duration, job.size);
-        let at = self.order.position(&self.queue, |waiting| &waiting.job, &job);
-        self.queue.insert(at, Waiting { job, reserved });
-        self.earliest = self.earliest.min(reserved);
-    }
-
-    /// What outages have taken already, the job holds as well: it is given back once.
-    fn holds_of(&mut self, job: JobId, outages: Vec<Outage>) {
-        let Some(&(_, end)) = self.running.get(&job) else { return };
-        for &Outage { from, until, processors } in &outages {
-            if from < until.min(end) {
-                self.profile.give(from, until.min(end), processors);
-                self.compress = true;
-            }
-        }
-        self.held.insert(job, outages);
-    }
-
+    /// Gives back what a job that completes would have held until the end of its reservation.
     fn complete(&mut self, job: JobId, now: i64) {
         if let Some((size, until)) = self.running.remove(&job) {
             for held in self.held.remove(&job).unwrap_or_default() {
@@ -145,8 +114,45 @@ impl Scheduler for Conservative {
             self.compress |= now < until;
         }
     }
+}
 
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+impl Scheduler for Conservative {
+    fn arrive(&mut self, job: QueuedJob, now: i64) {
+        // The reservation is made in the schedule as it stands now.
+        self.compress(now);
+        let duration = Self::duration(&job);
+        let reserved = self.profile.earliest(now, job.size, duration);
+        self.profile.take(reserved, reserved + duration, job.size);
+        let at = self.order.position(&self.queue, |waiting| &waiting.job, &job);
+        self.queue.insert(at, Waiting { job, reserved });
+        self.earliest = self.earliest.min(reserved);
+    }
+
+    fn on_event(&mut self, event: SchedulerEvent<'_>) {
+        match event {
+            SchedulerEvent::Completed { job, now } => self.complete(job, now),
+            // Outages hold their processors like jobs whose start and end are known.
+            SchedulerEvent::OutagesKnown { outages, .. } => {
+                for &Outage { from, until, processors } in outages {
+                    self.profile.take(from, until, processors);
+                }
+            }
+            // What outages have taken already, the job holds as well: it is given back once.
+            SchedulerEvent::OutagesOverlap { job, outages } => {
+                let Some(&(_, end)) = self.running.get(&job) else { return };
+                for &Outage { from, until, processors } in &outages {
+                    if from < until.min(end) {
+                        self.profile.give(from, until.min(end), processors);
+                        self.compress = true;
+                    }
+                }
+                self.held.insert(job, outages);
+            }
+            SchedulerEvent::MachineChanged => {}
+        }
+    }
+
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let System { now, free, round, .. } = system;
         self.compress(now);
         if self.earliest > now {
@@ -162,7 +168,6 @@ impl Scheduler for Conservative {
             return None;
         };
         let Waiting { job, reserved } = self.queue.remove(from + ahead);
-        self.named = reserved;
         let duration = Self::duration(&job);
         if reserved < now {
             // A reservation that slipped is served late: it holds its processors from now.
@@ -171,31 +176,27 @@ impl Scheduler for Conservative {
             self.overbooked |= self.profile.overbooked(now, now + duration);
         }
         self.running.insert(job.id, (job.size, now + duration));
-        Some(job.id)
+        Some(Selection::new(job.id, Some(Reason::Reserved { at: reserved })))
     }
 
-    fn refused(&mut self, job: JobId, _lasts: bool) {
+    fn on_refused(&mut self, job: JobId, _rejection: Rejection) {
         unreachable!("job {} was refused, but conservative backfilling takes no refusals", job.0);
     }
 
     /// Reservations are made for the numbers of processors asked for; a job that cannot be
     /// placed when its reservation is due, or takes more, would break those of all others.
-    fn takes_refusals(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { takes_refusals: false, ..Capabilities::default() }
     }
 
     /// The earliest reservation to come: compression can leave it at an instant when no job
     /// ends. One that has slipped waits for a completion, others must not wait with it.
-    fn due(&self, after: i64) -> Option<i64> {
+    fn next_wakeup(&self, after: i64) -> Option<i64> {
         if self.earliest > after {
             return (self.earliest < i64::MAX).then_some(self.earliest);
         }
         let starts = self.queue.iter().map(|waiting| waiting.reserved);
         starts.filter(|&start| start > after).min()
-    }
-
-    fn reason(&self) -> Option<Reason> {
-        Some(Reason::Reserved { at: self.named })
     }
 
     fn waiting(&self) -> usize {

@@ -3,7 +3,10 @@ mod forecast;
 use self::forecast::Forecast;
 use super::options::order;
 use super::queue::{Bounds, Place, Queue, Until};
-use super::{Outage, Promises, QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
+use super::{
+    Capabilities, Outage, Promises, QueueOrder, QueuedJob, Reason, Rejection, Reservation,
+    Scheduler, SchedulerEvent, SchedulerOptions, Selection, System,
+};
 use std::collections::BTreeMap;
 
 use crate::naming::{Entry, Table, kind};
@@ -103,15 +106,12 @@ struct Named {
     place: Place,
     job: QueuedJob,
     is_head: bool,
-    /// Whether it must leave the head's place free.
-    spares: bool,
     /// Its promise, if it is the head, and how late it is.
     late: Option<i64>,
     /// Processors that were free.
     free: u32,
     /// Processors taken from those beside the head.
     beside: u32,
-    reason: Reason,
 }
 
 /// What the head was promised in a round.
@@ -148,16 +148,16 @@ impl Easy {
     }
 
     /// The first later job that fits now, and ends in time or leaves the head's place free.
-    fn beside_place(&mut self, head: JobId, free: u32, now: i64, shadow: i64) -> Option<JobId> {
+    fn beside_place(&mut self, head: JobId, free: u32, now: i64, shadow: i64) -> Option<Selection> {
         let in_time = shadow.saturating_sub(now);
         let bounds = Bounds { size: free, estimate: in_time, beside: u32::MAX };
         let (place, job) =
             self.queue.first(&bounds).map(|(place, waiting)| (place, waiting.job))?;
-        let spares = job.estimate > in_time;
-        let reason = Reason::Backfilled { head, shadow, extra: None };
         let (is_head, late, beside) = (false, None, 0);
-        self.named = Some(Named { place, job, is_head, spares, late, free, beside, reason });
-        Some(job.id)
+        self.named = Some(Named { place, job, is_head, late, free, beside });
+        let reason = Some(Reason::Backfilled { head, shadow, extra: None });
+        let respects_reservation = job.estimate > in_time;
+        Some(Selection { job: job.id, reason, respects_reservation })
     }
 
     /// Shadow time of a head that does not fit now, and the processors free beside it then.
@@ -179,21 +179,20 @@ impl Easy {
         shadow.map(|shadow| (shadow, free - head.takes))
     }
 
-    /// As [`next`](Scheduler::next), where processors are out of service at times.
-    fn next_amid(&mut self, system: System<'_>) -> Option<JobId> {
+    /// As [`next_job`](Scheduler::next_job), where processors are out of service at times.
+    fn next_amid(&mut self, system: System<'_>) -> Option<Selection> {
         let System { now, free, running, .. } = system;
         let (place, &head) = self.queue.head()?;
         let forecast = Forecast::new(&system, self.processors, &self.outages, &self.held);
         let fits = |job: &QueuedJob| job.size <= free && forecast.fits(job, now);
-        let named = |place, job, is_head, late, reason| {
-            Some(Named { place, job, is_head, spares: false, late, free, beside: 0, reason })
-        };
+        let named =
+            |place, job, is_head, late| Some(Named { place, job, is_head, late, free, beside: 0 });
         if head.refused.is_none() && fits(&head.job) {
             let promised = self.promised.filter(|(job, _)| *job == head.job.id);
             let late = promised.map(|(_, at)| now.saturating_sub(at));
             let reason = Reason::First { promised: promised.map(|(_, at)| at) };
-            self.named = named(place, head.job, true, late, reason);
-            return Some(head.job.id);
+            self.named = named(place, head.job, true, late);
+            return Some(Selection::new(head.job.id, Some(reason)));
         }
         if free == 0 || running.any_due_at(now) {
             return None;
@@ -213,8 +212,8 @@ impl Easy {
         self.promise(head.id, shadow);
         let (place, job) = found?;
         let reason = Reason::Backfilled { head: head.id, shadow, extra: None };
-        self.named = named(place, job, false, None, reason);
-        Some(job.id)
+        self.named = named(place, job, false, None);
+        Some(Selection::new(job.id, Some(reason)))
     }
 
     /// It is asked at this instant: at another than before an allocator may choose another place.
@@ -257,27 +256,28 @@ impl Scheduler for Easy {
         self.queue.arrive(job);
     }
 
-    fn complete(&mut self, job: JobId, _now: i64) {
-        self.held.remove(&job);
-        self.settle();
-        self.retry_all();
+    fn on_event(&mut self, event: SchedulerEvent<'_>) {
+        match event {
+            SchedulerEvent::Completed { job, .. } => {
+                self.held.remove(&job);
+                self.settle();
+                self.retry_all();
+            }
+            SchedulerEvent::MachineChanged => {
+                self.settle();
+                self.retry_all();
+            }
+            SchedulerEvent::OutagesKnown { outages, processors } => {
+                self.outages = outages.to_vec();
+                self.processors = processors;
+            }
+            SchedulerEvent::OutagesOverlap { job, outages } => {
+                self.held.insert(job, outages);
+            }
+        }
     }
 
-    fn expect(&mut self, outages: &[Outage], processors: u32) {
-        self.outages = outages.to_vec();
-        self.processors = processors;
-    }
-
-    fn holds_of(&mut self, job: JobId, outages: Vec<Outage>) {
-        self.held.insert(job, outages);
-    }
-
-    fn changed(&mut self, _now: i64) {
-        self.settle();
-        self.retry_all();
-    }
-
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         self.asked_at(system.now);
         if !self.outages.is_empty() {
             return self.next_amid(system);
@@ -289,9 +289,9 @@ impl Scheduler for Easy {
             let promised = self.promised.filter(|(job, _)| *job == head.job.id);
             let late = promised.map(|(_, at)| now.saturating_sub(at));
             let reason = Reason::First { promised: promised.map(|(_, at)| at) };
-            let (job, is_head, spares, beside) = (head.job, true, false, 0);
-            self.named = Some(Named { place, job, is_head, spares, late, free, beside, reason });
-            return Some(job.id);
+            let (job, is_head, beside) = (head.job, true, 0);
+            self.named = Some(Named { place, job, is_head, late, free, beside });
+            return Some(Selection::new(job.id, Some(reason)));
         }
         if free == 0 || running.any_due_at(now) {
             return None;
@@ -312,22 +312,26 @@ impl Scheduler for Easy {
         let in_time = promise.shadow.saturating_sub(now);
         let bounds = Bounds { size: free, estimate: in_time, beside: promise.extra };
         let found = self.queue.first(&bounds).map(|(place, waiting)| (place, waiting.job));
-        if let Some((place, job)) = found {
+        let selected = found.map(|(place, job)| {
             let beside = if job.estimate <= in_time { 0 } else { job.takes };
             let (shadow, extra) = (promise.shadow, Some(promise.extra));
             let reason = Reason::Backfilled { head: head.id, shadow, extra };
             promise.extra -= beside;
             promise.free = free.checked_sub(job.takes);
-            let (is_head, spares, late) = (false, false, None);
-            self.named = Some(Named { place, job, is_head, spares, late, free, beside, reason });
-        }
+            let (is_head, late) = (false, None);
+            self.named = Some(Named { place, job, is_head, late, free, beside });
+            Selection::new(job.id, Some(reason))
+        });
         self.guarantee = Some(promise);
-        found.map(|(_, job)| job.id)
+        selected
     }
 
-    fn refused(&mut self, job: JobId, lasts: bool) {
+    fn on_refused(&mut self, job: JobId, rejection: Rejection) {
         let Some(named) = self.named.take() else { return };
-        self.queue.refuse(named.place, Until::of_refusal(lasts));
+        self.queue.refuse(named.place, Until::of(rejection));
+        if let Rejection::TakesReserved { .. } = rejection {
+            return;
+        }
         if let Some(promise) = &mut self.guarantee {
             promise.extra += named.beside;
             promise.free = Some(named.free);
@@ -337,52 +341,38 @@ impl Scheduler for Easy {
         }
     }
 
-    fn wants_place(&mut self, System { now, free, running, .. }: System<'_>) -> Option<JobId> {
-        if self.guard == Guard::Count {
-            return None;
-        }
+    fn capabilities(&self) -> Capabilities {
+        let reserves_places = self.guard == Guard::Place;
+        Capabilities { reserves_places, forgets_when_empty: true, ..Capabilities::default() }
+    }
+
+    fn reservation(&mut self) -> Option<&mut dyn Reservation> {
+        Some(self)
+    }
+
+    fn waiting(&self) -> usize {
+        self.queue.len() - usize::from(self.named.is_some())
+    }
+}
+
+impl Reservation for Easy {
+    fn reservation_request(&mut self, system: System<'_>) -> Option<JobId> {
+        let System { now, free, running, .. } = system;
         self.asked_at(now);
         let (_, head) = self.queue.head()?;
         let blocked = head.job.size > free || head.refused.is_some();
         (blocked && free > 0 && !running.any_due_at(now)).then_some(head.job.id)
     }
 
-    fn place_found(&mut self, job: JobId, at: i64) {
+    fn set_reservation(&mut self, job: JobId, at: i64) {
         if self.found.replace((job, at)) != Some((job, at)) {
             self.retry_after_change();
         }
         self.promise(job, at);
     }
 
-    fn would_take_place(&mut self, _job: JobId, lasts: bool) {
-        if let Some(named) = self.named.take() {
-            let until = if lasts { Until::Change } else { Until::Instant };
-            self.queue.refuse(named.place, until);
-        }
-    }
-
-    fn spares_place(&self) -> bool {
-        self.named.is_some_and(|named| named.spares)
-    }
-
-    fn promises_places(&self) -> bool {
-        self.guard == Guard::Place
-    }
-
-    fn reason(&self) -> Option<Reason> {
-        self.named.map(|named| named.reason)
-    }
-
-    fn promises(&self) -> Option<Promises> {
-        Some(self.promises)
-    }
-
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
-    fn waiting(&self) -> usize {
-        self.queue.len() - usize::from(self.named.is_some())
+    fn promises(&self) -> Promises {
+        self.promises
     }
 }
 

@@ -1,4 +1,7 @@
-use super::{QueuedJob, Reason, Scheduler, SchedulerOptions, Strict, System};
+use super::{
+    Capabilities, QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection,
+    Strict, System,
+};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
@@ -22,34 +25,27 @@ impl Scheduler for Fchp {
         self.queue.arrive(job, now);
     }
 
-    fn complete(&mut self, job: JobId, now: i64) {
-        self.tries += usize::from(self.queue.waiting() > self.tries);
-        self.queue.complete(job, now);
+    fn on_event(&mut self, event: SchedulerEvent<'_>) {
+        if let SchedulerEvent::Completed { .. } | SchedulerEvent::MachineChanged = event {
+            self.tries += usize::from(self.queue.waiting() > self.tries);
+        }
+        self.queue.on_event(event);
     }
 
-    fn changed(&mut self, now: i64) {
-        self.tries += usize::from(self.queue.waiting() > self.tries);
-        self.queue.changed(now);
-    }
-
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
-        let named = if self.tries > 0 { self.queue.next(system) } else { None };
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
+        let named = if self.tries > 0 { self.queue.next_job(system) } else { None };
         // Behind a try that fails nobody else has one.
         self.tries = if named.is_some() { self.tries - 1 } else { 0 };
         named
     }
 
-    fn refused(&mut self, job: JobId, lasts: bool) {
-        self.queue.refused(job, lasts);
+    fn on_refused(&mut self, job: JobId, rejection: Rejection) {
+        self.queue.on_refused(job, rejection);
         self.tries = 0;
     }
 
-    fn reason(&self) -> Option<Reason> {
-        self.queue.reason()
-    }
-
-    fn forgets_when_empty(&self) -> bool {
-        true
+    fn capabilities(&self) -> Capabilities {
+        self.queue.capabilities()
     }
 
     fn waiting(&self) -> usize {
@@ -95,7 +91,10 @@ mod tests {
     /// Jobs named until nobody is, on so many free processors.
     fn started(fchp: &mut Fchp, mut free: u32) -> Vec<u32> {
         let (running, mut started) = (RunningJobs::default(), vec![]);
-        while let Some(id) = fchp.next(System { now: 0, free, round: 0, running: &running }) {
+        while let Some(selected) =
+            fchp.next_job(System { now: 0, free, round: 0, running: &running })
+        {
+            let id = selected.job;
             // The tests' jobs have their number as size.
             free -= id.0;
             started.push(id.0);
@@ -114,10 +113,10 @@ mod tests {
         // Somebody waits: no try, however small the job.
         (1..=2).for_each(|i| fchp.arrive(job(i, 4 + i), 0));
         assert!(started(&mut fchp, 6).is_empty());
-        fchp.complete(JobId(3), 1);
+        fchp.on_event(SchedulerEvent::Completed { job: JobId(3), now: 1 });
         assert_eq!(started(&mut fchp, 9), [6]);
-        fchp.complete(JobId(2), 1);
-        fchp.complete(JobId(6), 1);
+        fchp.on_event(SchedulerEvent::Completed { job: JobId(2), now: 1 });
+        fchp.on_event(SchedulerEvent::Completed { job: JobId(6), now: 1 });
         assert_eq!(started(&mut fchp, 9), [1, 2]);
     }
 }

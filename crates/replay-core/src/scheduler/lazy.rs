@@ -1,5 +1,8 @@
 use super::by_dimension::{ByDimension, dimension};
-use super::{QueuedJob, Scheduler, SchedulerOptions, System};
+use super::{
+    Capabilities, QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection,
+    System,
+};
 use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
@@ -77,20 +80,22 @@ impl Scheduler for Lazy {
         self.blocked.resize(self.queues.dimensions(), None);
     }
 
-    fn complete(&mut self, job: JobId, _now: i64) {
-        if let Some(place) = self.dimensions.iter().position(|(id, _)| *id == job) {
-            let (_, dimension) = self.dimensions.swap_remove(place);
-            self.running[dimension] -= 1;
-            self.places[dimension] += 1;
+    fn on_event(&mut self, event: SchedulerEvent<'_>) {
+        match event {
+            SchedulerEvent::Completed { job, .. } => {
+                if let Some(place) = self.dimensions.iter().position(|(id, _)| *id == job) {
+                    let (_, dimension) = self.dimensions.swap_remove(place);
+                    self.running[dimension] -= 1;
+                    self.places[dimension] += 1;
+                }
+                self.blocked.fill(None);
+            }
+            SchedulerEvent::MachineChanged => self.blocked.fill(None),
+            SchedulerEvent::OutagesKnown { .. } | SchedulerEvent::OutagesOverlap { .. } => {}
         }
-        self.blocked.fill(None);
     }
 
-    fn changed(&mut self, _now: i64) {
-        self.blocked.fill(None);
-    }
-
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         // Unless it was refused, the job named last has started.
         if self.named.take().is_some() {
             self.blocked.iter_mut().for_each(|head| *head = head.filter(|&(_, lasts)| lasts));
@@ -116,22 +121,22 @@ impl Scheduler for Lazy {
         self.named = Some(Named { job, took_place });
         self.running[dimension] += 1;
         self.dimensions.push((job.id, dimension));
-        Some(job.id)
+        Some(Selection::new(job.id, None))
     }
 
-    fn refused(&mut self, id: JobId, lasts: bool) {
+    fn on_refused(&mut self, id: JobId, rejection: Rejection) {
         if let Some(Named { job, took_place }) = self.named.take() {
             let dimension = dimension(job.size);
             self.dimensions.pop();
             self.running[dimension] -= 1;
             self.places[dimension] += usize::from(took_place);
-            self.blocked[dimension] = Some((id, lasts));
+            self.blocked[dimension] = Some((id, rejection.lasts()));
             self.queues.put_back(job);
         }
     }
 
-    fn forgets_when_empty(&self) -> bool {
-        true
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { forgets_when_empty: true, ..Capabilities::default() }
     }
 
     fn waiting(&self) -> usize {
@@ -188,7 +193,8 @@ mod tests {
 
     fn next(lazy: &mut Lazy, free: u32) -> Option<u32> {
         let running = RunningJobs::default();
-        lazy.next(System { now: 0, free, round: 0, running: &running }).map(|id| id.0)
+        lazy.next_job(System { now: 0, free, round: 0, running: &running })
+            .map(|selected| selected.job.0)
     }
 
     #[test]
@@ -206,7 +212,7 @@ mod tests {
         assert_eq!(next(&mut lazy, 10), Some(1));
         assert_eq!((next(&mut lazy, 7), lazy.waiting()), (None, 1));
         // It takes the place of job 0, although job 1 still runs.
-        lazy.complete(JobId(0), 1);
+        lazy.on_event(SchedulerEvent::Completed { job: JobId(0), now: 1 });
         assert_eq!(next(&mut lazy, 11), Some(3));
     }
 
@@ -217,22 +223,22 @@ mod tests {
         assert_eq!(next(&mut lazy, 16), Some(0));
         (1..=3).for_each(|id| lazy.arrive(job(id, 4), 1));
         assert_eq!(next(&mut lazy, 12), Some(1));
-        lazy.complete(JobId(0), 2);
+        lazy.on_event(SchedulerEvent::Completed { job: JobId(0), now: 2 });
         // The place stays with the queue while the allocator refuses the head.
         assert_eq!(next(&mut lazy, 12), Some(2));
-        lazy.refused(JobId(2), true);
+        lazy.on_refused(JobId(2), Rejection::Refused { lasts: true });
         assert_eq!(next(&mut lazy, 12), None);
-        lazy.changed(3);
+        lazy.on_event(SchedulerEvent::MachineChanged);
         assert_eq!(next(&mut lazy, 12), Some(2));
         // There was one place, and two jobs run.
         assert_eq!((next(&mut lazy, 8), lazy.waiting()), (None, 1));
         // A job that arrives as another ends takes its place; one that arrives later does not.
-        lazy.complete(JobId(1), 4);
+        lazy.on_event(SchedulerEvent::Completed { job: JobId(1), now: 4 });
         lazy.arrive(job(4, 3), 4);
         assert_eq!((next(&mut lazy, 12), next(&mut lazy, 8)), (Some(3), None));
-        lazy.complete(JobId(2), 5);
+        lazy.on_event(SchedulerEvent::Completed { job: JobId(2), now: 5 });
         assert_eq!((next(&mut lazy, 12), lazy.waiting()), (Some(4), 0));
-        lazy.complete(JobId(3), 6);
+        lazy.on_event(SchedulerEvent::Completed { job: JobId(3), now: 6 });
         assert_eq!(next(&mut lazy, 12), None);
         lazy.arrive(job(5, 4), 7);
         assert_eq!(next(&mut lazy, 12), None);
@@ -245,7 +251,7 @@ mod tests {
             lazy.arrive(job(0, 4), 0);
             lazy.arrive(job(1, 2), 0);
             assert_eq!(next(&mut lazy, 8), Some(0));
-            lazy.refused(JobId(0), lasts);
+            lazy.on_refused(JobId(0), Rejection::Refused { lasts });
             assert_eq!(next(&mut lazy, 8), Some(1));
             assert_eq!(next(&mut lazy, 6), (!lasts).then_some(0));
         }
@@ -257,10 +263,10 @@ mod tests {
         lazy.arrive(job(0, 4), 0);
         lazy.arrive(job(1, 2), 0);
         assert_eq!(next(&mut lazy, 8), Some(0));
-        lazy.refused(JobId(0), true);
+        lazy.on_refused(JobId(0), Rejection::Refused { lasts: true });
         assert_eq!(next(&mut lazy, 8), Some(1));
         assert_eq!((next(&mut lazy, 6), lazy.waiting()), (None, 1));
-        lazy.complete(JobId(1), 1);
+        lazy.on_event(SchedulerEvent::Completed { job: JobId(1), now: 1 });
         assert_eq!((next(&mut lazy, 8), lazy.waiting()), (Some(0), 0));
     }
 }

@@ -6,7 +6,7 @@
 //! [`simulation`](crate::simulation).
 //!
 //! An allocator may be unable to place the job that was named although enough processors
-//! are free ([`Scheduler::refused`]). The scheduler keeps the job at its place and does not
+//! are free ([`Scheduler::on_refused`]). The scheduler keeps the job at its place and does not
 //! name it again before some job completes; with an allocator whose refusals
 //! [do not last](crate::allocator::Allocator::refusals_last), before some job starts or completes.
 //!
@@ -41,6 +41,7 @@
 
 mod by_dimension;
 mod conservative;
+mod decorator;
 mod easy;
 mod fchp;
 mod lazy;
@@ -59,6 +60,7 @@ mod scan;
 mod strict;
 
 pub use conservative::Conservative;
+pub use decorator::Decorator;
 pub use easy::{Easy, Guard};
 pub use fchp::Fchp;
 pub use lazy::Lazy;
@@ -128,104 +130,152 @@ pub struct Promises {
 }
 
 /// A scheduling discipline with its queue.
+///
+/// A type that changes what another scheduler does implements [`Decorator`] instead.
 pub trait Scheduler: Send {
-    /// A job joins the queue. Equal arrival times come in file order; one that was cut off comes again.
+    /// Adds a job to the queue. Jobs with equal arrival times come in file order; a job that was cut off
+    /// comes again.
     fn arrive(&mut self, job: QueuedJob, now: i64);
 
-    /// Before the first arrival: when how many of all `processors` will be out of service, in order of
-    /// time and without overlap.
-    fn expect(&mut self, outages: &[Outage], processors: u32) {
-        let _ = (outages, processors);
+    /// Follows what happens to running jobs and to the machine.
+    fn on_event(&mut self, event: SchedulerEvent<'_>) {
+        let _ = event;
     }
 
-    /// The job that has just started holds processors that will be out of service: when how many, in order
-    /// of time and without overlap. Who holds them is counted once.
-    fn holds_of(&mut self, job: JobId, outages: Vec<Outage>) {
-        let _ = (job, outages);
-    }
-
-    /// Processors have left the machine or come back: who was refused may be asked for again.
-    fn changed(&mut self, now: i64) {
-        let _ = now;
-    }
-
-    /// A running job has completed.
-    fn complete(&mut self, job: JobId, now: i64) {
-        let _ = (job, now);
-    }
-
-    /// The job to start now, removed from the queue; `None` ends the round. Its size must
+    /// Selects the job to start now and removes it from the queue; `None` ends the round. Its size must
     /// not exceed `system.free`.
-    fn next(&mut self, system: System<'_>) -> Option<JobId>;
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection>;
 
-    /// The allocator could not place the job that [`next`](Scheduler::next) has just
-    /// named: it goes back to its place in the queue. If the refusal `lasts`, it stands until
-    /// processors come free; otherwise the allocator may find a place as soon as another job has
-    /// started. Never called on a scheduler that does not [take refusals](Scheduler::takes_refusals).
-    fn refused(&mut self, job: JobId, lasts: bool);
+    /// Puts the job that [`next_job`](Self::next_job) has just selected back to its place in the queue. Not
+    /// called unless the scheduler [takes refusals](Capabilities::takes_refusals).
+    fn on_refused(&mut self, job: JobId, rejection: Rejection);
 
-    /// Whether the discipline is defined for allocators that can refuse or give more than was
-    /// asked for, those that do not [keep the schedule](crate::allocator::Allocator::keeps_schedule).
-    fn takes_refusals(&self) -> bool {
-        true
-    }
+    /// Returns the number of waiting jobs.
+    fn waiting(&self) -> usize;
 
-    /// The job for which a place must be known before [`next`](Scheduler::next) is asked: the earliest
-    /// instant at which, running jobs ending at their estimates, the allocator finds one on a copy of
-    /// the machine. [`place_found`](Scheduler::place_found) follows, unless the allocator never refuses.
-    fn wants_place(&mut self, system: System<'_>) -> Option<JobId> {
-        let _ = system;
-        None
-    }
-
-    /// The job that [`wants_place`](Scheduler::wants_place) has named will have a place at this instant.
-    fn place_found(&mut self, job: JobId, at: i64) {
-        let _ = (job, at);
-    }
-
-    /// Whether the job that [`next`](Scheduler::next) has just named must leave that place free; if the
-    /// processors that it would be given are of it, [`would_take_place`](Scheduler::would_take_place) follows.
-    fn spares_place(&self) -> bool {
-        false
-    }
-
-    /// The job that [`next`](Scheduler::next) has just named would have taken of that place, and goes back to
-    /// the queue. Unlike what an allocator [refuses](Scheduler::refused), this says nothing of later: as soon
-    /// as other processors are free the allocator may choose others for it, and where it does not go by these alone
-    /// (`lasts` is false) as soon as time passes.
-    fn would_take_place(&mut self, job: JobId, lasts: bool) {
-        self.refused(job, lasts);
-    }
-
-    /// Whether it [wants places](Scheduler::wants_place) at all.
-    fn promises_places(&self) -> bool {
-        false
-    }
-
-    /// Whether nothing of the past is left when nobody waits and nothing runs: from then on it names jobs
-    /// like one that has just been made, and [promises](Self::promises) on. A run can then be cut in two
-    /// there.
-    fn forgets_when_empty(&self) -> bool {
-        false
-    }
-
-    /// Why the job that [`next`](Scheduler::next) has just named was; `None` if there is no more to say
-    /// than what the discipline is.
-    fn reason(&self) -> Option<Reason> {
-        None
-    }
-
-    /// What became of its guarantees; `None` if it gives none.
-    fn promises(&self) -> Option<Promises> {
-        None
-    }
-
-    /// The next instant after `after` at which to be asked even if no job arrives or completes.
-    fn due(&self, after: i64) -> Option<i64> {
+    /// Returns the next instant after `after` at which the scheduler is to be asked even if no job arrives
+    /// or completes.
+    fn next_wakeup(&self, after: i64) -> Option<i64> {
         let _ = after;
         None
     }
 
-    /// Number of waiting jobs.
-    fn waiting(&self) -> usize;
+    /// Returns what the simulation must know of the discipline. It does not change.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    /// Returns the scheduler if it guarantees the head of the queue a start.
+    fn reservation(&mut self) -> Option<&mut dyn Reservation> {
+        None
+    }
+}
+
+/// A scheduler that guarantees the head of the queue a start.
+pub trait Reservation {
+    /// Returns the job that needs a place before [`next_job`](Scheduler::next_job) is called. The
+    /// simulation answers with [`set_reservation`](Self::set_reservation): the earliest instant at which,
+    /// running jobs ending at their estimates, the allocator finds a place on a copy of the machine. Only
+    /// called if the scheduler [reserves places](Capabilities::reserves_places) and the allocator may refuse.
+    fn reservation_request(&mut self, system: System<'_>) -> Option<JobId>;
+
+    /// The job that [`reservation_request`](Self::reservation_request) returned has a place at this instant.
+    fn set_reservation(&mut self, job: JobId, at: i64);
+
+    /// Returns how the guarantees were kept.
+    fn promises(&self) -> Promises;
+}
+
+/// What the simulation must know of a scheduler before it runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Capabilities {
+    /// Whether the discipline is defined for allocators that can refuse or give more than was
+    /// asked for, those that do not [keep the schedule](crate::allocator::Allocator::keeps_schedule).
+    pub takes_refusals: bool,
+    /// Whether it asks for places of its own accord: it then has a [`Reservation`].
+    pub reserves_places: bool,
+    /// Whether it selects jobs like a new scheduler once no job waits or runs, also by its
+    /// [promises](Reservation::promises): a run can then be cut in two.
+    pub forgets_when_empty: bool,
+}
+
+/// Takes refusals, reserves no places and may remember.
+impl Default for Capabilities {
+    fn default() -> Self {
+        Self { takes_refusals: true, reserves_places: false, forgets_when_empty: false }
+    }
+}
+
+/// What happens to running jobs and to the machine.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SchedulerEvent<'a> {
+    /// A running job has completed.
+    Completed {
+        /// The job.
+        job: JobId,
+        /// The instant.
+        now: i64,
+    },
+    /// Processors have left the machine or come back: a refused job may be selected again.
+    MachineChanged,
+    /// Before the first arrival: the processors that will be out of service.
+    OutagesKnown {
+        /// In order of time and without overlap.
+        outages: &'a [Outage],
+        /// Processors of the machine.
+        processors: u32,
+    },
+    /// The job that has just started holds processors that will be out of service; they count once.
+    OutagesOverlap {
+        /// The job.
+        job: JobId,
+        /// In order of time and without overlap.
+        outages: Vec<Outage>,
+    },
+}
+
+/// A job that a scheduler starts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Selection {
+    /// The job.
+    pub job: JobId,
+    /// Why it was selected; `None` if the definition of the discipline says it all.
+    pub reason: Option<Reason>,
+    /// Whether the job must leave the [reserved](Reservation) place free; otherwise it is
+    /// [rejected](Rejection::TakesReserved).
+    pub respects_reservation: bool,
+}
+
+impl Selection {
+    /// A job that may start anywhere.
+    pub fn new(job: JobId, reason: Option<Reason>) -> Self {
+        Self { job, reason, respects_reservation: false }
+    }
+}
+
+/// Why a selected job does not start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rejection {
+    /// The allocator has refused it.
+    Refused {
+        /// Whether the refusal stands until processors come free; otherwise the allocator may find a
+        /// place as soon as another job has started.
+        lasts: bool,
+    },
+    /// It would have taken processors of the reserved place. As soon as other processors are free the
+    /// allocator may choose others for it.
+    TakesReserved {
+        /// Whether the allocator chooses by the free processors alone; otherwise it may choose others
+        /// as soon as time passes.
+        lasts: bool,
+    },
+}
+
+impl Rejection {
+    /// Whether the rejection stands for longer, as the variants say.
+    pub fn lasts(self) -> bool {
+        match self {
+            Rejection::Refused { lasts } | Rejection::TakesReserved { lasts } => lasts,
+        }
+    }
 }

@@ -1,6 +1,9 @@
 use super::options::order;
 use super::queue::{Bounds, Place, Queue, Until};
-use super::{QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
+use super::{
+    Capabilities, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
+    SchedulerOptions, Selection, System,
+};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
@@ -45,36 +48,29 @@ impl Scheduler for OutOfOrder {
         self.queue.arrive(job);
     }
 
-    fn complete(&mut self, _job: JobId, _now: i64) {
-        self.settle();
-        self.retry_all();
+    fn on_event(&mut self, event: SchedulerEvent<'_>) {
+        if let SchedulerEvent::Completed { .. } | SchedulerEvent::MachineChanged = event {
+            self.settle();
+            self.retry_all();
+        }
     }
 
-    fn changed(&mut self, _now: i64) {
-        self.settle();
-        self.retry_all();
-    }
-
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         self.settle();
         let bounds = Bounds { size: system.free, estimate: i64::MAX, beside: 0 };
         let (place, waiting) = self.queue.first(&bounds)?;
         self.named = Some(place);
-        Some(waiting.job.id)
+        Some(Selection::new(waiting.job.id, Some(Reason::FirstThatFits)))
     }
 
-    fn refused(&mut self, _job: JobId, lasts: bool) {
+    fn on_refused(&mut self, _job: JobId, rejection: Rejection) {
         if let Some(place) = self.named.take() {
-            self.queue.refuse(place, Until::of_refusal(lasts));
+            self.queue.refuse(place, Until::of(rejection));
         }
     }
 
-    fn reason(&self) -> Option<Reason> {
-        Some(Reason::FirstThatFits)
-    }
-
-    fn forgets_when_empty(&self) -> bool {
-        true
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { forgets_when_empty: true, ..Capabilities::default() }
     }
 
     fn waiting(&self) -> usize {

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{QueueOrder, QueuedJob, Scheduler, System};
+use super::{
+    Capabilities, Promises, QueueOrder, QueuedJob, Rejection, Reservation, Scheduler,
+    SchedulerEvent, Selection, System,
+};
 use crate::workload::JobId;
 
 /// A queue in order, and what the allocator has refused since the last completion: with the number of
@@ -26,10 +29,10 @@ impl Queue {
         job.size <= free && !self.refused.get(&job.id).is_some_and(stands)
     }
 
-    fn name(&mut self, position: usize, free: u32) -> Option<JobId> {
+    fn name(&mut self, position: usize, free: u32) -> Option<Selection> {
         let job = self.jobs.remove(position);
         self.named = Some((position, job, free));
-        Some(job.id)
+        Some(Selection::new(job.id, None))
     }
 
     /// The job named last goes back to its place.
@@ -64,11 +67,11 @@ impl Scheduler for Easy {
         self.queue.arrive(job);
     }
 
-    fn complete(&mut self, _job: JobId, _now: i64) {
+    fn on_event(&mut self, _event: SchedulerEvent<'_>) {
         self.queue.refused.clear();
     }
 
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let System { now, free, running, .. } = system;
         self.free = free;
         let head = *self.queue.jobs.first()?;
@@ -97,9 +100,9 @@ impl Scheduler for Easy {
         self.queue.name(at, free)
     }
 
-    fn refused(&mut self, job: JobId, lasts: bool) {
+    fn on_refused(&mut self, job: JobId, rejection: Rejection) {
         let is_head = self.queue.named.is_some_and(|(position, ..)| position == 0);
-        if self.queue.refused(lasts).takes <= self.free && is_head {
+        if self.queue.refused(rejection.lasts()).takes <= self.free && is_head {
             self.missed = Some(job);
             self.all_missed.insert(job);
         }
@@ -115,7 +118,6 @@ impl Scheduler for Easy {
 pub struct EasyWithPlace {
     queue: Queue,
     found: Option<(JobId, i64)>,
-    spares: bool,
     /// Who would have taken of the place, when, and how many jobs had started then.
     would_take: Vec<(JobId, i64, usize)>,
     asked: (i64, usize),
@@ -139,15 +141,14 @@ impl Scheduler for EasyWithPlace {
         self.queue.arrive(job);
     }
 
-    fn complete(&mut self, _job: JobId, _now: i64) {
+    fn on_event(&mut self, _event: SchedulerEvent<'_>) {
         self.queue.refused.clear();
         self.would_take.clear();
     }
 
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let System { now, free, running, .. } = system;
         self.asked = (now, running.iter().count());
-        self.spares = false;
         let head = *self.queue.jobs.first()?;
         if self.queue.may_be_placed(&head, free) {
             return self.queue.name(0, free);
@@ -160,39 +161,49 @@ impl Scheduler for EasyWithPlace {
                 && !self.would_take.contains(&(job.id, instant, running))
         };
         let first = (1..self.queue.jobs.len()).find(|&i| may(&self.queue.jobs[i]))?;
-        self.spares = now + self.queue.jobs[first].estimate > at;
-        self.queue.name(first, free)
+        let respects_reservation = now + self.queue.jobs[first].estimate > at;
+        let selected = self.queue.name(first, free)?;
+        Some(Selection { respects_reservation, ..selected })
     }
 
-    fn refused(&mut self, _job: JobId, lasts: bool) {
-        self.queue.refused(lasts);
+    fn on_refused(&mut self, job: JobId, rejection: Rejection) {
+        match rejection {
+            Rejection::Refused { lasts } => {
+                self.queue.refused(lasts);
+            }
+            Rejection::TakesReserved { .. } => {
+                let (now, running) = self.asked;
+                self.queue.refused(false);
+                self.queue.refused.remove(&job);
+                self.would_take.push((job, now, running));
+            }
+        }
     }
 
-    fn wants_place(&mut self, system: System<'_>) -> Option<JobId> {
-        Some(self.blocked(&system).filter(|_| system.free > 0)?.id)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { reserves_places: true, ..Capabilities::default() }
     }
 
-    fn place_found(&mut self, job: JobId, at: i64) {
-        self.found = Some((job, at));
-    }
-
-    fn spares_place(&self) -> bool {
-        self.spares
-    }
-
-    fn would_take_place(&mut self, job: JobId, _lasts: bool) {
-        let (now, running) = self.asked;
-        self.queue.refused(false);
-        self.queue.refused.remove(&job);
-        self.would_take.push((job, now, running));
-    }
-
-    fn promises_places(&self) -> bool {
-        true
+    fn reservation(&mut self) -> Option<&mut dyn Reservation> {
+        Some(self)
     }
 
     fn waiting(&self) -> usize {
         self.queue.jobs.len()
+    }
+}
+
+impl Reservation for EasyWithPlace {
+    fn reservation_request(&mut self, system: System<'_>) -> Option<JobId> {
+        Some(self.blocked(&system).filter(|_| system.free > 0)?.id)
+    }
+
+    fn set_reservation(&mut self, job: JobId, at: i64) {
+        self.found = Some((job, at));
+    }
+
+    fn promises(&self) -> Promises {
+        Promises::default()
     }
 }
 
@@ -211,18 +222,18 @@ impl Scheduler for OutOfOrder {
         self.0.arrive(job);
     }
 
-    fn complete(&mut self, _job: JobId, _now: i64) {
+    fn on_event(&mut self, _event: SchedulerEvent<'_>) {
         self.0.refused.clear();
     }
 
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let fits = |job: &QueuedJob| self.0.may_be_placed(job, system.free);
         let at = self.0.jobs.iter().position(fits)?;
         self.0.name(at, system.free)
     }
 
-    fn refused(&mut self, _job: JobId, lasts: bool) {
-        self.0.refused(lasts);
+    fn on_refused(&mut self, _job: JobId, rejection: Rejection) {
+        self.0.refused(rejection.lasts());
     }
 
     fn waiting(&self) -> usize {
@@ -245,17 +256,17 @@ impl Scheduler for Strict {
         self.0.arrive(job);
     }
 
-    fn complete(&mut self, _job: JobId, _now: i64) {
+    fn on_event(&mut self, _event: SchedulerEvent<'_>) {
         self.0.refused.clear();
     }
 
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let head = self.0.jobs.first()?;
         if self.0.may_be_placed(head, system.free) { self.0.name(0, system.free) } else { None }
     }
 
-    fn refused(&mut self, _job: JobId, lasts: bool) {
-        self.0.refused(lasts);
+    fn on_refused(&mut self, _job: JobId, rejection: Rejection) {
+        self.0.refused(rejection.lasts());
     }
 
     fn waiting(&self) -> usize {
@@ -325,7 +336,8 @@ impl Scheduler for Conservative {
         self.reserved.insert(at, start);
     }
 
-    fn complete(&mut self, job: JobId, now: i64) {
+    fn on_event(&mut self, event: SchedulerEvent<'_>) {
+        let SchedulerEvent::Completed { job, now } = event else { return };
         if let Some(at) = self.running.iter().position(|held| held.id == job) {
             let held = self.running.swap_remove(at);
             self.profile.take(now, held.until, -i64::from(held.size));
@@ -333,7 +345,7 @@ impl Scheduler for Conservative {
         }
     }
 
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let now = system.now;
         if self.compress {
             self.profile.forget_before(now);
@@ -348,22 +360,22 @@ impl Scheduler for Conservative {
         self.profile.take(start, start + duration, -i64::from(job.size));
         self.profile.take(now, now + duration, i64::from(job.size));
         self.running.push(Held { id: job.id, until: now + duration, size: job.size });
-        Some(job.id)
+        Some(Selection::new(job.id, None))
     }
 
-    fn refused(&mut self, job: JobId, _lasts: bool) {
+    fn on_refused(&mut self, job: JobId, _rejection: Rejection) {
         unreachable!("job {} was refused, but conservative backfilling takes no refusals", job.0);
     }
 
     /// Reservations are made for the numbers of processors asked for; a job that cannot be
     /// placed when its reservation is due, or takes more, would break those of all others.
-    fn takes_refusals(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { takes_refusals: false, ..Capabilities::default() }
     }
 
     /// The earliest reservation to come: compression can leave it at an instant when no job
     /// ends. One that has slipped waits for a completion, others must not wait with it.
-    fn due(&self, after: i64) -> Option<i64> {
+    fn next_wakeup(&self, after: i64) -> Option<i64> {
         self.reserved.iter().copied().filter(|&start| start > after).min()
     }
 

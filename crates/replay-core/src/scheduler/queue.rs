@@ -3,7 +3,7 @@
 mod corners;
 mod index;
 
-use super::{QueueOrder, QueuedJob};
+use super::{QueueOrder, QueuedJob, Rejection};
 use index::Index;
 
 /// A waiting job at its place in the queue.
@@ -29,9 +29,15 @@ pub enum Until {
 }
 
 impl Until {
-    /// Until when a job is passed over that the allocator refused.
-    pub fn of_refusal(lasts: bool) -> Self {
-        if lasts { Until::Completion } else { Until::Change }
+    /// Until when a rejected job is passed over.
+    pub fn of(rejection: Rejection) -> Self {
+        match rejection {
+            Rejection::Refused { lasts: true } => Until::Completion,
+            Rejection::Refused { lasts: false } | Rejection::TakesReserved { lasts: true } => {
+                Until::Change
+            }
+            Rejection::TakesReserved { lasts: false } => Until::Instant,
+        }
     }
 }
 

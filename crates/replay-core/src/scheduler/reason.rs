@@ -2,7 +2,7 @@
 
 use crate::workload::JobId;
 
-/// Why the job that was [named](super::Scheduler::next) last was.
+/// Why a job was [selected](super::Selection).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
     /// It is the first of the queue, and fits.

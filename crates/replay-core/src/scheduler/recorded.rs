@@ -1,6 +1,6 @@
 //! The schedule that the log itself tells.
 
-use super::{QueuedJob, Scheduler, SchedulerOptions, System};
+use super::{Capabilities, QueuedJob, Rejection, Scheduler, SchedulerOptions, Selection, System};
 use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
@@ -41,14 +41,14 @@ struct Nobody;
 impl Scheduler for Nobody {
     fn arrive(&mut self, _job: QueuedJob, _now: i64) {}
 
-    fn next(&mut self, _system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, _system: System<'_>) -> Option<Selection> {
         None
     }
 
-    fn refused(&mut self, _job: JobId, _lasts: bool) {}
+    fn on_refused(&mut self, _job: JobId, _rejection: Rejection) {}
 
-    fn takes_refusals(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { takes_refusals: false, ..Capabilities::default() }
     }
 
     fn waiting(&self) -> usize {

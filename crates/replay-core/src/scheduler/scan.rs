@@ -1,5 +1,5 @@
 use super::by_dimension::ByDimension;
-use super::{QueuedJob, Scheduler, SchedulerOptions, System};
+use super::{QueuedJob, Rejection, Scheduler, SchedulerEvent, SchedulerOptions, Selection, System};
 use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
@@ -67,15 +67,13 @@ impl Scheduler for Scan {
         self.queues.push(job);
     }
 
-    fn complete(&mut self, _job: JobId, _now: i64) {
-        self.blocked = None;
+    fn on_event(&mut self, event: SchedulerEvent<'_>) {
+        if let SchedulerEvent::Completed { .. } | SchedulerEvent::MachineChanged = event {
+            self.blocked = None;
+        }
     }
 
-    fn changed(&mut self, _now: i64) {
-        self.blocked = None;
-    }
-
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         if self.queues.waiting() == 0 {
             return None;
         }
@@ -89,11 +87,11 @@ impl Scheduler for Scan {
         }
         self.named = self.queues.pop(at);
         self.left = self.left.saturating_sub(1);
-        Some(head)
+        Some(Selection::new(head, None))
     }
 
     /// No job starts beside a head that waits, so that it makes no difference whether the refusal lasts.
-    fn refused(&mut self, job: JobId, _lasts: bool) {
+    fn on_refused(&mut self, job: JobId, _rejection: Rejection) {
         self.blocked = Some(job);
         if let Some(job) = self.named.take() {
             self.queues.put_back(job);
@@ -159,7 +157,8 @@ mod tests {
 
     fn next(scan: &mut Scan, free: u32) -> Option<u32> {
         let running = RunningJobs::default();
-        scan.next(System { now: 0, free, round: 0, running: &running }).map(|id| id.0)
+        scan.next_job(System { now: 0, free, round: 0, running: &running })
+            .map(|selected| selected.job.0)
     }
 
     /// The order in which jobs start that arrive together; one of size 1 comes after the first.
@@ -187,10 +186,10 @@ mod tests {
         let mut scan = Scan::new(false, false);
         scan.arrive(job(0, 4), 0);
         assert_eq!(next(&mut scan, 4), Some(0));
-        scan.refused(JobId(0), true);
+        scan.on_refused(JobId(0), Rejection::Refused { lasts: true });
         scan.arrive(job(1, 1), 0);
         assert_eq!((next(&mut scan, 4), scan.waiting()), (None, 2));
-        scan.complete(JobId(9), 1);
+        scan.on_event(SchedulerEvent::Completed { job: JobId(9), now: 1 });
         assert_eq!(next(&mut scan, 4), Some(0));
         assert_eq!(next(&mut scan, 0), None);
         assert_eq!(next(&mut scan, 1), Some(1));

@@ -1,7 +1,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::options::order;
-use super::{QueueOrder, QueuedJob, Reason, Scheduler, SchedulerOptions, System};
+use super::{
+    Capabilities, QueueOrder, QueuedJob, Reason, Rejection, Scheduler, SchedulerEvent,
+    SchedulerOptions, Selection, System,
+};
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
@@ -113,15 +116,13 @@ impl Scheduler for Strict {
         self.queue.insert(Waiting { rank: self.order.rank(&job), turn, id, size });
     }
 
-    fn complete(&mut self, _job: JobId, _now: i64) {
-        self.blocked = None;
+    fn on_event(&mut self, event: SchedulerEvent<'_>) {
+        if let SchedulerEvent::Completed { .. } | SchedulerEvent::MachineChanged = event {
+            self.blocked = None;
+        }
     }
 
-    fn changed(&mut self, _now: i64) {
-        self.blocked = None;
-    }
-
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         // Unless it was refused, the job named last has started.
         if self.named.take().is_some() {
             self.blocked = self.blocked.filter(|&(_, lasts)| lasts);
@@ -132,22 +133,18 @@ impl Scheduler for Strict {
         }
         self.queue.remove_head();
         self.named = Some(head);
-        Some(head.id)
+        Some(Selection::new(head.id, Some(Reason::First { promised: None })))
     }
 
-    fn refused(&mut self, job: JobId, lasts: bool) {
-        self.blocked = Some((job, lasts));
+    fn on_refused(&mut self, job: JobId, rejection: Rejection) {
+        self.blocked = Some((job, rejection.lasts()));
         if let Some(named) = self.named.take() {
             self.queue.insert(named);
         }
     }
 
-    fn reason(&self) -> Option<Reason> {
-        Some(Reason::First { promised: None })
-    }
-
-    fn forgets_when_empty(&self) -> bool {
-        true
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { forgets_when_empty: true, ..Capabilities::default() }
     }
 
     fn waiting(&self) -> usize {
@@ -221,11 +218,13 @@ mod tests {
         for lasts in [true, false] {
             let mut queue = Strict::new(QueueOrder::Smallest);
             let next = |queue: &mut Strict, free| {
-                queue.next(System { now: 0, free, round: 0, running: &running }).map(|id| id.0)
+                queue
+                    .next_job(System { now: 0, free, round: 0, running: &running })
+                    .map(|selected| selected.job.0)
             };
             queue.arrive(job(0, 4), 0);
             assert_eq!(next(&mut queue, 8), Some(0));
-            queue.refused(JobId(0), lasts);
+            queue.on_refused(JobId(0), Rejection::Refused { lasts });
             assert_eq!(next(&mut queue, 8), None);
             queue.arrive(job(1, 2), 0);
             assert_eq!(next(&mut queue, 8), Some(1));

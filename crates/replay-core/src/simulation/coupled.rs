@@ -20,7 +20,9 @@ use super::observer::{Observer, State};
 use crate::allocator::reduced::Reduction;
 use crate::allocator::{Allocator, Refusal, Request, Times};
 use crate::machine::Machine;
-use crate::scheduler::{QueuedJob, Running, RunningJobs, Scheduler, System};
+use crate::scheduler::{
+    QueuedJob, Rejection, Running, RunningJobs, Scheduler, SchedulerEvent, Selection, System,
+};
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
@@ -41,7 +43,7 @@ pub fn simulate(
 }
 
 /// The same from the arrival of the job `first` on, those before being over: the course that
-/// [`simulate`] takes if nothing is in the system then, and [scheduler](Scheduler::forgets_when_empty),
+/// [`simulate`] takes if nothing is in the system then, and [scheduler](crate::scheduler::Capabilities::forgets_when_empty),
 /// [allocator](Allocator::forgets_when_empty) and [service](Service::is_as_new) know nothing of those.
 /// What is told and counted is of the jobs from `first` on.
 ///
@@ -83,10 +85,11 @@ fn run(
     service: &mut dyn Service,
     observer: &mut dyn Observer,
 ) -> Result<Overhead, CoupledError> {
-    if !allocator.keeps_schedule() && !scheduler.takes_refusals() {
+    let discipline = scheduler.capabilities();
+    if !allocator.keeps_schedule() && !discipline.takes_refusals {
         return Err(CoupledError::Scheduler);
     }
-    let places = scheduler.promises_places() && !allocator.keeps_schedule();
+    let places = discipline.reserves_places && !allocator.keeps_schedule();
     if places && allocator.copy().is_none() {
         return Err(CoupledError::NoCopies);
     }
@@ -104,7 +107,8 @@ fn run(
         }
         // Who is told places need not count processors.
         if !places {
-            scheduler.expect(&outages.steps(), scene.topology.slots() as u32);
+            let (outages, processors) = (&outages.steps()[..], scene.topology.slots() as u32);
+            scheduler.on_event(SchedulerEvent::OutagesKnown { outages, processors });
         }
     }
     allocator.reset();
@@ -148,7 +152,7 @@ fn run(
     loop {
         let next_arrival = arrivals.next_time();
         // What was due already waits for a completion: only the future is an instant of its own.
-        let due = scheduler.due(last);
+        let due = scheduler.next_wakeup(last);
         // What leaves or returns when all is over is of no interest.
         let change = system.down.next_time().filter(|_| left > 0);
         let until = next_arrival.into_iter().chain(due).chain(change).min();
@@ -166,7 +170,7 @@ fn run(
         completed.sort_unstable();
         for &id in &completed {
             system.complete(id, allocator);
-            scheduler.complete(id, now);
+            scheduler.on_event(SchedulerEvent::Completed { job: id, now });
             arrivals.completed(id, now);
             observer.completed(id, now);
         }
@@ -196,18 +200,25 @@ fn run(
         loop {
             let free = system.machine.free_count() as u32;
             let view = System { now, free, round, running: &system.running };
-            if let Some(head) = scheduler.wants_place(view).filter(|_| places) {
+            if places
+                && let Some(reservation) = scheduler.reservation()
+                && let Some(head) = reservation.reservation_request(view)
+            {
                 let at = system.reserve(head, now, allocator)?;
-                scheduler.place_found(head, at);
+                reservation.set_reservation(head, at);
             }
             let view = System { now, free, round, running: &system.running };
-            let Some(id) = scheduler.next(view) else { break };
+            let Some(selected) = scheduler.next_job(view) else { break };
+            let Selection { job: id, respects_reservation, .. } = selected;
             scene.stop.check()?;
             if let Some(utilization) = service.utilization() {
                 allocator.observe(utilization);
             }
-            match system.place(id, now, scheduler.spares_place(), allocator) {
-                Ok(None) => scheduler.would_take_place(id, allocator.chooses_by_free()),
+            match system.place(id, now, respects_reservation, allocator) {
+                Ok(None) => {
+                    let lasts = allocator.chooses_by_free();
+                    scheduler.on_refused(id, Rejection::TakesReserved { lasts });
+                }
                 Ok(Some(Placed { slot, job, reduction })) => {
                     if let Some(reduction) = &reduction {
                         observer.reduced(id, scene.jobs[id.index()].size, reduction);
@@ -218,15 +229,15 @@ fn run(
                     observer.started(id, now, system.processors_of(slot), allocator.census());
                     service.start(id, &job, &system.held[slot], now);
                     if !outages.is_empty() {
-                        let of_them = outages.steps_of(&system.held[slot], now);
-                        scheduler.holds_of(id, of_them);
+                        let outages = outages.steps_of(&system.held[slot], now);
+                        scheduler.on_event(SchedulerEvent::OutagesOverlap { job: id, outages });
                     }
                 }
                 Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
                 Err(refusal) => {
                     system.may_fit_later(id, refusal)?;
                     let lasts = refusal == Refusal::TooFewFree || allocator.refusals_last();
-                    scheduler.refused(id, lasts);
+                    scheduler.on_refused(id, Rejection::Refused { lasts });
                     // A scheduler goes by the fewest processors that a job may ever have.
                     if free >= allocator.least_now(system.request(id)) {
                         observer.refused(id, refusal);
@@ -239,7 +250,7 @@ fn run(
         0 => {
             system.overhead.operations = allocator.census().map_or(0, |census| census.operations);
             system.overhead.refused_sizes = allocator.refused_sizes();
-            system.overhead.promises = scheduler.promises();
+            system.overhead.promises = scheduler.reservation().map(|it| it.promises());
             Ok(system.overhead)
         }
         waiting if system.machine.down_count() > 0 => Err(CoupledError::Down(waiting)),

@@ -3,7 +3,9 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::arrivals::Arrivals;
-use crate::scheduler::{QueuedJob, Running, RunningJobs, Scheduler, System};
+use crate::scheduler::{
+    QueuedJob, Running, RunningJobs, Scheduler, SchedulerEvent, Selection, System,
+};
 use crate::stop::{Stop, Stopped};
 use crate::workload::{Follows, Job, JobId};
 
@@ -90,7 +92,7 @@ impl Timeline {
             let next_arrival = arrivals.next_time();
             let next_completion = completions.peek().map(|Reverse((end, _))| *end);
             // What was due already waits for a completion: only the future is an instant of its own.
-            let due = scheduler.due(last);
+            let due = scheduler.next_wakeup(last);
             let next = next_arrival.into_iter().chain(next_completion).chain(due);
             let Some(now) = next.min() else { break };
             last = now;
@@ -104,7 +106,7 @@ impl Timeline {
                 let job = &jobs[id.index()];
                 free += job.size;
                 running.remove(timeline.running(id, job));
-                scheduler.complete(id, now);
+                scheduler.on_event(SchedulerEvent::Completed { job: id, now });
                 arrivals.completed(id, end);
                 timeline.events.push(Event::End(id));
             }
@@ -119,7 +121,9 @@ impl Timeline {
                 scheduler.arrive(job, now);
             }
             round += 1;
-            while let Some(id) = scheduler.next(System { now, free, round, running: &running }) {
+            while let Some(Selection { job: id, .. }) =
+                scheduler.next_job(System { now, free, round, running: &running })
+            {
                 stop.check()?;
                 let job = &jobs[id.index()];
                 free -= job.size;

@@ -9,7 +9,9 @@ use replay_core::allocator::notes::{Account, Notes};
 use replay_core::allocator::reduced::{Folding, Reduction};
 use replay_core::allocator::{Allocator, Census, Refusal, Request};
 use replay_core::machine::Machine;
-use replay_core::scheduler::{Outage, Promises, QueuedJob, Reason, Running, Scheduler, System};
+use replay_core::scheduler::{
+    Decorator, QueuedJob, Reason, Rejection, Running, Scheduler, Selection, System,
+};
 use replay_core::stop::Stop;
 use replay_core::topology::NodeId;
 use replay_core::workload::JobId;
@@ -112,7 +114,15 @@ impl Witness {
     }
 }
 
-impl Scheduler for Witness {
+impl Decorator for Witness {
+    fn inner(&self) -> &dyn Scheduler {
+        self.inner.as_ref()
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Scheduler {
+        self.inner.as_mut()
+    }
+
     fn arrive(&mut self, job: QueuedJob, now: i64) {
         if job.id == self.target {
             // It comes again when it was cut off.
@@ -126,13 +136,14 @@ impl Scheduler for Witness {
         self.inner.arrive(job, now);
     }
 
-    fn next(&mut self, system: System<'_>) -> Option<JobId> {
+    fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         self.now = system.now;
         let target = self.target_turn();
         if target.is_some() {
             self.story.free.get_or_insert(system.free);
         }
-        let id = self.inner.next(system)?;
+        let selected = self.inner.next_job(system)?;
+        let id = selected.job;
         let turn = self.turns.get(&id).copied()?;
         let job = self.waiting.remove(&turn)?;
         self.named = Some((job, self.decisions.load(Ordering::Relaxed)));
@@ -141,7 +152,7 @@ impl Scheduler for Witness {
                 self.story.named = Some(Moment {
                     now: system.now,
                     free: system.free,
-                    reason: self.inner.reason(),
+                    reason: selected.reason,
                     job,
                     running: system.running.iter().copied().collect(),
                     before: self.waiting.range(..turn).map(|(_, job)| *job).collect(),
@@ -152,69 +163,12 @@ impl Scheduler for Witness {
             Some(_) => self.story.after.push(id),
             None => {}
         }
-        Some(id)
+        Some(selected)
     }
 
-    fn refused(&mut self, id: JobId, lasts: bool) {
+    fn on_refused(&mut self, id: JobId, rejection: Rejection) {
         self.goes_back(id);
-        self.inner.refused(id, lasts);
-    }
-
-    fn would_take_place(&mut self, id: JobId, lasts: bool) {
-        self.goes_back(id);
-        self.inner.would_take_place(id, lasts);
-    }
-
-    fn expect(&mut self, outages: &[Outage], processors: u32) {
-        self.inner.expect(outages, processors);
-    }
-
-    fn holds_of(&mut self, job: JobId, outages: Vec<Outage>) {
-        self.inner.holds_of(job, outages);
-    }
-
-    fn changed(&mut self, now: i64) {
-        self.inner.changed(now);
-    }
-
-    fn complete(&mut self, job: JobId, now: i64) {
-        self.inner.complete(job, now);
-    }
-
-    fn takes_refusals(&self) -> bool {
-        self.inner.takes_refusals()
-    }
-
-    fn wants_place(&mut self, system: System<'_>) -> Option<JobId> {
-        self.inner.wants_place(system)
-    }
-
-    fn place_found(&mut self, job: JobId, at: i64) {
-        self.inner.place_found(job, at);
-    }
-
-    fn spares_place(&self) -> bool {
-        self.inner.spares_place()
-    }
-
-    fn promises_places(&self) -> bool {
-        self.inner.promises_places()
-    }
-
-    fn reason(&self) -> Option<Reason> {
-        self.inner.reason()
-    }
-
-    fn promises(&self) -> Option<Promises> {
-        self.inner.promises()
-    }
-
-    fn due(&self, after: i64) -> Option<i64> {
-        self.inner.due(after)
-    }
-
-    fn waiting(&self) -> usize {
-        self.inner.waiting()
+        self.inner.on_refused(id, rejection);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Coupled, CoupledError};
 use crate::allocator::Allocator;
 use crate::machine::Machine;
-use crate::scheduler::Scheduler;
+use crate::scheduler::{Scheduler, SchedulerEvent};
 use crate::simulation::outages::{Outages, WhenDown};
 use crate::simulation::{Observer, Service};
 use crate::topology::NodeId;
@@ -112,7 +112,7 @@ impl Coupled<'_> {
     ) -> Result<Vec<JobId>, CoupledError> {
         self.down.change(now, &mut self.machine, allocator);
         self.known_no_more();
-        scheduler.changed(now);
+        scheduler.on_event(SchedulerEvent::MachineChanged);
         let rule = self.down.outages.running;
         let mut over = Vec::new();
         if rule == WhenDown::Drain {
@@ -130,7 +130,7 @@ impl Coupled<'_> {
             let again = rule == WhenDown::Requeue;
             observer.cut_off(id, now, &self.held[self.slots[id.index()] as usize], again);
             self.complete(id, allocator);
-            scheduler.complete(id, now);
+            scheduler.on_event(SchedulerEvent::Completed { job: id, now });
             match again {
                 true => self.queue(id, now, scheduler, allocator),
                 false => over.push(id),

@@ -433,6 +433,7 @@ fn what_was_refused_is_not_asked_again_on_the_same_machine() {
 }
 
 mod answers;
+mod decorated;
 mod guard;
 mod outages;
 mod stretches;

@@ -11,7 +11,7 @@
 //! A part ends at the arrival of a job if, before it, nothing runs or waits, all packets are delivered, all
 //! channels are free, and no job ends at that very instant. The network then is as at the beginning
 //! of a part. Scheduler and allocator are so if they keep nothing of the past, and say so themselves
-//! ([`Scheduler::forgets_when_empty`](replay_core::scheduler::Scheduler::forgets_when_empty),
+//! ([`Capabilities::forgets_when_empty`](replay_core::scheduler::Capabilities::forgets_when_empty),
 //! [`Allocator::forgets_when_empty`]); a run with others is in one piece. Jobs draw by their own numbers, and
 //! cycles are those of the whole run. What is added up over jobs and parts are integers; so the outcome is
 //! that of one piece, to the last bit. What fails is run once more in one piece, so that errors are the same,
@@ -85,8 +85,8 @@ pub fn run(
     let scheduler = strategies.scheduler;
     let processors = stage.topology.processors() as u32;
     let allocator = course.allocator()?;
-    let forgets =
-        allocator.forgets_when_empty() && scheduler.build(processors).forgets_when_empty();
+    let forgets = allocator.forgets_when_empty()
+        && scheduler.build(processors).capabilities().forgets_when_empty;
     course.done_with(allocator);
     let parts = match rayon::current_num_threads() as u64 {
         threads if threads > 1 && forgets => PARTS * threads,

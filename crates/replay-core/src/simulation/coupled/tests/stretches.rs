@@ -31,7 +31,7 @@ fn between(
     let scene = Scene { jobs, topology, timed: false, stop: &Stop::new() };
     let mut scheduler = scheduler.build(topology.processors() as u32);
     let mut allocator = allocator.build(topology, 5).ok()?;
-    if !scheduler.forgets_when_empty() || !allocator.forgets_when_empty() {
+    if !scheduler.capabilities().forgets_when_empty || !allocator.forgets_when_empty() {
         return None;
     }
     let cut = Cut { at, ..Cut::default() };
@@ -92,7 +92,11 @@ fn a_machine_is_empty_before_an_arrival() {
 #[test]
 fn not_all_schedulers_forget() {
     let forgets = |name: &str| {
-        name.parse::<SchedulerSpec>().expect("a scheduler").build(16).forgets_when_empty()
+        name.parse::<SchedulerSpec>()
+            .expect("a scheduler")
+            .build(16)
+            .capabilities()
+            .forgets_when_empty
     };
     assert!(["fcfs", "easy", "ssd", "out-of-order", "lazy", "fchp"].into_iter().all(forgets));
     assert!(!["scan", "conservative", "recorded"].into_iter().any(forgets));

@@ -21,7 +21,7 @@ use replay::allocator::hypercube::modified_buddy::ModifiedBuddy;
 use replay::allocator::hypercube::multiple_gray_code::MultipleGrayCode;
 use replay::allocator::hypercube::non_cubic::NonCubic;
 use replay::allocator::hypercube::sides::SidesRule;
-use replay::allocator::{Allocator, Request};
+use replay::allocator::{Allocator, MachineEvent, Request, RunSetup};
 use replay::machine::Machine;
 use replay::topology::{Hypercube, NodeId, Topology};
 
@@ -47,7 +47,7 @@ fn strategies(cube: &Hypercube) -> Vec<(&'static str, Box<dyn Allocator>)> {
 fn run(cube: &Hypercube, allocator: &mut dyn Allocator, attempts: u64) -> Duration {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut machine = Machine::new(Topology::Hypercube(*cube));
-    allocator.reset();
+    allocator.begin(&RunSetup::default()).expect("it works");
     let largest = 1u16 << (cube.dimensions() / 2).saturating_sub(1);
     let mut held: Vec<Vec<NodeId>> = vec![];
     let mut spare: Vec<Vec<NodeId>> = vec![];
@@ -70,7 +70,7 @@ fn run(cube: &Hypercube, allocator: &mut dyn Allocator, attempts: u64) -> Durati
             let mut ended = held.swap_remove(random.next_u32() as usize % held.len());
             machine.release(&ended);
             let begin = Instant::now();
-            allocator.released(&machine, &ended);
+            allocator.on_event(&machine, MachineEvent::Released(&ended));
             spent += begin.elapsed();
             ended.clear();
             spare.push(ended);

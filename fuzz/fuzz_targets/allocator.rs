@@ -6,7 +6,7 @@
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use replay_core::allocator::registry::{self, AllocatorSpec};
-use replay_core::allocator::{Refusal, Request};
+use replay_core::allocator::{Capabilities, MachineEvent, Refusal, Request, RunSetup};
 use replay_core::machine::Machine;
 use replay_core::naming::StrategyName;
 use replay_core::topology::Topology;
@@ -18,6 +18,7 @@ struct Input<'a> {
     torus: bool,
     sides: [u8; 3],
     seed: u64,
+    count_ties: bool,
     steps: Vec<Step>,
 }
 
@@ -25,7 +26,6 @@ struct Input<'a> {
 enum Step {
     Come { size: u8, shape: Option<[u8; 3]> },
     Go { which: u8 },
-    Count { size: u8 },
     Reset,
 }
 
@@ -58,6 +58,9 @@ fuzz_target!(|input: Input<'_>| {
         return;
     }
     let Ok(mut allocator) = spec.build(&topology, input.seed) else { return };
+    let setup = RunSetup { count_ties: input.count_ties, ..RunSetup::default() };
+    allocator.begin(&setup).expect("it works");
+    let Capabilities { keeps_schedule, folds, .. } = allocator.capabilities();
     let mut machine = Machine::new(topology);
     let mut held: Vec<Vec<_>> = Vec::new();
     for step in input.steps.iter().take(200) {
@@ -74,7 +77,7 @@ fuzz_target!(|input: Input<'_>| {
                 let mut chosen = Vec::new();
                 match allocator.allocate(&machine, request, &mut chosen) {
                     Ok(()) => {
-                        assert!(chosen.len() >= request.size as usize);
+                        assert!(folds || chosen.len() >= request.size as usize);
                         assert!(chosen.iter().all(|&node| machine.is_free(node)));
                         let mut distinct = chosen.clone();
                         distinct.sort_unstable();
@@ -86,7 +89,7 @@ fuzz_target!(|input: Input<'_>| {
                     Err(refusal) => {
                         assert!(chosen.is_empty());
                         let few = machine.free_count() < request.size as usize;
-                        assert!(few || !allocator.keeps_schedule(), "{spec}: {refusal}");
+                        assert!(few || !keeps_schedule, "{spec}: {refusal}");
                         assert!(!few || refusal == Refusal::TooFewFree, "{spec}: {refusal}");
                     }
                 }
@@ -95,15 +98,12 @@ fuzz_target!(|input: Input<'_>| {
             Step::Go { which } => {
                 let nodes = held.swap_remove(usize::from(which) % held.len());
                 machine.release(&nodes);
-                allocator.released(&machine, &nodes);
-            }
-            Step::Count { size } => {
-                let _ = allocator.tied_sets(&machine, Request::of_size(1 + u32::from(size)));
+                allocator.on_event(&machine, MachineEvent::Released(&nodes));
             }
             Step::Reset => {
                 machine = Machine::new(machine.topology().clone());
                 held.clear();
-                allocator.reset();
+                allocator.begin(&setup).expect("it works");
             }
         }
     }

@@ -326,7 +326,8 @@ fn all_fold(
         let mut built = strategy.build(machine, 0).map_err(Failure::usage)?;
         let mut folds = |job: &Job| {
             let request = Request::shaped(job.size, job.shape);
-            built.least(request) <= processors && built.can_serve(request)
+            let bounds = built.bounds(request);
+            bounds.min_processors <= processors && bounds.servable
         };
         if !workload.jobs.iter().filter(|job| job.size > processors).all(&mut folds) {
             return Ok(false);

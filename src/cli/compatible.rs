@@ -7,9 +7,8 @@ use rayon::prelude::*;
 
 use super::args::GridArgs;
 use super::exit::Failure;
+use replay_core::allocator::Allocator;
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::{Allocator, Request};
-use replay_core::machine::Machine;
 use replay_core::naming::split_list;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::topology::Topology;
@@ -86,7 +85,7 @@ pub fn amid_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), F
 
 /// A usage failure if the allocator, as it was `built`, knows nothing of processors out of service.
 pub fn lives_with_outages(allocator: &AllocatorSpec, built: &dyn Allocator) -> Result<(), Failure> {
-    match built.takes_outages() {
+    match built.capabilities().supports_outages {
         true => Ok(()),
         false => Err(Failure::usage_message(format!(
             "--down: allocator {allocator} keeps books in which processors out of service have no place; mc1x1, mm, \
@@ -139,8 +138,8 @@ pub fn compatible<'a>(
         let mut counts = false;
         for machine in &machines {
             let with = grid.schedulers.iter().filter(|s| !repeats || is_recorded(s));
-            let mut built = works(&strategy, with, machine)?;
-            counts |= grid.measure.ties && counts_ties(built.as_mut(), machine);
+            let built = works(&strategy, with, machine)?;
+            counts |= grid.measure.ties && built.capabilities().counts_ties;
         }
         Ok(counts)
     };
@@ -154,13 +153,6 @@ pub fn compatible<'a>(
         ));
     }
     Ok(())
-}
-
-/// Whether the strategy has a score by which candidates can tie.
-fn counts_ties(built: &mut dyn Allocator, machine: &Topology) -> bool {
-    // Whoever has a score has one candidate for the whole machine.
-    let whole = Request::of_size(machine.processors() as u32);
-    built.tied_sets(&Machine::new(machine.clone()), whole).is_some()
 }
 
 /// The allocator on the machine; a usage failure if it does not work there, or may refuse or round up
@@ -192,21 +184,24 @@ fn works_with(
              jobs: it goes with scheduler recorded, not with {scheduler}"
         )));
     }
-    if built.folds() && machine.per_point() > 1 {
+    let strategy = built.capabilities();
+    if strategy.folds && machine.per_point() > 1 {
         return Err(Failure::usage_message(format!(
             "allocator {allocator} folds jobs to fewer processors; on {machine}, where a job has whole \
              points, that is not defined"
         )));
     }
-    if scheduler.recorded().is_some() && (!built.keeps_schedule() || built.census().is_some()) {
+    if scheduler.recorded().is_some()
+        && (!strategy.keeps_schedule || built.stats().census.is_some())
+    {
         return Err(Failure::usage_message(format!(
             "allocator {allocator} may change the schedule; scheduler {scheduler} has that of the log and \
              cannot work with that"
         )));
     }
     let discipline = scheduler.build(machine.processors() as u32).capabilities();
-    if !built.keeps_schedule() && !discipline.takes_refusals {
-        if built.folds() {
+    if !strategy.keeps_schedule && !discipline.takes_refusals {
+        if strategy.folds {
             return Err(Failure::usage_message(format!(
                 "allocator {allocator} decides only when a job starts on how many processors and for \
                  how long; scheduler {scheduler} reserves both when the job arrives and cannot work with \
@@ -220,13 +215,13 @@ fn works_with(
         )));
     }
     let asks = discipline.reserves_places;
-    if asks && !built.keeps_schedule() && built.copy().is_none() {
+    if asks && !strategy.keeps_schedule && built.try_clone().is_none() {
         return Err(Failure::usage_message(format!(
             "scheduler {scheduler} asks for places on a copy of the machine, which allocator {allocator} \
              cannot tell; guard=count works with it"
         )));
     }
-    if asks && !built.refusals_last() {
+    if asks && !strategy.refusals_last {
         return Err(Failure::usage_message(format!(
             "allocator {allocator} may refuse a job although its place is free, because the other free \
              processors decide where it looks; scheduler {scheduler} cannot promise a place with it; \
@@ -258,7 +253,7 @@ pub fn sends(allocator: &AllocatorSpec, machine: &Topology) -> Result<(), Failur
 
 /// The same of the allocator as it was `built`.
 pub fn can_send(allocator: &AllocatorSpec, built: &dyn Allocator) -> Result<(), Failure> {
-    match built.folds() {
+    match built.capabilities().folds {
         false => Ok(()),
         true => Err(Failure::usage_message(format!(
             "allocator {allocator} folds jobs; what fewer processes would send to each other is not \

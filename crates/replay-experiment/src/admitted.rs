@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Cell;
 use super::problem::CellProblem;
-use replay_core::allocator::{Allocator, Request};
+use replay_core::allocator::{Allocator, Request, RunSetup};
 use replay_core::number::{counted, grouped};
 use replay_core::simulation::CoupledError;
 use replay_core::workload::Job;
@@ -40,18 +40,17 @@ impl<'a> Admitted<'a> {
     /// # Errors
     /// [`CellProblem`] if no job is admitted, or the strategy cannot be made for the sizes of the jobs.
     pub fn by(allocator: &mut dyn Allocator, cell: &'a Cell) -> Result<Self, CellProblem> {
-        if !allocator.turns_away() {
+        if !allocator.capabilities().rejects_unsupported_sizes {
             return Ok(Self { cell: Cow::Borrowed(cell), turned_away: None });
         }
         // What it can serve may go by what is to come.
         let trace = &cell.trace;
-        let mut sizes: Vec<u32> = trace.jobs().iter().map(|job| job.size).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        allocator.expect(&sizes).map_err(CoupledError::Allocator)?;
+        let setup = RunSetup { jobs: trace.jobs(), ..RunSetup::default() };
+        allocator.begin(&setup).map_err(CoupledError::Allocator)?;
         let mut away = BTreeMap::new();
         let mut admits = |(job, in_points): (&Job, &Job)| {
-            let admits = allocator.can_serve(Request::shaped(in_points.size, in_points.shape));
+            let admits =
+                allocator.bounds(Request::shaped(in_points.size, in_points.shape)).servable;
             if !admits {
                 let of_size = TurnedAway { size: job.size, jobs: 0, first: job.number };
                 away.entry(job.size).or_insert(of_size).jobs += 1;

@@ -252,7 +252,6 @@ fn pairwise(
         .schedule(scheduler, watch.stop)
         .map_err(|cause| SearchError::Timeline { part: part.clone(), cause })?;
     let mut allocator = allocator.build(topology, 0)?;
-    allocator.stopped_by(watch.stop);
     let mut locality = Locality::new(topology);
     let mut sums = vec![0; jobs.len()];
     let scene = Scene { jobs, topology, timed: false, stop: watch.stop };

@@ -73,7 +73,7 @@ pub fn run_cell(
 /// its trace and scheduler; `allocator` is its own.
 pub fn is_coupled(cell: &Cell, allocator: &dyn Allocator) -> bool {
     let amid = !cell.trace.outages().is_empty();
-    let changes = !allocator.keeps_schedule() || allocator.census().is_some();
+    let changes = !allocator.capabilities().keeps_schedule || allocator.stats().census.is_some();
     cell.allocator.recorded() || amid || changes
 }
 
@@ -86,7 +86,6 @@ fn measured(
     watch.stop.check()?;
     let topology = &cell.trace.topology;
     let mut allocator = cell.allocator.build(topology, cell.seed)?;
-    allocator.stopped_by(watch.stop);
     let key = cell.key();
     let Admitted { cell, turned_away } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();

@@ -83,7 +83,6 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
             place => place,
         },
     };
-    allocator.stopped_by(stop);
     let at = match when {
         When::At(at) => Some(at),
         When::Started(_) => None,
@@ -101,7 +100,10 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
     };
     let topology = &cell.trace.topology;
     let outages = cell.trace.outages();
-    if !allocator.keeps_schedule() || allocator.census().is_some() || !outages.is_empty() {
+    if !allocator.capabilities().keeps_schedule
+        || allocator.stats().census.is_some()
+        || !outages.is_empty()
+    {
         let mut scheduler = cell.scheduler.build(topology.slots() as u32);
         let mut service = cluster::service(topology, allocator.as_mut(), 1.0);
         camera.slots = topology.cluster().map(Slots::new);

@@ -19,8 +19,8 @@ use rayon::prelude::*;
 use super::claim::claim;
 use super::{Check, Selection, Suite, Swap, Tolerance, VerifyError};
 pub use optima::Optima;
-use replay_core::allocator::Request;
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::{Request, RunSetup};
 use replay_core::machine::Machine;
 use replay_core::stop::Stop;
 use replay_core::topology::{NodeId, Topology};
@@ -180,7 +180,7 @@ fn worst(
             let is_busy = |node: &NodeId| free & 1 << node.index() == 0;
             let mut machine = Machine::new(topology.clone());
             machine.occupy(&topology.nodes().filter(is_busy).collect::<Vec<_>>());
-            allocator.reset();
+            allocator.begin(&RunSetup::default()).map_err(table)?;
             for size in 2..machine.free_count() {
                 chosen.clear();
                 let request = Request::of_size(size as u32);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::seconds::{Cost, Seconds};
 use super::window::{ALONE, Costs, Course, Windows, of_all};
-use replay_core::allocator::{Allocator, Refusal, Request};
+use replay_core::allocator::{Allocator, Refusal, Request, RunSetup};
 use replay_core::machine::Machine;
 use replay_core::stop::{Stop, worked};
 use replay_experiment::{Cell, Measure, is_coupled};
@@ -136,7 +136,7 @@ impl Sampler<'_> {
         let made = worked() - begin;
         // What cannot be made is not replayed either.
         let by = built.as_ref().map_or(Scheduled::Inside, |built| scheduled(cell, built.as_ref()));
-        let learns = built.as_ref().is_ok_and(|built| !built.forgets_when_empty());
+        let learns = built.as_ref().is_ok_and(|built| !built.capabilities().forgets_when_empty);
         let [own, all] = self.limits;
         let limit = own.at_least(made * 2, all);
         let (scheduled, set_ups) = (Vec::new(), Vec::new());
@@ -222,10 +222,11 @@ impl Making {
     fn decisions(&self, cell: &Cell, mut built: Box<dyn Allocator>) -> Decisions {
         let (work, until) = (self.left().max(DECISION), Instant::now() + DECISION);
         let stop = Limit { work, until: self.limit.until.max(until) }.stop();
-        built.stopped_by(&stop);
-        built.reset();
         let mut machine = Machine::new(cell.trace.topology.clone());
         let jobs = cell.trace.jobs();
+        if built.begin(&RunSetup { jobs, stop, ..RunSetup::default() }).is_err() {
+            return Decisions::default();
+        }
         let mut decisions = Decisions::default();
         let begin = worked();
         for job in &jobs[jobs.len() / 2..] {
@@ -332,7 +333,7 @@ impl Making {
 /// Who schedules the jobs of a cell, whose allocator this is.
 fn scheduled(cell: &Cell, allocator: &dyn Allocator) -> Scheduled {
     let alone = cell.trace.outages().is_empty() && !cell.allocator.recorded();
-    match (is_coupled(cell, allocator), alone && allocator.keeps_schedule()) {
+    match (is_coupled(cell, allocator), alone && allocator.capabilities().keeps_schedule) {
         (false, _) => Scheduled::Once,
         (true, true) => Scheduled::Each,
         (true, false) => Scheduled::Inside,

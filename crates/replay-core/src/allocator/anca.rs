@@ -15,7 +15,9 @@ use super::contiguous::scan::Scan;
 use super::notes::{self, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::{ROTATE, ShapeRule, Shapes, Shaping, SubMesh, turned, volume};
-use super::{Allocator, Census, Refusal, Request};
+use super::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Grid, NodeId, Topology};
@@ -107,12 +109,12 @@ fn halved(mut frame: [u16; 3]) -> Option<[u16; 3]> {
 }
 
 impl Allocator for Anca {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.units.fill(0);
+        self.census = Census::default();
+        self.frames.operations = 0;
+        Ok(())
     }
 
     fn allocate(
@@ -151,37 +153,29 @@ impl Allocator for Anca {
         Err(Refusal::Fragmented)
     }
 
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        self.shapes.largest(request)
-    }
-
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        let MachineEvent::Released(nodes) = event else { return };
         if let Some(first) = nodes.first() {
             let units = std::mem::take(&mut self.units[first.index()]);
             self.census.busy_list -= units;
         }
     }
 
-    fn census(&self) -> Option<Census> {
-        Some(Census { operations: self.frames.operations, ..self.census })
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { forgets_when_empty: true, supports_outages: true, ..Capabilities::coupled() }
     }
 
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
+    fn bounds(&mut self, request: Request) -> Bounds {
+        Bounds::up_to(self.shapes.largest(request), request)
+    }
+
+    fn stats(&self) -> Stats {
+        let census = Census { operations: self.frames.operations, ..self.census };
+        Stats { census: Some(census), ..Stats::default() }
+    }
+
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         Some(Box::new(self.clone()))
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn reset(&mut self) {
-        self.units.fill(0);
-        self.census = Census::default();
-        self.frames.operations = 0;
     }
 }
 

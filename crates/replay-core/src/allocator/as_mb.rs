@@ -13,10 +13,9 @@
 
 use super::contiguous::adaptive_scan::{AdaptiveScan, adaptive_scan};
 use super::mbs::Mbs;
-use super::notes::Notes;
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::{ShapeRule, Shaping};
-use super::{Allocator, Census, Refusal, Request};
+use super::{Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{Axis, Grid, NodeId, Topology};
@@ -48,22 +47,9 @@ fn unwrapped(grid: &Grid) -> Grid {
 }
 
 impl Allocator for AsMb {
-    fn forgets_when_empty(&self) -> bool {
-        self.scan.forgets_when_empty() && self.mbs.forgets_when_empty()
-    }
-
-    fn takes_outages(&self) -> bool {
-        self.scan.takes_outages() && self.mbs.takes_outages()
-    }
-
-    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.scan.withdrawn(machine, nodes);
-        self.mbs.withdrawn(machine, nodes);
-    }
-
-    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.scan.restored(machine, nodes);
-        self.mbs.restored(machine, nodes);
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.scan.begin(setup)?;
+        self.mbs.begin(setup)
     }
 
     fn allocate(
@@ -84,23 +70,21 @@ impl Allocator for AsMb {
         }
     }
 
-    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.mbs.released(machine, nodes);
+    fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
+        // The scan has no books of its own.
+        self.mbs.on_event(machine, event);
     }
 
-    fn census(&self) -> Option<Census> {
-        let (scan, mbs) = (self.scan.census()?, self.mbs.census()?);
-        Some(Census { operations: scan.operations + mbs.operations, ..mbs })
+    fn capabilities(&self) -> Capabilities {
+        self.mbs.capabilities()
     }
 
-    fn tells(&mut self, notes: &Notes) {
-        self.scan.tells(notes);
-        self.mbs.tells(notes);
-    }
-
-    fn reset(&mut self) {
-        self.scan.reset();
-        self.mbs.reset();
+    fn stats(&self) -> Stats {
+        let (scan, mbs) = (self.scan.stats().census, self.mbs.stats().census);
+        let census = scan
+            .zip(mbs)
+            .map(|(scan, mbs)| Census { operations: scan.operations + mbs.operations, ..mbs });
+        Stats { census, ..Stats::default() }
     }
 }
 
@@ -168,24 +152,24 @@ mod tests {
         let (mut machine, mut as_mb) = on("4x3");
         let framed = Request::shaped(6, Some([3, 2, 1]));
         let first = start(&mut machine, &mut as_mb, framed);
-        assert_eq!(as_mb.census().expect("units").blocks, 1);
+        assert_eq!(as_mb.stats().census.expect("units").blocks, 1);
         let second = start(&mut machine, &mut as_mb, Request::of_size(5));
         // No factorisation of 5 fits; the strips on the right and on top hold single
         // processors only.
         assert_eq!(
             (
                 second.len(),
-                as_mb.census().expect("units").blocks,
-                as_mb.census().expect("units").busy_list
+                as_mb.stats().census.expect("units").blocks,
+                as_mb.stats().census.expect("units").busy_list
             ),
             (5, 5, 6)
         );
         machine.release(&first);
-        as_mb.released(&machine, &first);
+        as_mb.on_event(&machine, MachineEvent::Released(&first));
         let third = start(&mut machine, &mut as_mb, Request::of_size(6));
-        assert_eq!((&third, as_mb.census().expect("units").blocks), (&first, 1));
-        as_mb.reset();
-        assert_eq!(as_mb.census(), Some(Census::default()));
+        assert_eq!((&third, as_mb.stats().census.expect("units").blocks), (&first, 1));
+        as_mb.begin(&RunSetup::default()).expect("it works");
+        assert_eq!(as_mb.stats().census, Some(Census::default()));
         let mut machine = Machine::new("4x3".parse().expect("a mesh"));
         assert_eq!(start(&mut machine, &mut as_mb, Request::of_size(12)).len(), 12);
     }
@@ -215,7 +199,7 @@ mod tests {
                 if end && !held.is_empty() {
                     let nodes = held.swap_remove((share * held.len() as f64) as usize);
                     machine.release(&nodes);
-                    as_mb.released(&machine, &nodes);
+                    as_mb.on_event(&machine, MachineEvent::Released(&nodes));
                 }
                 let free = machine.free_count();
                 if free == 0 { continue; }
@@ -227,16 +211,16 @@ mod tests {
                 prop_assert_eq!(nodes.len(), request.size as usize);
                 if let Some(frame) = frame {
                     prop_assert_eq!(&nodes, &frame);
-                    prop_assert_eq!(as_mb.census().expect("units").blocks, 1);
+                    prop_assert_eq!(as_mb.stats().census.expect("units").blocks, 1);
                 }
                 held.push(nodes);
                 prop_assert!(recorded(&as_mb).into_iter().eq(machine.free_nodes()));
             }
             for nodes in held {
                 machine.release(&nodes);
-                as_mb.released(&machine, &nodes);
+                as_mb.on_event(&machine, MachineEvent::Released(&nodes));
             }
-            prop_assert_eq!(as_mb.census().expect("units").busy_list, 0);
+            prop_assert_eq!(as_mb.stats().census.expect("units").busy_list, 0);
             let records = as_mb.mbs.records();
             let free: usize = (0..records.forest().classes()).map(|class| records.free(class)).sum();
             prop_assert_eq!(free, records.forest().initial().len());

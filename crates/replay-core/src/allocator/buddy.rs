@@ -16,7 +16,9 @@ use super::mbs::records::Records;
 use super::notes::Notes;
 use super::options::{AllocatorOptions, grid_of};
 use super::reduced::Folding;
-use super::{Allocator, Census, Refusal, Request};
+use super::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{Grid, NodeId, Topology};
@@ -50,21 +52,19 @@ fn class(request: Request) -> usize {
     of_size.max(of_shape).next_power_of_two().ilog2() as usize
 }
 
+/// Processors of that square; more if the job or its shape has more.
+fn most(request: Request) -> u64 {
+    let volume = |shape: [u16; 3]| shape.into_iter().map(u64::from).product();
+    let processors = request.shape.map_or(0, volume).max(u64::from(request.size));
+    processors.max(1 << (2 * class(request)))
+}
+
 impl Allocator for Buddy {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
-    }
-
-    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.records.carve_each(nodes);
-    }
-
-    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.records.release(nodes);
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.records.reset();
+        self.census = Census::default();
+        Ok(())
     }
 
     fn allocate(
@@ -78,7 +78,7 @@ impl Allocator for Buddy {
             return Err(Refusal::Fragmented);
         }
         // The whole square is needed: what it rounds up is no fragmentation of the machine.
-        if self.largest_allocation(request) > machine.free_count() as u64 {
+        if most(request) > machine.free_count() as u64 {
             return Err(Refusal::TooFewFree);
         }
         self.notes.say(|| {
@@ -94,8 +94,40 @@ impl Allocator for Buddy {
         Ok(())
     }
 
-    fn refusals_last(&self) -> bool {
-        true
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) => {
+                // The base of the one square comes first.
+                self.records.release(nodes.get(..1).unwrap_or_default());
+                self.census.busy_list -= 1;
+            }
+            MachineEvent::NodesDown(nodes) => {
+                self.records.carve_each(nodes);
+            }
+            MachineEvent::NodesUp(nodes) => {
+                self.records.release(nodes);
+            }
+            _ => {}
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            refusals_last: true,
+            forgets_when_empty: true,
+            supports_outages: true,
+            folding: Folding::Square,
+            ..Capabilities::coupled()
+        }
+    }
+
+    fn bounds(&mut self, request: Request) -> Bounds {
+        Bounds::up_to(most(request), request)
+    }
+
+    fn stats(&self) -> Stats {
+        let census = Census { operations: self.records.operations(), ..self.census };
+        Stats { census: Some(census), ..Stats::default() }
     }
 
     /// A square is made of smaller ones, which merge as soon as they can.
@@ -103,41 +135,8 @@ impl Allocator for Buddy {
         class(refused) <= class(asked) && class(asked) < self.records.forest().classes()
     }
 
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        let volume = |shape: [u16; 3]| shape.into_iter().map(u64::from).product();
-        let processors = request.shape.map_or(0, volume).max(u64::from(request.size));
-        processors.max(1 << (2 * class(request)))
-    }
-
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        // The base of the one square comes first.
-        self.records.release(nodes.get(..1).unwrap_or_default());
-        self.census.busy_list -= 1;
-    }
-
-    fn census(&self) -> Option<Census> {
-        Some(Census { operations: self.records.operations(), ..self.census })
-    }
-
-    fn folding(&self) -> Folding {
-        Folding::Square
-    }
-
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         Some(Box::new(self.clone()))
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn reset(&mut self) {
-        self.records.reset();
-        self.census = Census::default();
     }
 }
 

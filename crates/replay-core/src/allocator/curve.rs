@@ -8,7 +8,7 @@
 
 use super::notes::{Listing, Notes};
 use super::options::{AllocatorOptions, grid_of};
-use super::{Allocator, Refusal, Request};
+use super::{Allocator, Capabilities, Refusal, Request, RunSetup};
 use crate::machine::{FreeRanks, Machine};
 use crate::naming::{Entry, Table};
 use crate::topology::curve::Curve;
@@ -173,20 +173,10 @@ impl CurveAllocator {
 }
 
 impl Allocator for CurveAllocator {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
-    fn reset(&mut self) {
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
         self.free.reset();
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
+        Ok(())
     }
 
     fn allocate(
@@ -219,6 +209,10 @@ impl Allocator for CurveAllocator {
             }
         }
         Ok(())
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { forgets_when_empty: true, supports_outages: true, ..Capabilities::default() }
     }
 }
 

@@ -21,7 +21,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::notes::{self, Notes};
-use super::{Allocator, AllocatorOptions, Refusal, Request};
+use super::{Allocator, AllocatorOptions, Capabilities, MachineEvent, Refusal, Request, RunSetup};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Cluster, NodeId, Topology};
@@ -147,6 +147,13 @@ impl Elmer {
 }
 
 impl Allocator for Elmer {
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.rng = ChaCha8Rng::seed_from_u64(self.seed);
+        self.utilization.fill(0.0);
+        Ok(())
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -176,25 +183,14 @@ impl Allocator for Elmer {
         Err(Refusal::Fragmented)
     }
 
-    fn hosts(&self) -> Option<Hosts> {
-        Some(self.told)
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        if let MachineEvent::HostsObserved(utilization) = event {
+            self.utilization.copy_from_slice(utilization);
+        }
     }
 
-    fn observe(&mut self, utilization: &[f64]) {
-        self.utilization.copy_from_slice(utilization);
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn reset(&mut self) {
-        self.rng = ChaCha8Rng::seed_from_u64(self.seed);
-        self.utilization.fill(0.0);
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { hosts: Some(self.told), ..Capabilities::coupled() }
     }
 }
 

@@ -11,7 +11,7 @@ use super::centre::Cut;
 use super::notes::{self, Listing, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::ShapeRule;
-use super::{Allocator, Refusal, Request, settled_by_count};
+use super::{Allocator, Capabilities, Refusal, Request, RunSetup, settled_by_count};
 use crate::machine::{BoxCounts, Machine};
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Axis, Coord, Grid, NodeId, Topology};
@@ -66,12 +66,10 @@ impl Mc {
 }
 
 impl Allocator for Mc {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.counts.reset();
+        Ok(())
     }
 
     fn allocate(
@@ -147,12 +145,8 @@ impl Allocator for Mc {
         Ok(())
     }
 
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn reset(&mut self) {
-        self.counts.reset();
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { forgets_when_empty: true, supports_outages: true, ..Capabilities::default() }
     }
 }
 

@@ -14,7 +14,9 @@ use super::contiguous::scan::Scan;
 use super::notes::{self, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::{ROTATE, SHAPE, Shapes, Shaping, SubMesh, turned, volume};
-use super::{Allocator, Census, Refusal, Request};
+use super::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Axis, Grid, NodeId, Topology};
@@ -101,8 +103,11 @@ impl Midplane {
 }
 
 impl Allocator for Midplane {
-    fn takes_outages(&self) -> bool {
-        true
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.census = Census::default();
+        self.units.operations = 0;
+        Ok(())
     }
 
     fn allocate(
@@ -144,8 +149,32 @@ impl Allocator for Midplane {
         Err(refusal)
     }
 
-    fn refusals_last(&self) -> bool {
-        true
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        if let MachineEvent::Released(_) = event {
+            self.census.busy_list = self.census.busy_list.saturating_sub(1);
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            refusals_last: true,
+            chooses_by_free: true,
+            forgets_when_empty: true,
+            supports_outages: true,
+            ..Capabilities::coupled()
+        }
+    }
+
+    fn bounds(&mut self, request: Request) -> Bounds {
+        self.list_boxes(request);
+        // Where a unit is no cube, turned boxes can hold different numbers of units.
+        let units = self.boxes.iter().map(|&sides| volume(sides)).max().unwrap_or(0);
+        Bounds::up_to((units * volume(self.unit)).max(u64::from(request.size)), request)
+    }
+
+    fn stats(&self) -> Stats {
+        let operations = self.census.operations + self.units.operations;
+        Stats { census: Some(Census { operations, ..self.census }), ..Stats::default() }
     }
 
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
@@ -160,41 +189,8 @@ impl Allocator for Midplane {
         !self.boxes.is_empty() && alike && self.boxes.iter().all(holds)
     }
 
-    fn chooses_by_free(&self) -> bool {
-        true
-    }
-
-    /// Where a unit is no cube, turned boxes can hold different numbers of units.
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        self.list_boxes(request);
-        let units = self.boxes.iter().map(|&sides| volume(sides)).max().unwrap_or(0);
-        (units * volume(self.unit)).max(u64::from(request.size))
-    }
-
-    fn released(&mut self, _machine: &Machine, _nodes: &[NodeId]) {
-        self.census.busy_list = self.census.busy_list.saturating_sub(1);
-    }
-
-    fn census(&self) -> Option<Census> {
-        let operations = self.census.operations + self.units.operations;
-        Some(Census { operations, ..self.census })
-    }
-
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         Some(Box::new(self.clone()))
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn reset(&mut self) {
-        self.census = Census::default();
-        self.units.operations = 0;
     }
 }
 

@@ -30,7 +30,9 @@
 //!
 //! # How to add one
 //!
-//! 1. Write its file: a type with [`Allocator`], and tests.
+//! 1. Write its file: a type with [`Allocator`], and tests. [`Allocator::allocate`] decides; a strategy that keeps
+//!    state clears it in [`begin`](Allocator::begin) and follows the machine in [`on_event`](Allocator::on_event). One
+//!    that may refuse although enough processors are free declares it in its [`Capabilities`].
 //! 2. Beside it, a struct of its options with [`AllocatorOptions`].
 //! 3. And a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
 //! 4. Add its `mod` line here and one line to the registry.
@@ -100,9 +102,11 @@ pub mod busy_list;
 pub mod centre;
 pub mod contiguous;
 pub mod curve;
+mod decorator;
 pub mod elmer;
 pub mod gabl;
 pub mod hypercube;
+mod interface;
 pub mod mbs;
 pub mod mc;
 pub mod midplane;
@@ -121,12 +125,12 @@ mod spec;
 pub mod submesh;
 pub mod torus3d;
 
+pub use decorator::Decorator;
+pub use interface::{Bounds, Capabilities, MachineEvent, RunSetup, Stats};
 pub use options::{AllocatorOptions, Engine};
 
-use self::notes::Notes;
-use self::reduced::{Folding, Reduction};
 use crate::machine::Machine;
-use crate::stop::{Stop, Stopped};
+use crate::stop::Stopped;
 use crate::topology::NodeId;
 
 /// What a job asks for.
@@ -173,7 +177,7 @@ pub enum Refusal {
     /// (external fragmentation).
     #[error("free processors do not fit the strategy")]
     Fragmented,
-    /// The strategy was [told to stop](Allocator::stopped_by) in the middle of the decision.
+    /// The run was [stopped](RunSetup::stop) in the middle of the decision.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
@@ -195,8 +199,8 @@ pub(crate) fn settled_by_count(
     }
 }
 
-/// What a strategy of sub-meshes, buddy blocks or pages counts since its last
-/// [`reset`](Allocator::reset).
+/// What a strategy of sub-meshes, buddy blocks or pages counts since the [begin](Allocator::begin)
+/// of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Census {
     /// Units (sub-meshes, buddy blocks, pages) in the last allocation. A job is allocated
@@ -214,15 +218,30 @@ pub struct Census {
 /// A processor allocation strategy on one machine.
 ///
 /// An allocator may keep state between calls, but it follows the machine it is shown:
-/// all calls between two [`reset`](Allocator::reset)s concern the same machine, which has
+/// all calls from one [`begin`](Allocator::begin) to the next concern the same machine, which has
 /// no busy processor at the first. Every successful [`allocate`](Allocator::allocate) is
 /// followed by [`Machine::occupy`] of the same processors, every [`Machine::release`] by
-/// [`released`](Allocator::released).
+/// [`MachineEvent::Released`].
+///
+/// A type that changes what another allocator does implements [`Decorator`] instead.
 pub trait Allocator: Send {
+    /// Begins a run: forgets the machine seen so far; the next call may show another. An allocator that was
+    /// just built may be used without, for a run without a [setup](RunSetup).
+    ///
+    /// # Errors
+    /// In words, if the strategy cannot be made for the jobs to come.
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        let _ = setup;
+        Ok(())
+    }
+
     /// Appends the chosen processors, all free and distinct, to the empty `chosen`: unit
     /// by unit in the order of allocation, and within a unit row-major from its base. The
     /// first `request.size` of them run the job's processes; any more are lost to internal
     /// fragmentation. On refusal `chosen` stays empty.
+    ///
+    /// A strategy that [folds](Capabilities::folds) jobs may serve a smaller request instead; its
+    /// [stats](Stats::reduction) hold which.
     ///
     /// On the same free processors a request of the same size and shape is refused again: a simulation
     /// need not ask twice.
@@ -236,197 +255,39 @@ pub trait Allocator: Send {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal>;
 
-    /// Whether every refusal for want of a place ([`Refusal::Fragmented`]) stands until processors come
-    /// free: a request that is refused is refused on every part of the free processors as well. A
-    /// request that is refused because too few processors are free stays refused in any case.
-    ///
-    /// `false` for strategies that look at some of the places only and choose these by the state of the
-    /// machine: a job that starts can make a place visible. Schedulers ask these again after every start,
-    /// and [a place for the head of the queue](crate::scheduler::Guard::Place) cannot be promised with them.
-    fn refusals_last(&self) -> bool {
-        self.keeps_schedule()
+    /// Follows what happens to the `machine`, which is as it is after the event.
+    fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
+        let _ = (machine, event);
     }
 
-    /// Whether the refusal of one request for want of a place ([`Refusal::Fragmented`]) tells of
-    /// another that it is refused as well, on the same free processors and on any part of them: for want
-    /// of processors if fewer are free than its [largest allocation](Self::largest_allocation), else for
-    /// want of a place. So no box is free that holds one which is not, and a strategy that finds every free box says
-    /// so of every request and itself.
+    /// Returns what callers must know of the strategy. It does not change.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
+    /// Returns what a request can be given.
+    fn bounds(&mut self, request: Request) -> Bounds {
+        Bounds::exact(request)
+    }
+
+    /// Returns what the strategy counts in this run.
+    fn stats(&self) -> Stats {
+        Stats::default()
+    }
+
+    /// Whether the refusal of one request for want of a place ([`Refusal::Fragmented`]) implies that
+    /// another is refused as well, on the same free processors and on any part of them: for want
+    /// of processors if fewer are free than its [most](Bounds::max_processors), else for
+    /// want of a place. So no box is free that holds one which is not, and a strategy that finds every
+    /// free box returns `true` for every request and itself.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         let _ = (refused, asked);
         false
     }
 
-    /// Whether what a request gets depends on nothing but its size and shape and which processors are
-    /// free: not on the time, nor on who holds the others, nor on chance.
-    fn chooses_by_free(&self) -> bool {
-        false
-    }
-
-    /// Whether nothing of the past is left when all processors are free again: the strategy then chooses,
-    /// refuses and counts on like one that has just been [reset](Self::reset), and its [census](Self::census)
-    /// has no unit handed out. A run can then be cut in two there. Whoever
-    /// [chooses by free processors](Self::chooses_by_free) is so; whoever draws, learns or goes on from
-    /// where it stopped is not.
-    fn forgets_when_empty(&self) -> bool {
-        self.chooses_by_free()
-    }
-
-    /// The most processors that the request can be given, on an empty machine or any other:
-    /// those it asks for, unless the strategy rounds up.
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        u64::from(request.size)
-    }
-
-    /// `false` if not even the empty machine can serve the request, which is known without asking:
-    /// then no run begins that would come to it. Strategies that cannot tell say `true`.
-    fn can_serve(&mut self, request: Request) -> bool {
-        let _ = request;
-        true
-    }
-
-    /// Whether jobs that it [cannot serve](Self::can_serve) are turned away as they are submitted, because they have a
-    /// size that nobody may ask for: a run leaves them out and counts them. Elsewhere there is no run with such a job.
-    fn turns_away(&self) -> bool {
-        false
-    }
-
-    /// As [`allocate`](Allocator::allocate), but a strategy that [reduces](reduced) jobs may serve a
-    /// smaller request instead, and says so.
-    ///
-    /// # Errors
-    /// [`Refusal`] if the job cannot have processors now, however few.
-    fn allocate_or_less(
-        &mut self,
-        machine: &Machine,
-        request: Request,
-        chosen: &mut Vec<NodeId>,
-    ) -> Result<Option<Reduction>, Refusal> {
-        self.allocate(machine, request, chosen).map(|()| None)
-    }
-
-    /// Before the first request: the sizes of all jobs to come, ascending, each once.
-    ///
-    /// # Errors
-    /// In words, if the strategy cannot be made for them.
-    fn expect(&mut self, sizes: &[u32]) -> Result<(), String> {
-        let _ = sizes;
-        Ok(())
-    }
-
-    /// A job joins the queue.
-    fn queued(&mut self, request: Request) {
-        let _ = request;
-    }
-
-    /// A job is done that had joined the queue with this request.
-    fn left(&mut self, request: Request) {
-        let _ = request;
-    }
-
-    /// The fewest processors on which the request may be served, now or later.
-    fn least(&self, request: Request) -> u32 {
-        request.size
-    }
-
-    /// The fewest processors on which the request may be served now: more than
-    /// [`least`](Allocator::least) where what a job may get depends on the other jobs.
-    fn least_now(&self, request: Request) -> u32 {
-        self.least(request)
-    }
-
-    /// Whether jobs may run on fewer processors than they ask for.
-    fn folds(&self) -> bool {
-        self.refused_sizes().is_some()
-    }
-
-    /// How a request becomes smaller by one step.
-    fn folding(&self) -> Folding {
-        if self.keeps_schedule() { Folding::Count } else { Folding::Side }
-    }
-
-    /// Sizes that were refused since the last [`reset`](Allocator::reset); `None` if the strategy
-    /// reduces no job.
-    fn refused_sizes(&self) -> Option<u64> {
-        None
-    }
-
-    /// How the hosts of a cluster run the jobs that share them; `None` if nobody shares.
-    fn hosts(&self) -> Option<elmer::Hosts> {
-        None
-    }
-
-    /// Before a request on a cluster: by host, the share of its processor in use, 0 to 1.
-    fn observe(&mut self, utilization: &[f64]) {
-        let _ = utilization;
-    }
-
-    /// A job that held `nodes`, as they were chosen, has given them back to `machine`.
-    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        let _ = (machine, nodes);
-    }
-
-    /// What the strategy counts; `None` if it hands out single processors.
-    fn census(&self) -> Option<Census> {
-        None
-    }
-
-    /// Of strategies with a menu of boxes: how much of it is blocked, and could be at most, as
-    /// [fragmentation](crate::placement::fragmentation) counts.
-    fn blocked(&self) -> Option<[u64; 2]> {
-        None
-    }
-
-    /// Number of distinct processor sets that share the best primary score for this
-    /// request, before any tie-breaking; 1 if all free processors are taken. `None` if
-    /// the strategy has no score or the request cannot be served.
-    fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
-        let _ = (machine, request);
-        None
-    }
-
-    /// Whether every request for no more processors than are free is served with exactly
-    /// as many as it asks for, so that the schedule does not depend on the allocator.
-    fn keeps_schedule(&self) -> bool {
-        true
-    }
-
-    /// Another one that has seen the same, to be asked what would be on a copy of the machine; `None`
+    /// Returns an allocator in the same state, to be asked about a copy of the machine; `None`
     /// if the strategy has no copies.
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         None
-    }
-
-    /// Whether some processors may be out of service at times: nobody's, and not free. So it is for
-    /// strategies that go by nothing but which processors are free, and for those whose books follow
-    /// [`withdrawn`](Allocator::withdrawn) and [`restored`](Allocator::restored).
-    fn takes_outages(&self) -> bool {
-        false
-    }
-
-    /// Free processors have left the `machine`, out of service.
-    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        let _ = (machine, nodes);
-    }
-
-    /// They have returned, free.
-    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        let _ = (machine, nodes);
-    }
-
-    /// Forgets the machine seen so far; the next call may show another.
-    fn reset(&mut self) {}
-
-    /// Lets the strategy tell what it looks at: whoever listens to the notes hears of the decisions
-    /// that are made meanwhile. Strategies of which nothing can be told but the outcome have none.
-    fn tells(&mut self, notes: &Notes) {
-        let _ = notes;
-    }
-
-    /// Lets a flag break off decisions that take long, [`Refusal::Stopped`]; the allocator is
-    /// then of no further use. To be overridden by strategies of which a single decision can
-    /// take more than some tenths of a second, and by those that ask others.
-    fn stopped_by(&mut self, stop: &Stop) {
-        let _ = stop;
     }
 }

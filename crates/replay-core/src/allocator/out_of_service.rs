@@ -93,27 +93,27 @@ pub(super) fn drive(
     request: impl Fn(f64, f64) -> Request,
     mut served: impl FnMut(&Machine, Request, bool) -> Result<(), TestCaseError>,
 ) -> Result<(), TestCaseError> {
-    prop_assert!(allocator.takes_outages());
+    prop_assert!(allocator.capabilities().supports_outages);
     let (mut held, mut down): (Vec<Vec<NodeId>>, Vec<NodeId>) = Default::default();
     for (what, a, b) in history {
         match what {
             0 if !held.is_empty() => {
                 let nodes = held.swap_remove(pick(a, held.len()));
                 machine.release(&nodes);
-                allocator.released(machine, &nodes);
+                allocator.on_event(machine, MachineEvent::Released(&nodes));
             }
             1 => {
                 let free: Vec<NodeId> = machine.free_nodes().collect();
                 let from = pick(a, free.len());
                 let leave = free[from..free.len().min(from + 1 + pick(b, 6))].to_vec();
                 machine.withdraw(&leave);
-                allocator.withdrawn(machine, &leave);
+                allocator.on_event(machine, MachineEvent::NodesDown(&leave));
                 down.extend(leave);
             }
             2 if !down.is_empty() => {
                 let back = down.split_off(pick(a, down.len()));
                 machine.restore(&back);
-                allocator.restored(machine, &back);
+                allocator.on_event(machine, MachineEvent::NodesUp(&back));
             }
             _ => {
                 let request = request(a, b);
@@ -131,10 +131,10 @@ pub(super) fn drive(
     }
     for nodes in held {
         machine.release(&nodes);
-        allocator.released(machine, &nodes);
+        allocator.on_event(machine, MachineEvent::Released(&nodes));
     }
     machine.restore(&down);
-    allocator.restored(machine, &down);
+    allocator.on_event(machine, MachineEvent::NodesUp(&down));
     Ok(())
 }
 

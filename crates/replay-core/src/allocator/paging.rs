@@ -18,7 +18,9 @@ use super::notes::{self, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::reduced::Folding;
 use super::submesh::SubMesh;
-use super::{Allocator, Census, Refusal, Request};
+use super::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::curve::Curve;
@@ -132,8 +134,13 @@ fn page_grid(grid: &Grid, side: u16) -> Grid {
 }
 
 impl Allocator for Paging {
-    fn forgets_when_empty(&self) -> bool {
-        true
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.free.fill();
+        self.down.fill(0);
+        self.open = self.nodes.len();
+        self.census = Census::default();
+        Ok(())
     }
 
     fn allocate(
@@ -183,84 +190,72 @@ impl Allocator for Paging {
         Ok(())
     }
 
-    /// Before its last page the job lacks processors; the last page is the largest at most.
-    /// That is exact where all pages are equal, an upper bound where the last ones are cut.
-    fn largest_allocation(&mut self, request: Request) -> u64 {
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) => {
+                let mut next = 0;
+                while let Some(node) = nodes.get(next) {
+                    let page = self.page_of[node.index()] as usize;
+                    self.free.insert(page);
+                    next += self.page(page).len();
+                    self.open += self.page(page).len();
+                    self.census.busy_list -= 1;
+                    self.census.operations += 1;
+                }
+            }
+            // A page leaves with the first of its processors: it is whole, or nobody's.
+            MachineEvent::NodesDown(nodes) => {
+                for node in nodes {
+                    let page = self.page_of[node.index()] as usize;
+                    self.down[page] += 1;
+                    if self.down[page] == 1 {
+                        self.free.remove(page);
+                        self.open -= self.page(page).len();
+                    }
+                }
+            }
+            MachineEvent::NodesUp(nodes) => {
+                for node in nodes {
+                    let page = self.page_of[node.index()] as usize;
+                    self.down[page] -= 1;
+                    if self.down[page] == 0 {
+                        self.free.insert(page);
+                        self.open += self.page(page).len();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            // Larger pages never refuse either, but take more than asked for.
+            keeps_schedule: self.largest == 1,
+            // Pages that are free have no order that matters: it refuses only where they hold too few processors.
+            refusals_last: true,
+            forgets_when_empty: true,
+            supports_outages: true,
+            // It refuses only what it cannot round up.
+            folding: Folding::Count,
+            ..Capabilities::coupled()
+        }
+    }
+
+    fn bounds(&mut self, request: Request) -> Bounds {
+        // Before its last page the job lacks processors; the last page is the largest at most.
+        // That is exact where all pages are equal, an upper bound where the last ones are cut.
         let before_the_last = u64::from(request.size - 1) / self.divisor * self.divisor;
-        before_the_last + self.largest
+        Bounds::up_to(before_the_last + self.largest, request)
     }
 
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        let mut next = 0;
-        while let Some(node) = nodes.get(next) {
-            let page = self.page_of[node.index()] as usize;
-            self.free.insert(page);
-            next += self.page(page).len();
-            self.open += self.page(page).len();
-            self.census.busy_list -= 1;
-            self.census.operations += 1;
-        }
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
-    }
-
-    /// A page leaves with the first of its processors: it is whole, or nobody's.
-    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        for node in nodes {
-            let page = self.page_of[node.index()] as usize;
-            self.down[page] += 1;
-            if self.down[page] == 1 {
-                self.free.remove(page);
-                self.open -= self.page(page).len();
-            }
-        }
-    }
-
-    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        for node in nodes {
-            let page = self.page_of[node.index()] as usize;
-            self.down[page] -= 1;
-            if self.down[page] == 0 {
-                self.free.insert(page);
-                self.open += self.page(page).len();
-            }
-        }
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn census(&self) -> Option<Census> {
-        Some(self.census)
-    }
-
-    /// It refuses only what it cannot round up.
-    fn folding(&self) -> Folding {
-        Folding::Count
+    fn stats(&self) -> Stats {
+        Stats { census: Some(self.census), ..Stats::default() }
     }
 
     /// Larger pages never refuse either, but take more than asked for.
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         Some(Box::new(self.clone()))
-    }
-
-    /// Pages that are free have no order that matters: it refuses only where they hold too few processors.
-    fn refusals_last(&self) -> bool {
-        true
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        self.largest == 1
-    }
-
-    fn reset(&mut self) {
-        self.free.fill();
-        self.down.fill(0);
-        self.open = self.nodes.len();
-        self.census = Census::default();
     }
 }
 

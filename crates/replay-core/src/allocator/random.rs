@@ -5,7 +5,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::notes::{Notes, count};
 use super::options::AllocatorOptions;
-use super::{Allocator, Refusal, Request};
+use super::{Allocator, Capabilities, Refusal, Request, RunSetup};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{NodeId, Topology};
@@ -32,8 +32,10 @@ impl Random {
 }
 
 impl Allocator for Random {
-    fn takes_outages(&self) -> bool {
-        true
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.rng = ChaCha8Rng::seed_from_u64(self.seed);
+        Ok(())
     }
 
     fn allocate(
@@ -67,12 +69,8 @@ impl Allocator for Random {
         Ok(())
     }
 
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn reset(&mut self) {
-        self.rng = ChaCha8Rng::seed_from_u64(self.seed);
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { supports_outages: true, ..Capabilities::default() }
     }
 }
 

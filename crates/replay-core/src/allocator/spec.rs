@@ -166,7 +166,7 @@ impl AllocatorSpec {
     /// [`NameError`] if the strategy does not work on such a machine.
     pub fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, NameError> {
         let allocator = self.0.build(topology, seed)?;
-        if topology.slots() > topology.processors() && allocator.hosts().is_none() {
+        if topology.slots() > topology.processors() && allocator.capabilities().hosts.is_none() {
             let problem = "gives a job whole processors; on hosts that jobs share there is elmer";
             return Err(self.name().error("allocator", problem));
         }

@@ -48,7 +48,7 @@ pub fn service(
     allocator: &dyn Allocator,
     ticks_per_second: f64,
 ) -> Box<dyn Service> {
-    match (topology.cluster(), allocator.hosts()) {
+    match (topology.cluster(), allocator.capabilities().hosts) {
         (Some(cluster), Some(hosts)) => {
             let sharing = Sharing { hosts, ticks_per_second, ..Sharing::PLAIN };
             Box::new(TimeSharing::new(cluster, sharing, &[]))

@@ -7,7 +7,7 @@
 use super::application::Application;
 use super::kernel::Kernel;
 use super::time_sharing::{Sharing, TimeSharing};
-use crate::allocator::{Allocator, Refusal, Request};
+use crate::allocator::{Allocator, Capabilities, Refusal, Request};
 use crate::machine::Machine;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{CoupledError, Observer, Scene, simulate};
@@ -159,8 +159,8 @@ impl Allocator for Given {
         Ok(())
     }
 
-    fn keeps_schedule(&self) -> bool {
-        false
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::coupled()
     }
 }
 

@@ -17,8 +17,9 @@ use self::sharing::Sharing;
 use super::Service;
 use super::arrivals::Arrivals;
 use super::observer::{Observer, State};
-use crate::allocator::reduced::Reduction;
-use crate::allocator::{Allocator, Refusal, Request, Times};
+use crate::allocator::{
+    Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats, Times,
+};
 use crate::machine::Machine;
 use crate::scheduler::{
     QueuedJob, Rejection, Running, RunningJobs, Scheduler, SchedulerEvent, Selection, System,
@@ -44,7 +45,7 @@ pub fn simulate(
 
 /// The same from the arrival of the job `first` on, those before being over: the course that
 /// [`simulate`] takes if nothing is in the system then, and [scheduler](crate::scheduler::Capabilities::forgets_when_empty),
-/// [allocator](Allocator::forgets_when_empty) and [service](Service::is_as_new) know nothing of those.
+/// [allocator](Capabilities::forgets_when_empty) and [service](Service::is_as_new) know nothing of those.
 /// What is told and counted is of the jobs from `first` on.
 ///
 /// # Errors
@@ -85,24 +86,23 @@ fn run(
     service: &mut dyn Service,
     observer: &mut dyn Observer,
 ) -> Result<Overhead, CoupledError> {
-    let discipline = scheduler.capabilities();
-    if !allocator.keeps_schedule() && !discipline.takes_refusals {
+    let (discipline, strategy) = (scheduler.capabilities(), allocator.capabilities());
+    if !strategy.keeps_schedule && !discipline.takes_refusals {
         return Err(CoupledError::Scheduler);
     }
-    let places = discipline.reserves_places && !allocator.keeps_schedule();
-    if places && allocator.copy().is_none() {
+    let places = discipline.reserves_places && !strategy.keeps_schedule;
+    if places && allocator.try_clone().is_none() {
         return Err(CoupledError::NoCopies);
     }
-    if places && !allocator.refusals_last() {
+    if places && !strategy.refusals_last {
         return Err(CoupledError::NoLastingPlaces);
     }
-    if allocator.folds() && !service.takes_folded() {
+    if strategy.folds && !service.takes_folded() {
         return Err(CoupledError::Folded);
     }
     let Course { follows, outages } = course;
     if !outages.is_empty() {
-        let shared = allocator.hosts().is_some();
-        if !allocator.takes_outages() || shared {
+        if !strategy.supports_outages || strategy.hosts.is_some() {
             return Err(CoupledError::NoOutages("an allocator with books of its own"));
         }
         // Who is told places need not count processors.
@@ -111,13 +111,12 @@ fn run(
             scheduler.on_event(SchedulerEvent::OutagesKnown { outages, processors });
         }
     }
-    allocator.reset();
-    let mut sizes: Vec<u32> = scene.jobs.iter().map(|job| job.size).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    allocator.expect(&sizes).map_err(CoupledError::Allocator)?;
+    let (jobs, stop) = (scene.jobs, scene.stop.clone());
+    let setup = RunSetup { jobs, stop, ..RunSetup::default() };
+    allocator.begin(&setup).map_err(CoupledError::Allocator)?;
     let mut system = Coupled {
         scene,
+        strategy,
         machine: Machine::new(scene.topology.clone()),
         running: RunningJobs::default(),
         held: Vec::new(),
@@ -128,8 +127,7 @@ fn run(
         reduced: HashMap::new(),
         fragmented: false,
         // Strategies that reduce jobs count their refusals, and hosts of a cluster change in use.
-        answers: (allocator.refused_sizes().is_none() && allocator.hosts().is_none())
-            .then(Answers::default),
+        answers: (!strategy.folds && strategy.hosts.is_none()).then(Answers::default),
         reserved: None,
         last_place: None,
         down: Down::new(outages, scene.topology.slots()),
@@ -139,7 +137,7 @@ fn run(
     system.machine.wall_off(outages.walls);
     for id in (first.0..scene.jobs.len() as u32).map(JobId) {
         scene.stop.check()?;
-        if !allocator.can_serve(system.request(id)) {
+        if !allocator.bounds(system.request(id)).servable {
             return Err(system.never_fits(id, Refusal::TooFewFree));
         }
     }
@@ -212,21 +210,21 @@ fn run(
             let Selection { job: id, respects_reservation, .. } = selected;
             scene.stop.check()?;
             if let Some(utilization) = service.utilization() {
-                allocator.observe(utilization);
+                allocator.on_event(&system.machine, MachineEvent::HostsObserved(utilization));
             }
             match system.place(id, now, respects_reservation, allocator) {
                 Ok(None) => {
-                    let lasts = allocator.chooses_by_free();
+                    let lasts = strategy.chooses_by_free;
                     scheduler.on_refused(id, Rejection::TakesReserved { lasts });
                 }
-                Ok(Some(Placed { slot, job, reduction })) => {
-                    if let Some(reduction) = &reduction {
+                Ok(Some(Placed { slot, job, stats })) => {
+                    if let Some(reduction) = &stats.reduction {
                         observer.reduced(id, scene.jobs[id.index()].size, reduction);
                     }
                     if scene.topology.cluster().is_some() {
                         observer.took(id, now, &system.held[slot]);
                     }
-                    observer.started(id, now, system.processors_of(slot), allocator.census());
+                    observer.started(id, now, system.processors_of(slot), stats.census);
                     service.start(id, &job, &system.held[slot], now);
                     if !outages.is_empty() {
                         let outages = outages.steps_of(&system.held[slot], now);
@@ -236,10 +234,14 @@ fn run(
                 Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
                 Err(refusal) => {
                     system.may_fit_later(id, refusal)?;
-                    let lasts = refusal == Refusal::TooFewFree || allocator.refusals_last();
+                    let lasts = refusal == Refusal::TooFewFree || strategy.refusals_last;
                     scheduler.on_refused(id, Rejection::Refused { lasts });
                     // A scheduler goes by the fewest processors that a job may ever have.
-                    if free >= allocator.least_now(system.request(id)) {
+                    let least = match strategy.folds {
+                        true => allocator.bounds(system.request(id)).min_processors_now,
+                        false => scene.jobs[id.index()].size,
+                    };
+                    if free >= least {
                         observer.refused(id, refusal);
                     }
                 }
@@ -248,8 +250,9 @@ fn run(
     }
     match scheduler.waiting() {
         0 => {
-            system.overhead.operations = allocator.census().map_or(0, |census| census.operations);
-            system.overhead.refused_sizes = allocator.refused_sizes();
+            let stats = allocator.stats();
+            system.overhead.operations = stats.census.map_or(0, |census| census.operations);
+            system.overhead.refused_sizes = stats.refused_sizes;
             system.overhead.promises = scheduler.reservation().map(|it| it.promises());
             Ok(system.overhead)
         }
@@ -260,6 +263,8 @@ fn run(
 
 struct Coupled<'a> {
     scene: Scene<'a>,
+    /// Of the allocator.
+    strategy: Capabilities,
     machine: Machine,
     running: RunningJobs,
     /// Processors of running jobs, by slot.
@@ -291,7 +296,8 @@ struct Placed {
     slot: usize,
     /// As it runs.
     job: Job,
-    reduction: Option<Reduction>,
+    /// What the allocator counts then.
+    stats: Stats,
 }
 
 impl Coupled<'_> {
@@ -309,10 +315,10 @@ impl Coupled<'_> {
         allocator: &mut dyn Allocator,
     ) {
         let request = self.request(id);
-        allocator.queued(request);
-        let size = allocator.least(request);
-        let processors = self.machine.processors() as u64;
-        let takes = allocator.largest_allocation(request).min(processors) as u32;
+        allocator.on_event(&self.machine, MachineEvent::JobQueued(request));
+        let bounds = allocator.bounds(request);
+        let size = bounds.min_processors;
+        let takes = bounds.max_processors.min(self.machine.processors() as u64) as u32;
         let (estimate, turn) = (self.scene.jobs[id.index()].estimate, self.turns[id.index()]);
         scheduler.arrive(QueuedJob { id, size, takes, estimate, turn }, now);
     }
@@ -328,14 +334,15 @@ impl Coupled<'_> {
 
     fn state(&self, waiting: usize, allocator: &dyn Allocator) -> State {
         let down = self.machine.down_count();
+        let stats = allocator.stats();
         State {
             held: (self.machine.processors() - self.machine.free_count() - down) as u32,
             down: down as u32,
             requested: self.requested,
             waiting: waiting as u32,
             fragmented: self.fragmented,
-            census: allocator.census(),
-            blocked: allocator.blocked(),
+            census: stats.census,
+            blocked: stats.menu_fragmentation,
         }
     }
 
@@ -344,7 +351,7 @@ impl Coupled<'_> {
         &mut self,
         head: JobId,
         now: i64,
-        allocator: &dyn Allocator,
+        allocator: &mut dyn Allocator,
     ) -> Result<i64, CoupledError> {
         if let Some(known) = self.reserved.as_ref().filter(|known| known.job == head) {
             return Ok(known.at);
@@ -352,9 +359,10 @@ impl Coupled<'_> {
         let processors = |id: JobId| self.held[self.slots[id.index()] as usize].as_slice();
         let running = self.running.iter().map(|job| (job.estimated_end, processors(job.id)));
         let request = self.request(head);
+        let least = allocator.bounds(request).min_processors_now;
         // Where it was before is where it is looked for first.
         let before = self.last_place.filter(|(job, _)| *job == head).map(|(_, at)| at);
-        let wanted = Wanted { job: head, request, now, before };
+        let wanted = Wanted { job: head, request, least, now, before };
         match Reserved::find(wanted, &self.machine, &self.down, allocator, running) {
             Ok(Some(found)) => {
                 let at = found.at;
@@ -400,34 +408,32 @@ impl Coupled<'_> {
         let nodes = &mut self.held[slot];
         nodes.clear();
         let begin = self.scene.timed.then(Instant::now);
-        let outcome = allocator.allocate_or_less(&self.machine, request, nodes);
+        let outcome = allocator.allocate(&self.machine, request, nodes);
         self.overhead.time += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
-        let reduction = match outcome {
-            Ok(reduction) => reduction,
-            Err(refusal) => {
-                self.spare.push(slot);
-                if let Some(answers) = &mut self.answers {
-                    answers.refused(request, refusal, allocator);
-                }
-                return Err(refusal);
+        if let Err(refusal) = outcome {
+            self.spare.push(slot);
+            if let Some(answers) = &mut self.answers {
+                answers.refused(request, refusal, allocator);
             }
-        };
+            return Err(refusal);
+        }
         let reserved = self.reserved.as_ref().filter(|_| spares);
         if reserved.is_some_and(|reserved| !reserved.spared_by(nodes)) {
             // The allocator takes it for placed: it is, for no time.
             self.machine.occupy(nodes);
             self.machine.release(nodes);
-            allocator.released(&self.machine, nodes);
+            allocator.on_event(&self.machine, MachineEvent::Released(nodes));
             self.spare.push(slot);
-            if let Some(answers) = &mut self.answers {
-                answers.took(request, allocator);
+            if let Some(answers) = self.answers.as_mut().filter(|_| self.strategy.chooses_by_free) {
+                answers.took(request);
             }
             return Ok(None);
         }
+        let stats = allocator.stats();
         if let Some(answers) = &mut self.answers {
             answers.taken();
         }
-        if let Some(reduction) = &reduction {
+        if let Some(reduction) = &stats.reduction {
             job = reduction.of(job);
             self.reduced.insert(id, job.size);
         }
@@ -440,7 +446,7 @@ impl Coupled<'_> {
             id,
             size: nodes.len() as u32,
         });
-        Ok(Some(Placed { slot, job, reduction }))
+        Ok(Some(Placed { slot, job, stats }))
     }
 
     /// The processors of a job.
@@ -457,7 +463,7 @@ impl Coupled<'_> {
         let nodes = &self.held[slot];
         self.machine.release(nodes);
         let begin = self.scene.timed.then(Instant::now);
-        allocator.released(&self.machine, nodes);
+        allocator.on_event(&self.machine, MachineEvent::Released(nodes));
         self.overhead.time += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
         self.down.drain(&mut self.machine, nodes, allocator);
         if let Some(sharing) = &mut self.sharing {
@@ -467,7 +473,7 @@ impl Coupled<'_> {
         self.running.remove_job(id);
         let asked = self.request(id);
         self.requested -= self.reduced.remove(&id).unwrap_or(asked.size);
-        allocator.left(asked);
+        allocator.on_event(&self.machine, MachineEvent::JobFinished(asked));
         self.spare.push(slot);
     }
 

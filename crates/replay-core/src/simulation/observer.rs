@@ -21,7 +21,7 @@ pub struct State {
     pub fragmented: bool,
     /// What the allocator counts, if it hands out units.
     pub census: Option<Census>,
-    /// How much of its menu of boxes is [blocked](crate::allocator::Allocator::blocked), and the most that can be.
+    /// How much of its menu of boxes is [blocked](crate::allocator::Stats::menu_fragmentation), and the most that can be.
     pub blocked: Option<[u64; 2]>,
 }
 

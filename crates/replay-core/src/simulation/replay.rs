@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use super::{Event, Scene, Timeline};
-use crate::allocator::{Allocator, Refusal, Request, Times};
+use crate::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Times};
 use crate::machine::Machine;
 use crate::stop::Stopped;
 use crate::topology::NodeId;
@@ -25,6 +25,9 @@ pub enum ReplayError {
     /// The allocator refused although the timeline had counted the processors.
     #[error("the allocator refused job {0}: {1}; such a strategy needs the coupled simulation")]
     Refused(i64, Refusal),
+    /// The allocator cannot be made for these jobs.
+    #[error("the allocator cannot be made for these jobs: {0}")]
+    Allocator(String),
     /// Somebody wants no more of it.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -66,7 +69,8 @@ pub fn replay_while(
     let mut held: Vec<Vec<NodeId>> = Vec::new();
     let mut spare: Vec<u32> = Vec::new();
     let mut slots = vec![0u32; jobs.len()];
-    allocator.reset();
+    let setup = RunSetup { jobs, stop: stop.clone(), count_ties: ties, ..RunSetup::default() };
+    allocator.begin(&setup).map_err(ReplayError::Allocator)?;
     for event in timeline.events() {
         match *event {
             Event::Start(id) => {
@@ -81,7 +85,6 @@ pub fn replay_while(
                 slots[id.index()] = slot;
                 let nodes = &mut held[slot as usize];
                 nodes.clear();
-                let tied = if ties { allocator.tied_sets(&machine, request) } else { None };
                 match allocator.allocate(&machine, request, nodes) {
                     Ok(()) => {}
                     Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
@@ -89,6 +92,7 @@ pub fn replay_while(
                 }
                 debug_assert_eq!(nodes.len(), job.size as usize);
                 machine.occupy(nodes);
+                let tied = if ties { allocator.stats().tied_sets } else { None };
                 if observe(Decision { job: id, nodes, tied }).is_break() {
                     return Ok(());
                 }
@@ -97,7 +101,7 @@ pub fn replay_while(
                 let slot = slots[id.index()];
                 let nodes = &held[slot as usize];
                 machine.release(nodes);
-                allocator.released(&machine, nodes);
+                allocator.on_event(&machine, MachineEvent::Released(nodes));
                 spare.push(slot);
             }
         }

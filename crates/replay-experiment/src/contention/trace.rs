@@ -184,7 +184,6 @@ fn by_links(
     let Stage { topology, watch, .. } = stage;
     let Strategies { scheduler, allocator, seed } = strategies;
     let mut built = allocator.build(topology, seed)?;
-    built.stopped_by(watch.stop);
     let heard = Heard::new(watch, isolation.jobs.len());
     let mut watcher = Watcher::new(topology, isolation, &heard);
     let scene = Scene { jobs: &isolation.jobs, topology, timed: false, stop: watch.stop };

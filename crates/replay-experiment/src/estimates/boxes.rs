@@ -179,7 +179,6 @@ impl Study<'_> {
         let Cell { trace, scheduler, .. } = &self.cell;
         let topology = &trace.topology;
         let mut allocator = chosen(self.base, way)?.build(topology, 0)?;
-        allocator.stopped_by(self.watch.stop);
         let jobs = trace.jobs();
         let processors = topology.processors() as u32;
         let mut scheduler = scheduler.build(processors);

@@ -79,7 +79,7 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
                 (measures.start, Some(measures.arrival))
             );
             let exact = cell.allocator.build(&cell.trace.topology, 0).expect("it works");
-            check_reason(moment, exact.keeps_schedule());
+            check_reason(moment, exact.capabilities().keeps_schedule);
         }
         refusals +=
             usize::from(explained.refusal.as_ref().is_some_and(|told| told.outcome.is_err()));

@@ -4,15 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use replay_core::allocator::elmer::Hosts;
 use replay_core::allocator::notes::{Account, Notes};
-use replay_core::allocator::reduced::{Folding, Reduction};
-use replay_core::allocator::{Allocator, Census, Refusal, Request};
+use replay_core::allocator::{self, Allocator, Refusal, Request, RunSetup};
 use replay_core::machine::Machine;
 use replay_core::scheduler::{
     Decorator, QueuedJob, Reason, Rejection, Running, Scheduler, Selection, System,
 };
-use replay_core::stop::Stop;
 use replay_core::topology::NodeId;
 use replay_core::workload::JobId;
 
@@ -198,163 +195,50 @@ pub struct Listener {
 
 impl Listener {
     /// Listens to the decisions of these numbers, and counts them all.
-    pub fn new(mut inner: Box<dyn Allocator>, decisions: Arc<AtomicU64>, wanted: Vec<u64>) -> Self {
-        let notes = Notes::heard();
-        inner.tells(&notes);
-        Self { inner, notes, decisions, wanted, told: HashMap::new() }
-    }
-
-    /// Makes a decision, and listens if it is one of those.
-    fn decide<T>(
-        &mut self,
-        machine: &Machine,
-        chosen: &mut Vec<NodeId>,
-        decide: impl FnOnce(&mut dyn Allocator, &mut Vec<NodeId>) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
-        let number = self.decisions.fetch_add(1, Ordering::Relaxed) + 1;
-        if !self.wanted.contains(&number) {
-            return decide(self.inner.as_mut(), chosen);
-        }
-        self.notes.listen(true);
-        let outcome = decide(self.inner.as_mut(), chosen);
-        self.notes.listen(false);
-        let told = Told {
-            free: machine.free_nodes().collect(),
-            down: machine.topology().nodes().filter(|&node| machine.is_down(node)).collect(),
-            account: self.notes.take(),
-            outcome: outcome.as_ref().map(|_| chosen.clone()).map_err(|refusal| *refusal),
-        };
-        self.told.insert(number, told);
-        outcome
+    pub fn new(inner: Box<dyn Allocator>, decisions: Arc<AtomicU64>, wanted: Vec<u64>) -> Self {
+        Self { inner, notes: Notes::heard(), decisions, wanted, told: HashMap::new() }
     }
 }
 
-impl Allocator for Listener {
+impl allocator::Decorator for Listener {
+    fn inner(&self) -> &dyn Allocator {
+        self.inner.as_ref()
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Allocator {
+        self.inner.as_mut()
+    }
+
+    /// What is asked on a copy is no decision.
+    fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
+        Some(inner)
+    }
+
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.inner.begin(&RunSetup { notes: self.notes.clone(), ..setup.clone() })
+    }
+
+    /// Makes a decision, and listens if it is one of those.
     fn allocate(
         &mut self,
         machine: &Machine,
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        self.decide(machine, chosen, |inner, chosen| inner.allocate(machine, request, chosen))
-    }
-
-    fn allocate_or_less(
-        &mut self,
-        machine: &Machine,
-        request: Request,
-        chosen: &mut Vec<NodeId>,
-    ) -> Result<Option<Reduction>, Refusal> {
-        self.decide(machine, chosen, |inner, chosen| {
-            inner.allocate_or_less(machine, request, chosen)
-        })
-    }
-
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        self.inner.largest_allocation(request)
-    }
-
-    fn can_serve(&mut self, request: Request) -> bool {
-        self.inner.can_serve(request)
-    }
-
-    fn turns_away(&self) -> bool {
-        self.inner.turns_away()
-    }
-
-    fn expect(&mut self, sizes: &[u32]) -> Result<(), String> {
-        self.inner.expect(sizes)
-    }
-
-    fn queued(&mut self, request: Request) {
-        self.inner.queued(request);
-    }
-
-    fn left(&mut self, request: Request) {
-        self.inner.left(request);
-    }
-
-    fn least(&self, request: Request) -> u32 {
-        self.inner.least(request)
-    }
-
-    fn least_now(&self, request: Request) -> u32 {
-        self.inner.least_now(request)
-    }
-
-    fn folds(&self) -> bool {
-        self.inner.folds()
-    }
-
-    fn folding(&self) -> Folding {
-        self.inner.folding()
-    }
-
-    fn refused_sizes(&self) -> Option<u64> {
-        self.inner.refused_sizes()
-    }
-
-    fn hosts(&self) -> Option<Hosts> {
-        self.inner.hosts()
-    }
-
-    fn observe(&mut self, utilization: &[f64]) {
-        self.inner.observe(utilization);
-    }
-
-    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.inner.released(machine, nodes);
-    }
-
-    fn census(&self) -> Option<Census> {
-        self.inner.census()
-    }
-
-    fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
-        self.inner.tied_sets(machine, request)
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        self.inner.keeps_schedule()
-    }
-
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
-        self.inner.copy()
-    }
-
-    fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
-        self.inner.refusal_covers(refused, asked)
-    }
-
-    fn refusals_last(&self) -> bool {
-        self.inner.refusals_last()
-    }
-
-    fn chooses_by_free(&self) -> bool {
-        self.inner.chooses_by_free()
-    }
-
-    fn blocked(&self) -> Option<[u64; 2]> {
-        self.inner.blocked()
-    }
-
-    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.inner.withdrawn(machine, nodes);
-    }
-
-    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.inner.restored(machine, nodes);
-    }
-
-    fn takes_outages(&self) -> bool {
-        self.inner.takes_outages()
-    }
-
-    fn reset(&mut self) {
-        self.inner.reset();
-    }
-
-    fn stopped_by(&mut self, stop: &Stop) {
-        self.inner.stopped_by(stop);
+        let number = self.decisions.fetch_add(1, Ordering::Relaxed) + 1;
+        if !self.wanted.contains(&number) {
+            return self.inner.allocate(machine, request, chosen);
+        }
+        self.notes.listen(true);
+        let outcome = self.inner.allocate(machine, request, chosen);
+        self.notes.listen(false);
+        let told = Told {
+            free: machine.free_nodes().collect(),
+            down: machine.topology().nodes().filter(|&node| machine.is_down(node)).collect(),
+            account: self.notes.take(),
+            outcome: outcome.map(|()| chosen.clone()),
+        };
+        self.told.insert(number, told);
+        outcome
     }
 }

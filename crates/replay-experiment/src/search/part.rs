@@ -166,7 +166,6 @@ impl Part {
         let topology = &self.trace.topology;
         let jobs = &self.trace.workload.jobs;
         let mut allocator = allocator.build(topology, 0)?;
-        allocator.stopped_by(watch.stop);
         let mut locality = Locality::new(topology);
         let mut sum = Sum::new(self, reach);
         if reach.decisions == 0 {

@@ -57,7 +57,6 @@ pub fn sample(
     // Whatever draws has a seed of its own in every replication.
     let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut allocator = point.allocator.build(&point.topology, own_seed)?;
-    allocator.stopped_by(stop);
     let paced = Paced(Pace::new(watch, stream.jobs.len()).counted());
     let of_messages = matches!(point.life, Life::Messages(_));
     let distances = Distances::new(&point.topology, &stream.jobs, of_messages);

@@ -13,10 +13,10 @@ use super::{AFL, defect};
 use crate::claim::claim;
 use crate::exchange::with_swaps;
 use crate::{Check, Tolerance, VerifyError};
-use replay_core::allocator::Request;
 use replay_core::allocator::hypercube::cube::Cube;
 use replay_core::allocator::hypercube::mesh::Mesh;
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::{MachineEvent, Request};
 use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
 
@@ -96,7 +96,7 @@ fn meeting_jobs(strategy: &str) -> Result<usize, VerifyError> {
                 // The large one stays.
                 let (nodes, _) = running.swap_remove(random.random_range(1..running.len()));
                 machine.release(&nodes);
-                allocator.released(&machine, &nodes);
+                allocator.on_event(&machine, MachineEvent::Released(&nodes));
             }
             shape = SHAPES[random.random_range(0..SHAPES.len())];
         }

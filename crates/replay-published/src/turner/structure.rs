@@ -101,7 +101,7 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let held = |name: &str| {
         let spec: AllocatorSpec = name.parse().map_err(defect)?;
         let mut allocator = spec.build(&machine, 0).map_err(defect)?;
-        Ok::<f64, VerifyError>(allocator.largest_allocation(request) as f64)
+        Ok::<f64, VerifyError>(allocator.bounds(request).max_processors as f64)
     };
     let left = |x: u32, y: u32| {
         let mut cubes = Vec::new();

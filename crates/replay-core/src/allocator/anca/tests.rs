@@ -16,7 +16,7 @@ fn places(
     let mut anca = Anca::new(grid(machine), options);
     let mut chosen = Vec::new();
     anca.allocate(machine, request(sides), &mut chosen)?;
-    let each = chosen.len() / anca.census().expect("units").blocks as usize;
+    let each = chosen.len() / anca.stats().census.expect("units").blocks as usize;
     let corner = |node: &NodeId| grid(machine).coord(*node);
     let whole = |nodes: &[NodeId]| SubMesh::spanning(corner(&nodes[0]), corner(&nodes[each - 1]));
     Ok(chosen.chunks(each).map(whole).collect())
@@ -80,14 +80,14 @@ fn the_busy_list_counts_sub_meshes() {
     anca.allocate(&machine, request([2, 1, 1]), &mut second).expect("one fits");
     machine.occupy(&second);
     assert_eq!(
-        (anca.census().expect("units").blocks, anca.census().expect("units").busy_list),
+        (anca.stats().census.expect("units").blocks, anca.stats().census.expect("units").busy_list),
         (1, 3)
     );
     machine.release(&first);
-    anca.released(&machine, &first);
-    assert_eq!(anca.census().expect("units").busy_list, 1);
-    anca.reset();
-    assert_eq!(anca.census(), Some(Census::default()));
+    anca.on_event(&machine, MachineEvent::Released(&first));
+    assert_eq!(anca.stats().census.expect("units").busy_list, 1);
+    anca.begin(&RunSetup::default()).expect("it works");
+    assert_eq!(anca.stats().census, Some(Census::default()));
 }
 
 /// The definition, one frame after the other.

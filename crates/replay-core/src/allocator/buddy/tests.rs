@@ -38,7 +38,7 @@ fn a_job_gets_the_square_that_holds_its_longer_side() {
         let (mut machine, mut buddy) = on("8x8");
         let nodes = start(&mut machine, &mut buddy, request).expect("all are free");
         assert_eq!(nodes.len(), processors, "{request:?}");
-        assert_eq!(buddy.census().expect("units").blocks, 1);
+        assert_eq!(buddy.stats().census.expect("units").blocks, 1);
     }
 }
 
@@ -72,10 +72,10 @@ fn refusals_say_why() {
     let refused = start(&mut machine, &mut buddy, shaped(5, 1));
     assert_eq!(refused, Err(Refusal::Fragmented));
     machine.release(&first);
-    buddy.released(&machine, &first);
+    buddy.on_event(&machine, MachineEvent::Released(&first));
     assert!(start(&mut machine, &mut buddy, Request::of_size(16)).is_ok());
-    buddy.reset();
-    assert_eq!(buddy.census(), Some(Census::default()));
+    buddy.begin(&RunSetup::default()).expect("it works");
+    assert_eq!(buddy.stats().census, Some(Census::default()));
     let mut machine = Machine::new("4x4".parse().expect("a mesh"));
     assert!(start(&mut machine, &mut buddy, Request::of_size(16)).is_ok());
 }
@@ -90,7 +90,7 @@ fn four_free_processors_are_no_square() {
     // One in every quarter.
     for nodes in held.iter().filter(|nodes| grid.coord(nodes[0])[..2].iter().all(|p| p % 2 == 0)) {
         machine.release(nodes);
-        buddy.released(&machine, nodes);
+        buddy.on_event(&machine, MachineEvent::Released(nodes));
     }
     assert_eq!(machine.free_count(), 4);
     let refused = start(&mut machine, &mut buddy, Request::of_size(4));
@@ -123,7 +123,7 @@ proptest! {
             if end && !held.is_empty() {
                 let nodes = held.swap_remove((share * held.len() as f64) as usize);
                 machine.release(&nodes);
-                buddy.released(&machine, &nodes);
+                buddy.on_event(&machine, MachineEvent::Released(&nodes));
             }
             let side = w.max(h).next_power_of_two();
             let free = |side: u16, x: u16, y: u16| {
@@ -148,11 +148,11 @@ proptest! {
                 }
                 Err(_) => prop_assert_eq!(expected, None),
             }
-            prop_assert_eq!(buddy.census().expect("units").busy_list as usize, held.len());
+            prop_assert_eq!(buddy.stats().census.expect("units").busy_list as usize, held.len());
         }
         for nodes in held {
             machine.release(&nodes);
-            buddy.released(&machine, &nodes);
+            buddy.on_event(&machine, MachineEvent::Released(&nodes));
         }
         prop_assert_eq!(buddy.records.free(4), 1);
     }

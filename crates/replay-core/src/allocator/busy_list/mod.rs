@@ -32,9 +32,11 @@ pub(in crate::allocator) use names::{ENGINE, MESH};
 
 use super::notes::{self, Notes};
 use super::submesh::{ShapeRule, Shapes, Shaping, SubMesh, volume};
-use super::{Allocator, Census, Engine, Refusal, Request};
+use super::{
+    Allocator, Bounds, Capabilities, Census, Engine, MachineEvent, Refusal, Request, RunSetup,
+    Stats,
+};
 use crate::machine::Machine;
-use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 use placer::Placer;
 
@@ -106,24 +108,12 @@ pub(in crate::allocator) fn told(
 }
 
 impl Allocator for BusyListAllocator {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
-    }
-
-    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.placer.enter_each(nodes);
-    }
-
-    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.placer.release(nodes);
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.placer.stopped_by(&setup.stop);
+        self.placer.reset();
+        self.blocks = 0;
+        Ok(())
     }
 
     fn allocate(
@@ -152,46 +142,50 @@ impl Allocator for BusyListAllocator {
         Ok(())
     }
 
-    fn refusals_last(&self) -> bool {
-        true
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) => {
+                self.placer.release(nodes);
+            }
+            MachineEvent::NodesDown(nodes) => {
+                self.placer.enter_each(nodes);
+            }
+            MachineEvent::NodesUp(nodes) => {
+                self.placer.release(nodes);
+            }
+            _ => {}
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            refusals_last: true,
+            forgets_when_empty: true,
+            supports_outages: true,
+            ..Capabilities::coupled()
+        }
+    }
+
+    fn bounds(&mut self, request: Request) -> Bounds {
+        Bounds::up_to(self.shapes.largest(request), request)
+    }
+
+    fn stats(&self) -> Stats {
+        let census = Census {
+            blocks: self.blocks,
+            busy_list: self.placer.units(),
+            searches: 0,
+            operations: self.placer.subtractions(),
+        };
+        Stats { census: Some(census), ..Stats::default() }
     }
 
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         self.placer.covers(&mut self.shapes, refused, asked)
     }
 
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        self.shapes.largest(request)
-    }
-
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.placer.release(nodes);
-    }
-
-    fn census(&self) -> Option<Census> {
-        Some(Census {
-            blocks: self.blocks,
-            busy_list: self.placer.units(),
-            searches: 0,
-            operations: self.placer.subtractions(),
-        })
-    }
-
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         Some(Box::new(self.clone()))
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn reset(&mut self) {
-        self.placer.reset();
-        self.blocks = 0;
-    }
-
-    fn stopped_by(&mut self, stop: &Stop) {
-        self.placer.stopped_by(stop);
     }
 }
 

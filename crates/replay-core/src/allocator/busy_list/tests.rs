@@ -101,8 +101,8 @@ fn a_whole_machine_goes_and_comes_back() {
             assert_eq!(chosen, nodes(&grid, &origin));
             assert_eq!(
                 (
-                    allocator.census().expect("units").blocks,
-                    allocator.census().expect("units").busy_list
+                    allocator.stats().census.expect("units").blocks,
+                    allocator.stats().census.expect("units").busy_list
                 ),
                 (1, 1)
             );
@@ -110,8 +110,8 @@ fn a_whole_machine_goes_and_comes_back() {
             let refused = allocator.allocate(&machine, Request::of_size(1), &mut Vec::new());
             assert_eq!(refused, Err(Refusal::TooFewFree));
             machine.release(&chosen);
-            allocator.released(&machine, &chosen);
-            assert_eq!(allocator.census().expect("units").busy_list, 0);
+            allocator.on_event(&machine, MachineEvent::Released(&chosen));
+            assert_eq!(allocator.stats().census.expect("units").busy_list, 0);
         }
     }
 }
@@ -203,7 +203,7 @@ proptest! {
             if end && !jobs.is_empty() {
                 let job = jobs.swap_remove(which.index(jobs.len()));
                 machine.release(&job);
-                allocator.released(&machine, &job);
+                allocator.on_event(&machine, MachineEvent::Released(&job));
             }
             let mut chosen = Vec::new();
             if allocator.allocate(&machine, shaped(sides), &mut chosen).is_ok() {
@@ -211,13 +211,13 @@ proptest! {
                 machine.occupy(&chosen);
                 jobs.push(chosen);
             }
-            prop_assert_eq!(allocator.census().expect("units").busy_list as usize, jobs.len());
+            prop_assert_eq!(allocator.stats().census.expect("units").busy_list as usize, jobs.len());
         }
         for job in jobs {
             machine.release(&job);
-            allocator.released(&machine, &job);
+            allocator.on_event(&machine, MachineEvent::Released(&job));
         }
-        prop_assert_eq!(allocator.census().expect("units").busy_list, 0);
+        prop_assert_eq!(allocator.stats().census.expect("units").busy_list, 0);
         prop_assert_eq!(machine.free_count(), machine.processors());
     }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::literal::CentreRule;
 use super::options::{CentreOptions, ShellOrder};
 use super::tie::{TieVector, WallRule};
-use crate::allocator::{Allocator, Request};
+use crate::allocator::{Allocator, Request, RunSetup};
 use crate::machine::Machine;
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
@@ -85,6 +85,8 @@ pub fn agrees(
     mut machine: Machine,
     shares: &[f64],
 ) -> Result<(), TestCaseError> {
+    let setup = RunSetup { count_ties: true, ..RunSetup::default() };
+    prop_assert_eq!(fast.begin(&setup), Ok(()));
     for share in shares {
         let free = machine.free_count();
         if free == 0 {
@@ -98,7 +100,7 @@ pub fn agrees(
             let expected = rule.choose(&machine, grid, size).map(|winner| sorted(winner.nodes));
             prop_assert_eq!(Some(sorted(chosen.clone())), expected);
             let tied = rule.tied_sets(&machine, grid, size);
-            prop_assert_eq!(fast.tied_sets(&machine, request), Some(tied));
+            prop_assert_eq!(fast.stats().tied_sets, Some(tied));
         }
         // The next decision follows on the state this one leaves.
         machine.occupy(&chosen);

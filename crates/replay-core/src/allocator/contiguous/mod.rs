@@ -28,7 +28,9 @@ pub mod scan;
 use self::frames::Frames;
 use super::notes::{self, Listing, Notes, count};
 use super::submesh::{Shapes, Shaping, SubMesh, volume};
-use super::{Allocator, Census, Refusal, Request};
+use super::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 
@@ -171,12 +173,12 @@ fn tell(
 }
 
 impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.census = Census::default();
+        self.frames.operations = 0;
+        self.choice.reset();
+        Ok(())
     }
 
     fn allocate(
@@ -191,42 +193,37 @@ impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
         Ok(())
     }
 
-    fn refusals_last(&self) -> bool {
-        C::FINDS_ALL
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        if let MachineEvent::Released(_) = event {
+            self.census.busy_list = self.census.busy_list.saturating_sub(1);
+        }
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            refusals_last: C::FINDS_ALL,
+            chooses_by_free: true,
+            forgets_when_empty: true,
+            supports_outages: true,
+            ..Capabilities::coupled()
+        }
+    }
+
+    fn bounds(&mut self, request: Request) -> Bounds {
+        Bounds::up_to(self.shapes.largest(request), request)
+    }
+
+    fn stats(&self) -> Stats {
+        let census = Census { operations: self.frames.operations, ..self.census };
+        Stats { census: Some(census), ..Stats::default() }
     }
 
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         C::FINDS_ALL && self.shapes.cover(refused, asked)
     }
 
-    fn chooses_by_free(&self) -> bool {
-        true
-    }
-
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        self.shapes.largest(request)
-    }
-
-    fn released(&mut self, _machine: &Machine, _nodes: &[NodeId]) {
-        self.census.busy_list = self.census.busy_list.saturating_sub(1);
-    }
-
-    fn census(&self) -> Option<Census> {
-        Some(Census { operations: self.frames.operations, ..self.census })
-    }
-
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         Some(Box::new(self.clone()))
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn reset(&mut self) {
-        self.census = Census::default();
-        self.frames.operations = 0;
-        self.choice.reset();
     }
 }
 

@@ -82,16 +82,16 @@ fn an_empty_mesh_is_filled_from_the_origin_and_a_full_one_refuses() {
                 allocator.allocate(&machine, request(whole), &mut chosen).expect("all is free");
                 machine.occupy(&chosen);
                 assert_eq!(
-                    (machine.free_count(), allocator.census().expect("units").blocks),
+                    (machine.free_count(), allocator.stats().census.expect("units").blocks),
                     (0, 1)
                 );
-                assert_eq!(allocator.census().expect("units").busy_list, 1, "{name}");
+                assert_eq!(allocator.stats().census.expect("units").busy_list, 1, "{name}");
                 let mut more = Vec::new();
                 let refusal = allocator.allocate(&machine, request([1; 3]), &mut more);
                 assert_eq!((refusal, more.len()), (Err(Refusal::TooFewFree), 0));
                 machine.release(&chosen);
-                allocator.released(&machine, &chosen);
-                assert_eq!(allocator.census().expect("units").busy_list, 0, "{name}");
+                allocator.on_event(&machine, MachineEvent::Released(&chosen));
+                assert_eq!(allocator.stats().census.expect("units").busy_list, 0, "{name}");
             }
         }
     }
@@ -143,7 +143,7 @@ fn three_jobs_in_three_dimensions() {
         for (sides, place) in expected {
             assert_eq!(serve(allocator.as_mut(), &mut machine, sides), Some(place), "{name}");
         }
-        assert_eq!(allocator.census().expect("units").busy_list, 3);
+        assert_eq!(allocator.stats().census.expect("units").busy_list, 3);
     }
 }
 
@@ -159,7 +159,7 @@ fn frame_sliding_passes_over_free_frames() {
     assert_eq!(refused, Err(Refusal::Fragmented));
     // 6 rows packed, 6 words combined for each of two steps along x and one along y, and
     // the frames at (1, 0) and (1, 2).
-    assert_eq!(sliding.census().expect("units").operations, 6 + 3 * 6 + 2);
+    assert_eq!(sliding.stats().census.expect("units").operations, 6 + 3 * 6 + 2);
     // From wall to wall: (1, 0), (3, 0), (0, 2), (3, 2).
     assert_eq!(choice("frame-sliding", &machine, sides), Some(([3, 2, 0], sides)));
 }
@@ -308,14 +308,14 @@ fn the_literal_engine_counts_its_loops() {
     allocator.allocate(&machine, request([2, 2, 1]), &mut chosen).expect("all is free");
     machine.occupy(&chosen);
     // One base, four in its frame, four marked.
-    assert_eq!(allocator.census().expect("units").operations, 9);
+    assert_eq!(allocator.stats().census.expect("units").operations, 9);
     let refused = allocator.allocate(&machine, request([2, 2, 1]), &mut Vec::new());
     assert_eq!(refused, Err(Refusal::Fragmented));
     // Nine bases; five are free, with frames cut to 2, 2, 2, 2 and 1 processors.
-    assert_eq!(allocator.census().expect("units").operations, 9 + 9 + 9);
+    assert_eq!(allocator.stats().census.expect("units").operations, 9 + 9 + 9);
     machine.release(&chosen);
-    allocator.released(&machine, &chosen);
-    assert_eq!(allocator.census().expect("units").operations, 9 + 9 + 9 + 9);
-    allocator.reset();
-    assert_eq!(allocator.census(), Some(Census::default()));
+    allocator.on_event(&machine, MachineEvent::Released(&chosen));
+    assert_eq!(allocator.stats().census.expect("units").operations, 9 + 9 + 9 + 9);
+    allocator.begin(&RunSetup::default()).expect("it works");
+    assert_eq!(allocator.stats().census, Some(Census::default()));
 }

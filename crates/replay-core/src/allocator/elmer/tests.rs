@@ -72,7 +72,8 @@ fn busy_hosts_are_not_free_in_version_2() {
         let mut table = Slots::new(6, 2);
         let mut elmer = table.elmer(HostSelection { threshold: Some(0.8), ..LITERAL });
         assert_eq!(table.ask(&mut elmer, 6), Some((0, vec![0, 1, 2, 3, 4, 5])));
-        elmer.observe(&[1.0, 0.9, 0.3, 0.3, 0.2, 0.0]);
+        elmer
+            .on_event(&table.machine, MachineEvent::HostsObserved(&[1.0, 0.9, 0.3, 0.3, 0.2, 0.0]));
         assert_eq!(table.ask(&mut elmer, size), expected);
     }
 }
@@ -91,7 +92,7 @@ fn every_free_host_is_drawn_equally_often() {
     assert_eq!(hits[2], 0);
     // 2400 expected each, standard deviation 38.
     assert!(hits.iter().enumerate().all(|(h, &n)| h == 2 || (2250..2550).contains(&n)), "{hits:?}");
-    elmer.reset();
+    elmer.begin(&RunSetup::default()).expect("it works");
     let again = Slots::new(6, 2).ask(&mut elmer, 3);
     assert_eq!(again, Slots::new(6, 2).ask(&mut Slots::new(6, 2).elmer(HostSelection::PLAIN), 3));
 }
@@ -126,7 +127,7 @@ proptest! {
         let most_idle = candidates.as_deref().map(|hosts| idle(hosts).min(size as usize));
         let selection = HostSelection { threshold, guarded, pick: Pick::Random };
         let mut elmer = Elmer::new(table.cluster, selection, Hosts::PLAIN, seed);
-        elmer.observe(&utilization);
+        elmer.on_event(&table.machine, MachineEvent::HostsObserved(&utilization));
         let before = table.machine.clone();
         let found = table.ask(&mut elmer, size);
         prop_assert_eq!(found.as_ref().map(|(level, _)| *level), expected);

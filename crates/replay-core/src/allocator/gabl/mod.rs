@@ -27,9 +27,10 @@ use super::busy_list::placer::Placer;
 use super::busy_list::told;
 use super::notes::Notes;
 use super::submesh::{SubMesh, volume};
-use super::{Allocator, Census, Engine, Refusal, Request};
+use super::{
+    Allocator, Capabilities, Census, Engine, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
-use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 
 /// The GABL allocator. A request without shape gets the most nearly square one of exactly
@@ -134,20 +135,12 @@ impl Gabl {
 }
 
 impl Allocator for Gabl {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
-    }
-
-    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.placer.enter_each(nodes);
-    }
-
-    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.placer.release(nodes);
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.placer.stopped_by(&setup.stop);
+        self.placer.reset();
+        (self.blocks, self.searches) = (0, 0);
+        Ok(())
     }
 
     fn allocate(
@@ -185,30 +178,33 @@ impl Allocator for Gabl {
         Ok(())
     }
 
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.placer.release(nodes);
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) => {
+                self.placer.release(nodes);
+            }
+            MachineEvent::NodesDown(nodes) => {
+                self.placer.enter_each(nodes);
+            }
+            MachineEvent::NodesUp(nodes) => {
+                self.placer.release(nodes);
+            }
+            _ => {}
+        }
     }
 
-    fn census(&self) -> Option<Census> {
-        Some(Census {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { forgets_when_empty: true, supports_outages: true, ..Capabilities::default() }
+    }
+
+    fn stats(&self) -> Stats {
+        let census = Census {
             blocks: self.blocks,
             busy_list: self.placer.units(),
             searches: self.searches,
             operations: self.placer.subtractions(),
-        })
-    }
-
-    fn reset(&mut self) {
-        self.placer.reset();
-        (self.blocks, self.searches) = (0, 0);
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn stopped_by(&mut self, stop: &Stop) {
-        self.placer.stopped_by(stop);
+        };
+        Stats { census: Some(census), ..Stats::default() }
     }
 }
 

@@ -20,7 +20,7 @@ fn parts(
     let request = Request::shaped(volume(sides) as u32, Some(sides));
     let mut chosen = Vec::new();
     gabl.allocate(&busy(&grid, held), request, &mut chosen)?;
-    let census = gabl.census().expect("sub-meshes");
+    let census = gabl.stats().census.expect("sub-meshes");
     let mut parts = Vec::new();
     let mut rest = chosen.as_slice();
     while let Some(&base) = rest.first() {
@@ -143,8 +143,8 @@ proptest! {
         let mut jobs: Vec<Vec<NodeId>> = Vec::new();
         let release = |gabl: &mut Gabl, literal: &mut Gabl, machine: &mut Machine, job: &[NodeId]| {
             machine.release(job);
-            gabl.released(machine, job);
-            literal.released(machine, job);
+            gabl.on_event(machine, MachineEvent::Released(job));
+            literal.on_event(machine, MachineEvent::Released(job));
         };
         for (share, event) in history {
             if event == 0 && !jobs.is_empty() {
@@ -162,15 +162,15 @@ proptest! {
             let mut same = Vec::new();
             prop_assert_eq!(literal.allocate(&machine, Request::of_size(size), &mut same), Ok(()));
             prop_assert_eq!(&chosen, &same);
-            prop_assert_eq!(gabl.census().expect("units").searches, literal.census().expect("units").searches);
-            prop_assert!(gabl.census().expect("units").operations <= literal.census().expect("units").operations);
+            prop_assert_eq!(gabl.stats().census.expect("units").searches, literal.stats().census.expect("units").searches);
+            prop_assert!(gabl.stats().census.expect("units").operations <= literal.stats().census.expect("units").operations);
             machine.occupy(&chosen);
             jobs.push(chosen);
         }
         for job in jobs {
             release(&mut gabl, &mut literal, &mut machine, &job);
         }
-        prop_assert_eq!(gabl.census().expect("units").busy_list, 0);
+        prop_assert_eq!(gabl.stats().census.expect("units").busy_list, 0);
         prop_assert_eq!(machine.free_count(), machine.processors());
     }
 
@@ -200,8 +200,8 @@ proptest! {
         distinct.dedup();
         prop_assert_eq!(distinct.len() as u64, if served { volume(sides) } else { 0 });
         prop_assert!(chosen.iter().all(|&node| machine.is_free(node)));
-        gabl.released(&machine, &chosen);
-        prop_assert_eq!(gabl.census().expect("units").busy_list as usize, held.len());
+        gabl.on_event(&machine, MachineEvent::Released(&chosen));
+        prop_assert_eq!(gabl.stats().census.expect("units").busy_list as usize, held.len());
     }
 }
 
@@ -217,5 +217,5 @@ fn a_strange_machine_is_refused() {
     let mut more = Vec::new();
     assert_eq!(gabl.allocate(&empty, Request::of_size(2), &mut more), Err(Refusal::Fragmented));
     assert!(more.is_empty());
-    assert_eq!(gabl.census().expect("units").busy_list, 2);
+    assert_eq!(gabl.stats().census.expect("units").busy_list, 2);
 }

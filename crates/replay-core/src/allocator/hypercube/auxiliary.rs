@@ -31,7 +31,9 @@ use super::lists::CubeLists;
 use super::mesh::Mesh;
 use super::sides::{Sides, SidesRule};
 use crate::allocator::notes::Notes;
-use crate::allocator::{Allocator, Census, Refusal, Request};
+use crate::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
 
@@ -173,16 +175,15 @@ impl<S: Subcubes> Auxiliary<S> {
 }
 
 impl<S: Subcubes> Allocator for Auxiliary<S> {
-    fn takes_outages(&self) -> bool {
-        true
-    }
-
-    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        points(nodes).for_each(|node| self.lose(node));
-    }
-
-    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        points(nodes).for_each(|node| self.subcubes.give(node));
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.subcubes.clear();
+        self.lists.clear();
+        self.owned.clear();
+        self.lent.clear();
+        self.jobs.fill(None);
+        self.census = Census::default();
+        Ok(())
     }
 
     fn allocate(
@@ -220,69 +221,60 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
         Ok(())
     }
 
-    fn can_serve(&mut self, request: Request) -> bool {
-        mesh_of(&mut self.sides, self.n, request, 1 << self.n).is_ok()
-    }
-
-    /// The mesh, which may be larger than the request by its rule.
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        match mesh_of(&mut self.sides, self.n, request, 1 << self.n) {
-            Ok(mesh) => u64::from(mesh.processors()),
-            Err(_) => u64::from(request.size),
-        }
-    }
-
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        // The node at the origin of the mesh is the base of its subcube.
-        let Some(base) = nodes.first() else { return };
-        let Some(holding) = self.jobs[base.index()].take() else { return };
-        let mut pieces = std::mem::take(&mut self.pieces);
-        holding.mesh.append_region(&mut pieces);
-        pieces.iter_mut().for_each(|cube| *cube = cube.within(holding.host));
-        while let Some(left) = self.owned.first(base.0) {
-            self.owned.remove(left);
-            let cube = self.lists.at(left);
-            self.lists.remove(cube);
-            pieces.push(cube);
-        }
-        self.coalescer.coalesce(&mut pieces);
-        let lender = self.settle(base.0);
-        for cube in pieces.drain(..) {
-            match lender {
-                Some(lender) => self.add(cube, lender),
-                None => {
-                    self.subcubes.give(cube);
-                    self.census.operations += 1;
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) => {
+                // The node at the origin of the mesh is the base of its subcube.
+                let Some(base) = nodes.first() else { return };
+                let Some(holding) = self.jobs[base.index()].take() else { return };
+                let mut pieces = std::mem::take(&mut self.pieces);
+                holding.mesh.append_region(&mut pieces);
+                pieces.iter_mut().for_each(|cube| *cube = cube.within(holding.host));
+                while let Some(left) = self.owned.first(base.0) {
+                    self.owned.remove(left);
+                    let cube = self.lists.at(left);
+                    self.lists.remove(cube);
+                    pieces.push(cube);
                 }
+                self.coalescer.coalesce(&mut pieces);
+                let lender = self.settle(base.0);
+                for cube in pieces.drain(..) {
+                    match lender {
+                        Some(lender) => self.add(cube, lender),
+                        None => {
+                            self.subcubes.give(cube);
+                            self.census.operations += 1;
+                        }
+                    }
+                }
+                self.pieces = pieces;
+                self.census.busy_list -= 1;
             }
+            MachineEvent::NodesDown(nodes) => {
+                points(nodes).for_each(|node| self.lose(node));
+            }
+            MachineEvent::NodesUp(nodes) => {
+                points(nodes).for_each(|node| self.subcubes.give(node));
+            }
+            _ => {}
         }
-        self.pieces = pieces;
-        self.census.busy_list -= 1;
     }
 
-    fn census(&self) -> Option<Census> {
-        Some(self.census)
+    fn capabilities(&self) -> Capabilities {
+        // What a job leaves of its subcube is smaller than what was free before.
+        let refusals_last = true;
+        Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }
 
-    /// What a job leaves of its subcube is smaller than what was free before.
-    fn refusals_last(&self) -> bool {
-        true
+    fn bounds(&mut self, request: Request) -> Bounds {
+        match mesh_of(&mut self.sides, self.n, request, 1 << self.n) {
+            // The mesh may be larger than the request by its rule.
+            Ok(mesh) => Bounds::up_to(mesh.processors().into(), request),
+            Err(_) => Bounds { servable: false, ..Bounds::exact(request) },
+        }
     }
 
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn reset(&mut self) {
-        self.subcubes.clear();
-        self.lists.clear();
-        self.owned.clear();
-        self.lent.clear();
-        self.jobs.fill(None);
-        self.census = Census::default();
+    fn stats(&self) -> Stats {
+        Stats { census: Some(self.census), ..Stats::default() }
     }
 }

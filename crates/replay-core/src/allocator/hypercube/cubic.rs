@@ -8,7 +8,9 @@ use super::cube::Cube;
 use super::mesh::Mesh;
 use super::sides::{Sides, SidesRule};
 use crate::allocator::notes::Notes;
-use crate::allocator::{Allocator, Census, Refusal, Request};
+use crate::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
 
@@ -112,20 +114,11 @@ pub fn subcube_in_words(mesh: Mesh, found: Option<Cube>, n: u32) -> String {
 }
 
 impl<S: Subcubes> Allocator for Cubic<S> {
-    fn takes_outages(&self) -> bool {
-        true
-    }
-
-    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        points(nodes).for_each(|node| self.subcubes.lose(node));
-    }
-
-    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        points(nodes).for_each(|node| self.subcubes.give(node));
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.subcubes.clear();
+        self.census = Census::default();
+        Ok(())
     }
 
     fn allocate(
@@ -147,42 +140,41 @@ impl<S: Subcubes> Allocator for Cubic<S> {
         Ok(())
     }
 
-    fn can_serve(&mut self, request: Request) -> bool {
-        mesh_of(&mut self.sides, self.n, request, 1 << self.n).is_ok()
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) => {
+                // The node at the origin of the mesh is the base of the subcube.
+                if let Some(base) = nodes.first() {
+                    self.subcubes.give(Cube { stars: self.held[base.index()], base: base.0 });
+                    self.census.busy_list -= 1;
+                    self.census.operations += 1;
+                }
+            }
+            MachineEvent::NodesDown(nodes) => {
+                points(nodes).for_each(|node| self.subcubes.lose(node));
+            }
+            MachineEvent::NodesUp(nodes) => {
+                points(nodes).for_each(|node| self.subcubes.give(node));
+            }
+            _ => {}
+        }
     }
 
-    /// The whole subcube.
-    fn largest_allocation(&mut self, request: Request) -> u64 {
+    fn capabilities(&self) -> Capabilities {
+        // Whatever subcubes a strategy recognizes, it takes one of them if one is free.
+        let refusals_last = true;
+        Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
+    }
+
+    fn bounds(&mut self, request: Request) -> Bounds {
         match mesh_of(&mut self.sides, self.n, request, 1 << self.n) {
-            Ok(mesh) => 1 << mesh.dimension(),
-            Err(_) => u64::from(request.size),
+            // The whole subcube.
+            Ok(mesh) => Bounds::up_to(1 << mesh.dimension(), request),
+            Err(_) => Bounds { servable: false, ..Bounds::exact(request) },
         }
     }
 
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        // The node at the origin of the mesh is the base of the subcube.
-        if let Some(base) = nodes.first() {
-            self.subcubes.give(Cube { stars: self.held[base.index()], base: base.0 });
-            self.census.busy_list -= 1;
-            self.census.operations += 1;
-        }
-    }
-
-    fn census(&self) -> Option<Census> {
-        Some(self.census)
-    }
-
-    /// Whatever subcubes a strategy recognizes, it takes one of them if one is free.
-    fn refusals_last(&self) -> bool {
-        true
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn reset(&mut self) {
-        self.subcubes.clear();
-        self.census = Census::default();
+    fn stats(&self) -> Stats {
+        Stats { census: Some(self.census), ..Stats::default() }
     }
 }

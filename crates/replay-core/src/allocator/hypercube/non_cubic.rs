@@ -18,7 +18,9 @@ use super::cube::Cube;
 use super::cubic::{Subcubes, points};
 use super::free_list::FreeList;
 use crate::allocator::notes::Notes;
-use crate::allocator::{Allocator, Census, Refusal, Request};
+use crate::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
 
@@ -90,16 +92,11 @@ fn rounded(size: u32, ones: u32) -> u32 {
 }
 
 impl Allocator for NonCubic {
-    fn takes_outages(&self) -> bool {
-        true
-    }
-
-    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        points(nodes).for_each(|node| self.list.lose(node));
-    }
-
-    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        points(nodes).for_each(|node| self.list.give(node));
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.list.clear();
+        self.census = Census::default();
+        Ok(())
     }
 
     fn allocate(
@@ -144,45 +141,41 @@ impl Allocator for NonCubic {
         Ok(())
     }
 
-    fn can_serve(&mut self, request: Request) -> bool {
-        rounded(request.size, self.cubes) <= 1 << self.n
-    }
-
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        u64::from(rounded(request.size, self.cubes))
-    }
-
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        let mut next = 0;
-        while let Some(base) = nodes.get(next) {
-            let cube = Cube { stars: self.held[base.index()], base: base.0 };
-            self.list.give(cube);
-            next += cube.processors();
-            self.census.busy_list -= 1;
-            self.census.operations += 1;
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) => {
+                let mut next = 0;
+                while let Some(base) = nodes.get(next) {
+                    let cube = Cube { stars: self.held[base.index()], base: base.0 };
+                    self.list.give(cube);
+                    next += cube.processors();
+                    self.census.busy_list -= 1;
+                    self.census.operations += 1;
+                }
+            }
+            MachineEvent::NodesDown(nodes) => {
+                points(nodes).for_each(|node| self.list.lose(node));
+            }
+            MachineEvent::NodesUp(nodes) => {
+                points(nodes).for_each(|node| self.list.give(node));
+            }
+            _ => {}
         }
     }
 
-    fn census(&self) -> Option<Census> {
-        Some(self.census)
+    fn capabilities(&self) -> Capabilities {
+        // A subcube that must be next to another one may be missed because the first was taken elsewhere.
+        let refusals_last = !self.adjacent;
+        Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }
 
-    /// A subcube that must be next to another one may be missed because the first was taken elsewhere.
-    fn refusals_last(&self) -> bool {
-        !self.adjacent
+    fn bounds(&mut self, request: Request) -> Bounds {
+        let rounded = rounded(request.size, self.cubes);
+        Bounds { servable: rounded <= 1 << self.n, ..Bounds::up_to(rounded.into(), request) }
     }
 
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn reset(&mut self) {
-        self.list.clear();
-        self.census = Census::default();
+    fn stats(&self) -> Stats {
+        Stats { census: Some(self.census), ..Stats::default() }
     }
 }
 

@@ -29,7 +29,7 @@ use self::records::Records;
 use super::notes::{self, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::SubMesh;
-use super::{Allocator, Census, Refusal, Request};
+use super::{Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Grid, NodeId, Topology};
@@ -101,20 +101,12 @@ impl Mbs {
 }
 
 impl Allocator for Mbs {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
-    }
-
-    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.records.carve_each(nodes);
-    }
-
-    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.records.release(nodes);
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        self.records.reset();
+        self.blocks_at.fill(0);
+        self.census = Census::default();
+        Ok(())
     }
 
     fn allocate(
@@ -173,25 +165,31 @@ impl Allocator for Mbs {
         Ok(())
     }
 
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.records.release(nodes);
-        if let Some(first) = nodes.first() {
-            self.census.busy_list -= std::mem::take(&mut self.blocks_at[first.index()]);
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) => {
+                self.records.release(nodes);
+                if let Some(first) = nodes.first() {
+                    self.census.busy_list -= std::mem::take(&mut self.blocks_at[first.index()]);
+                }
+            }
+            MachineEvent::NodesDown(nodes) => {
+                self.records.carve_each(nodes);
+            }
+            MachineEvent::NodesUp(nodes) => {
+                self.records.release(nodes);
+            }
+            _ => {}
         }
     }
 
-    fn census(&self) -> Option<Census> {
-        Some(Census { operations: self.records.operations(), ..self.census })
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { forgets_when_empty: true, supports_outages: true, ..Capabilities::default() }
     }
 
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn reset(&mut self) {
-        self.records.reset();
-        self.blocks_at.fill(0);
-        self.census = Census::default();
+    fn stats(&self) -> Stats {
+        let census = Census { operations: self.records.operations(), ..self.census };
+        Stats { census: Some(census), ..Stats::default() }
     }
 }
 

@@ -35,13 +35,13 @@ impl Bench {
 
     fn end(&mut self, nodes: &[NodeId]) {
         self.machine.release(nodes);
-        self.mbs.released(&self.machine, nodes);
+        self.mbs.on_event(&self.machine, MachineEvent::Released(nodes));
     }
 
     /// Starts a job and names the blocks it got: `sides` are their sides in order.
     fn bases(&mut self, size: u32, sides: &[u16]) -> (Vec<Unit>, Vec<NodeId>) {
         let nodes = self.start(size);
-        assert_eq!(self.mbs.census().expect("units").blocks as usize, sides.len());
+        assert_eq!(self.mbs.stats().census.expect("units").blocks as usize, sides.len());
         let mut rest = nodes.as_slice();
         let mut units = Vec::new();
         for &side in sides {
@@ -81,12 +81,12 @@ fn three_jobs_on_8x8() {
         assert_eq!(second, squares([(4, 4, 0)]));
         let (third, c) = bench.bases(9, &[2, 2, 1]);
         assert_eq!(third, squares([(2, 2, 2), (2, 0, 4), (1, 0, 3)]));
-        assert_eq!(bench.mbs.census().expect("units").busy_list, 8);
+        assert_eq!(bench.mbs.stats().census.expect("units").busy_list, 8);
         for nodes in [b, a, c] {
             bench.end(&nodes);
         }
         assert_eq!(bench.free(), [vec![], vec![], vec![], squares([(8, 0, 0)])]);
-        assert_eq!(bench.mbs.census().expect("units").busy_list, 0);
+        assert_eq!(bench.mbs.stats().census.expect("units").busy_list, 0);
     }
 }
 
@@ -170,13 +170,13 @@ fn reset_forgets_the_machine() {
     let mut bench = Bench::new("12x10", Mbs::classic);
     let first = bench.start(77);
     bench.start(20);
-    bench.mbs.reset();
-    assert_eq!(bench.mbs.census(), Some(Census::default()));
+    bench.mbs.begin(&RunSetup::default()).expect("it works");
+    assert_eq!(bench.mbs.stats().census, Some(Census::default()));
     bench.machine = Machine::new("12x10".parse().expect("a mesh"));
     assert_eq!(bench.start(77), first);
     bench.end(&first);
     assert_eq!(bench.start(120).len(), 120);
-    assert_eq!(bench.mbs.census().expect("units").blocks, 9, "the initial blocks");
+    assert_eq!(bench.mbs.stats().census.expect("units").blocks, 9, "the initial blocks");
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn cubes_fall_into_octets() {
     let mut bench = Bench::new("4x4x4", Mbs::classic);
     let nodes = bench.start(10);
     let coords: Vec<_> = nodes.iter().map(|&node| bench.grid.coord(node)).collect();
-    assert_eq!(bench.mbs.census().expect("units").blocks, 3);
+    assert_eq!(bench.mbs.stats().census.expect("units").blocks, 3);
     assert_eq!(coords[..3], [[0, 0, 0], [1, 0, 0], [0, 1, 0]]);
     assert_eq!(coords[7..], [[1, 1, 1], [2, 0, 0], [3, 0, 0]]);
 }
@@ -229,11 +229,11 @@ proptest! {
                 let mut expected = Vec::new();
                 units.iter().for_each(|unit| unit.append_to(&bench.grid, &mut expected));
                 prop_assert_eq!(&nodes, &expected);
-                prop_assert_eq!(bench.mbs.census().expect("units").blocks as usize, units.len());
+                prop_assert_eq!(bench.mbs.stats().census.expect("units").blocks as usize, units.len());
                 held.push((units, nodes));
             }
             let units: usize = held.iter().map(|(units, _)| units.len()).sum();
-            prop_assert_eq!(bench.mbs.census().expect("units").busy_list as usize, units);
+            prop_assert_eq!(bench.mbs.stats().census.expect("units").busy_list as usize, units);
             for class in 0..bench.mbs.records.forest().classes() {
                 let volume = bench.mbs.records.forest().volume(class);
                 let expected: Vec<_> = plain.free.get(&volume).into_iter().flat_map(|l| l.values().copied()).collect();
@@ -293,7 +293,7 @@ proptest! {
                 let expected: Vec<_> = maximal.map(|block| forest.area(block)).collect();
                 prop_assert_eq!(bench.mbs.records.free_blocks(class).collect::<Vec<_>>(), expected);
             }
-            prop_assert_eq!(bench.mbs.census().expect("units").busy_list as usize, held.len());
+            prop_assert_eq!(bench.mbs.stats().census.expect("units").busy_list as usize, held.len());
         }
     }
 }

@@ -36,7 +36,10 @@ fn jobs_get_whole_units() {
     let third = corners(&mut midplane, &mut machine, Request::of_size(1));
     assert_eq!(third, [[0, 0, 8], [7, 7, 15]]);
     assert_eq!(
-        (midplane.census().expect("units").blocks, midplane.census().expect("units").busy_list),
+        (
+            midplane.stats().census.expect("units").blocks,
+            midplane.stats().census.expect("units").busy_list
+        ),
         (1, 3)
     );
     // Three midplanes are free, in a corner and a row.

@@ -34,7 +34,7 @@ impl Bench {
 
     fn end(&mut self, nodes: &[NodeId]) {
         self.machine.release(nodes);
-        self.paging.released(&self.machine, nodes);
+        self.paging.on_event(&self.machine, MachineEvent::Released(nodes));
     }
 
     fn coords(&self, nodes: &[NodeId]) -> Vec<Coord> {
@@ -69,14 +69,14 @@ fn pages_are_taken_whole() {
     let coords = bench.coords(&nodes);
     assert_eq!([coords[0], coords[4], coords[8]], [[0, 0, 0], [2, 0, 0], [0, 2, 0]]);
     assert_eq!(coords[..4], [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]);
-    let census = bench.paging.census().expect("pages");
+    let census = bench.paging.stats().census.expect("pages");
     assert_eq!((census.blocks, census.busy_list, census.operations), (3, 3, 3));
-    assert!(!bench.paging.keeps_schedule());
+    assert!(!bench.paging.capabilities().keeps_schedule);
     let mut chosen = Vec::new();
     let refused = bench.paging.allocate(&bench.machine, Request::of_size(5), &mut chosen);
     assert_eq!((refused, chosen.len()), (Err(Refusal::TooFewFree), 0));
     bench.end(&nodes);
-    assert_eq!(bench.paging.census().expect("units").busy_list, 0);
+    assert_eq!(bench.paging.stats().census.expect("units").busy_list, 0);
 }
 
 /// The pages of V-PAG1 from the last taken to the first, each row-major.
@@ -95,8 +95,8 @@ fn pages_are_walked_against_the_order_of_allocation() {
 fn border_pages_count_what_they_hold() {
     // Pages of 4 x 4, 2 x 4 (right), 4 x 1 (top) and 2 x 1 (corner).
     let mut bench = Bench::new("6x5", Curve::RowMajor, 2);
-    let taken =
-        [17, 5].map(|size| (bench.start(size).len(), bench.paging.census().expect("units").blocks));
+    let taken = [17, 5]
+        .map(|size| (bench.start(size).len(), bench.paging.stats().census.expect("units").blocks));
     assert_eq!(taken, [(24, 2), (6, 2)]);
     assert_eq!(bench.machine.free_count(), 0);
 }
@@ -105,8 +105,8 @@ fn border_pages_count_what_they_hold() {
 fn reset_forgets_the_machine() {
     let mut bench = Bench::new("7x5", Curve::Snake, 1);
     let first = bench.start(11);
-    bench.paging.reset();
-    assert_eq!(bench.paging.census(), Some(Census::default()));
+    bench.paging.begin(&RunSetup::default()).expect("it works");
+    assert_eq!(bench.paging.stats().census, Some(Census::default()));
     bench.machine = Machine::new("7x5".parse().expect("a mesh"));
     assert_eq!(bench.start(11), first);
 }
@@ -191,7 +191,7 @@ proptest! {
             bench.end(&nodes);
         }
         prop_assert!(bench.paging.free.iter().eq(whole.iter().map(|&(page, _)| page)));
-        prop_assert_eq!(bench.paging.census().expect("units").busy_list, 0);
+        prop_assert_eq!(bench.paging.stats().census.expect("units").busy_list, 0);
     }
 
     /// Every processor lies on one page, at the place its coordinates say.

@@ -22,7 +22,7 @@
 //!
 //! A scheduler names a job and lets the strategy decide, so that every discipline that takes refusals
 //! works, whatever the speed-up. It sees a waiting job with the fewest processors on which it may run
-//! ([`Allocator::least`]): it names the head as soon as so many are free, and queues in order of size
+//! ([`Bounds::min_processors`]): it names the head as soon as so many are free, and queues in order of size
 //! go by them. What EASY promises its head is the size asked for; jobs that overtake it are backfilled
 //! by their estimate unfolded, so that one that is folded may delay the head. Conservative backfilling
 //! works with none of these strategies: it reserves processors and time when a job arrives, and how
@@ -47,9 +47,10 @@ pub use speedup::Speedup;
 
 use self::limit::InSystem;
 use super::notes::{self, Notes};
-use super::{Allocator, Census, Refusal, Request};
+use super::{
+    Allocator, Bounds, Capabilities, Decorator, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
-use crate::stop::Stop;
 use crate::topology::{NodeId, Topology};
 use crate::workload::Job;
 
@@ -99,6 +100,8 @@ pub struct Reduced {
     speedup: Speedup,
     topology: Topology,
     refused_sizes: u64,
+    /// That of the last allocation.
+    reduction: Option<Reduction>,
     in_system: InSystem,
     notes: Notes,
 }
@@ -112,12 +115,13 @@ impl Reduced {
         topology: &Topology,
     ) -> Self {
         Self {
-            folding: inner.folding(),
+            folding: inner.capabilities().folding,
             inner,
             rule,
             speedup,
             topology: topology.clone(),
             refused_sizes: 0,
+            reduction: None,
             in_system: InSystem::default(),
             notes: Notes::default(),
         }
@@ -149,6 +153,41 @@ impl Reduced {
         at
     }
 
+    /// The fewest processors of a request, ever and now.
+    fn least(&self, request: Request) -> (u32, u32) {
+        match self.rule {
+            Rule::Refused { most } => {
+                let mut at = Fold::none(request);
+                while at.steps < most && self.fold(&mut at) {}
+                (at.request.size, at.request.size)
+            }
+            Rule::Limit { dimension } => {
+                let size = self.limited(request, dimension).request.size;
+                (size, size)
+            }
+            Rule::Average => (1, self.limited(request, self.in_system.mean()).request.size),
+        }
+    }
+
+    /// Whether the inner strategy can serve one of the sizes that the request may get.
+    fn is_servable(&mut self, request: Request) -> bool {
+        let (most, mut at) = match self.rule {
+            Rule::Refused { most } => (most, Fold::none(request)),
+            Rule::Limit { dimension } => (0, self.limited(request, dimension)),
+            // The mean is not known yet.
+            Rule::Average => (u32::MAX, Fold::none(request)),
+        };
+        loop {
+            let fits = at.request.size as usize <= self.topology.processors();
+            if fits && self.inner.bounds(at.request).servable {
+                return true;
+            }
+            if at.steps >= most || !self.fold(&mut at) {
+                return false;
+            }
+        }
+    }
+
     fn reduction(&self, asked: Request, Fold { request, steps, ratio }: Fold) -> Option<Reduction> {
         let stretch = self.speedup.stretch(asked.size, request.size, ratio);
         (steps > 0).then_some(Reduction { request, folds: steps, stretch })
@@ -170,17 +209,34 @@ impl Fold {
     }
 }
 
-impl Allocator for Reduced {
-    fn takes_outages(&self) -> bool {
-        self.inner.takes_outages()
+impl Decorator for Reduced {
+    fn inner(&self) -> &dyn Allocator {
+        self.inner.as_ref()
     }
 
-    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.inner.withdrawn(machine, nodes);
+    fn inner_mut(&mut self) -> &mut dyn Allocator {
+        self.inner.as_mut()
     }
 
-    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.inner.restored(machine, nodes);
+    fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(Self {
+            inner,
+            rule: self.rule,
+            folding: self.folding,
+            speedup: self.speedup,
+            topology: self.topology.clone(),
+            refused_sizes: self.refused_sizes,
+            reduction: self.reduction,
+            in_system: self.in_system.clone(),
+            notes: Notes::default(),
+        }))
+    }
+
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.notes = setup.notes.clone();
+        (self.refused_sizes, self.reduction) = (0, None);
+        self.in_system = InSystem::default();
+        self.inner.begin(setup)
     }
 
     fn allocate(
@@ -189,15 +245,6 @@ impl Allocator for Reduced {
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        self.inner.allocate(machine, request, chosen)
-    }
-
-    fn allocate_or_less(
-        &mut self,
-        machine: &Machine,
-        request: Request,
-        chosen: &mut Vec<NodeId>,
-    ) -> Result<Option<Reduction>, Refusal> {
         let (most, mut at) = match self.rule {
             Rule::Refused { most } => (most, Fold::none(request)),
             Rule::Limit { dimension } => (0, self.limited(request, dimension)),
@@ -219,7 +266,10 @@ impl Allocator for Reduced {
                 false => self.inner.allocate(machine, at.request, chosen),
             };
             match outcome {
-                Ok(()) => return Ok(self.reduction(request, at)),
+                Ok(()) => {
+                    self.reduction = self.reduction(request, at);
+                    return Ok(());
+                }
                 Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
                 // Processors were free for one of its sizes.
                 Err(Refusal::Fragmented) => refusal = Refusal::Fragmented,
@@ -232,124 +282,53 @@ impl Allocator for Reduced {
         }
     }
 
-    fn expect(&mut self, sizes: &[u32]) -> Result<(), String> {
-        self.inner.expect(sizes)
-    }
-
-    fn queued(&mut self, request: Request) {
+    fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
         if self.rule == Rule::Average {
-            self.in_system.arrives(limit::dimension(request, &self.topology));
-        }
-    }
-
-    fn left(&mut self, request: Request) {
-        if self.rule == Rule::Average {
-            self.in_system.departs(limit::dimension(request, &self.topology));
-        }
-    }
-
-    fn least(&self, request: Request) -> u32 {
-        match self.rule {
-            Rule::Refused { most } => {
-                let mut at = Fold::none(request);
-                while at.steps < most && self.fold(&mut at) {}
-                at.request.size
-            }
-            Rule::Limit { dimension } => self.limited(request, dimension).request.size,
-            Rule::Average => 1,
-        }
-    }
-
-    fn least_now(&self, request: Request) -> u32 {
-        match self.rule {
-            Rule::Average => self.limited(request, self.in_system.mean()).request.size,
-            Rule::Refused { .. } | Rule::Limit { .. } => self.least(request),
-        }
-    }
-
-    /// At one of the sizes that it may get.
-    fn can_serve(&mut self, request: Request) -> bool {
-        let (most, mut at) = match self.rule {
-            Rule::Refused { most } => (most, Fold::none(request)),
-            Rule::Limit { dimension } => (0, self.limited(request, dimension)),
-            // The mean is not known yet.
-            Rule::Average => (u32::MAX, Fold::none(request)),
-        };
-        loop {
-            let fits = at.request.size as usize <= self.topology.processors();
-            if fits && self.inner.can_serve(at.request) {
-                return true;
-            }
-            if at.steps >= most || !self.fold(&mut at) {
-                return false;
+            let dimension = |request| limit::dimension(request, &self.topology);
+            match event {
+                MachineEvent::JobQueued(request) => self.in_system.arrives(dimension(request)),
+                MachineEvent::JobFinished(request) => self.in_system.departs(dimension(request)),
+                _ => {}
             }
         }
+        self.inner.on_event(machine, event);
     }
 
-    fn turns_away(&self) -> bool {
-        self.inner.turns_away()
+    fn capabilities(&self) -> Capabilities {
+        let inner = self.inner.capabilities();
+        Capabilities {
+            keeps_schedule: false,
+            // By the mean of the sizes in the system, arrivals change what a request is folded to.
+            refusals_last: inner.refusals_last && self.rule != Rule::Average,
+            // A job is folded by what was refused, and by the jobs in the system.
+            chooses_by_free: false,
+            forgets_when_empty: false,
+            folds: true,
+            ..inner
+        }
     }
 
-    fn largest_allocation(&mut self, request: Request) -> u64 {
+    fn bounds(&mut self, request: Request) -> Bounds {
+        let (least, now) = self.least(request);
         // A job that is larger than the machine is folded at least until it fits.
         let mut at = Fold::none(request);
         while at.request.size as usize > self.topology.processors() && self.fold(&mut at) {}
-        self.inner.largest_allocation(at.request)
-    }
-
-    fn hosts(&self) -> Option<super::elmer::Hosts> {
-        self.inner.hosts()
-    }
-
-    fn stopped_by(&mut self, stop: &Stop) {
-        self.inner.stopped_by(stop);
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-        self.inner.tells(notes);
-    }
-
-    fn observe(&mut self, utilization: &[f64]) {
-        self.inner.observe(utilization);
-    }
-
-    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.inner.released(machine, nodes);
-    }
-
-    fn census(&self) -> Option<Census> {
-        self.inner.census()
-    }
-
-    fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
-        self.inner.tied_sets(machine, request)
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    /// By the mean of the sizes in the system, arrivals change what a request is folded to.
-    fn refusals_last(&self) -> bool {
-        match self.rule {
-            Rule::Refused { .. } | Rule::Limit { .. } => self.inner.refusals_last(),
-            Rule::Average => false,
+        Bounds {
+            min_processors: least,
+            min_processors_now: now,
+            max_processors: self.inner.bounds(at.request).max_processors,
+            servable: self.is_servable(request),
         }
     }
 
-    fn folding(&self) -> Folding {
-        self.folding
+    /// A refused job was refused at other sizes, too.
+    fn refusal_covers(&mut self, _refused: Request, _asked: Request) -> bool {
+        false
     }
 
-    fn refused_sizes(&self) -> Option<u64> {
-        Some(self.refused_sizes)
-    }
-
-    fn reset(&mut self) {
-        self.inner.reset();
-        self.refused_sizes = 0;
-        self.in_system = InSystem::default();
+    fn stats(&self) -> Stats {
+        let refused_sizes = Some(self.refused_sizes);
+        Stats { refused_sizes, reduction: self.reduction, ..self.inner.stats() }
     }
 }
 

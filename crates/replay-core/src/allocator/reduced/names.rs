@@ -69,11 +69,12 @@ impl AllocatorOptions for ReducedOptions {
             idle_limit(dimension, topology)?;
         }
         let built = inner.build(topology, seed).map_err(text)?;
-        if built.folds() {
+        let capabilities = built.capabilities();
+        if capabilities.folds {
             return Err(format!("inner={inner} folds jobs itself"));
         }
         let folds_refused = matches!(self.rule, Rule::Refused { .. });
-        if folds_refused && built.keeps_schedule() && !self.extend {
+        if folds_refused && capabilities.keeps_schedule && !self.extend {
             return Err(format!(
                 "inner={inner} never refuses a job while enough processors are free; extend=yes folds \
                  jobs where fewer are"

@@ -21,7 +21,8 @@ fn serve(
 ) -> Option<(usize, u32, f64)> {
     let mut chosen = Vec::new();
     let request = Request::of_size(size);
-    let reduction = allocator.allocate_or_less(machine, request, &mut chosen).ok()?;
+    allocator.allocate(machine, request, &mut chosen).ok()?;
+    let reduction = allocator.stats().reduction;
     machine.occupy(&chosen);
     Some((chosen.len(), reduction.map_or(0, |r| r.folds), reduction.map_or(1.0, |r| r.stretch)))
 }
@@ -33,9 +34,9 @@ fn a_refused_job_is_folded_no_more_often_than_allowed() {
         assert_eq!(serve(rsr.as_mut(), &mut machine, 8), Some((8, 0, 1.0)));
         assert_eq!(serve(rsr.as_mut(), &mut machine, 4), Some((4, 0, 1.0)));
         // Four of sixteen are free.
-        assert_eq!(rsr.least(Request::of_size(16)), 16 >> t);
+        assert_eq!(rsr.bounds(Request::of_size(16)).min_processors, 16 >> t);
         assert_eq!(serve(rsr.as_mut(), &mut machine, 16), expected, "{t}");
-        assert_eq!(rsr.refused_sizes(), Some(2));
+        assert_eq!(rsr.stats().refused_sizes, Some(2));
     }
 }
 
@@ -54,17 +55,19 @@ fn a_limit_holds_on_an_idle_machine() {
     let (mut limit, mut machine) = build("limit[k=2,inner=cube-buddy]", "hypercube:7");
     assert_eq!(serve(limit.as_mut(), &mut machine, 128), Some((4, 5, 32.0)));
     assert_eq!(serve(limit.as_mut(), &mut machine, 3), Some((4, 0, 1.0)));
-    assert_eq!(limit.least(Request::of_size(128)), 4);
+    assert_eq!(limit.bounds(Request::of_size(128)).min_processors, 4);
 }
 
 #[test]
 fn an_average_limit_follows_the_jobs_in_the_system() {
     let (mut average, mut machine) = build("average-limit[inner=cube-buddy]", "hypercube:7");
     let [large, small] = [64, 4].map(Request::of_size);
-    [large, small].into_iter().for_each(|request| average.queued(request));
+    for request in [large, small] {
+        average.on_event(&machine, MachineEvent::JobQueued(request));
+    }
     // The mean of 6 and 2.
     assert_eq!(serve(average.as_mut(), &mut machine, 64), Some((16, 2, 4.0)));
-    average.left(large);
+    average.on_event(&machine, MachineEvent::JobFinished(large));
     assert_eq!(serve(average.as_mut(), &mut machine, 64), Some((4, 4, 16.0)));
 }
 
@@ -188,7 +191,10 @@ fn a_job_larger_than_the_machine_runs_where_it_is_folded() {
     ] {
         let (mut allocator, _) = build(name, machine);
         let request = Request::of_size(128);
-        assert!(allocator.least(request) <= 32 && allocator.can_serve(request), "{name}");
+        assert!(
+            allocator.bounds(request).min_processors <= 32 && allocator.bounds(request).servable,
+            "{name}"
+        );
         let (recorder, _) = run(&jobs, name, machine).expect("it runs");
         assert_eq!(recorder.ends(), [end], "{name}");
         let served = crate::metrics::system::as_served(&jobs, &recorder);
@@ -276,8 +282,8 @@ fn what_no_size_can_have_is_known_at_once() {
         ("average-limit[inner=cube-buddy]", true),
     ] {
         let (mut allocator, _) = build(name, "hypercube:7");
-        assert_eq!(allocator.can_serve(request), can, "{name}");
-        assert!(allocator.can_serve(Request::of_size(128)), "{name}");
+        assert_eq!(allocator.bounds(request).servable, can, "{name}");
+        assert!(allocator.bounds(Request::of_size(128)).servable, "{name}");
     }
     // The first job could run, but nothing does.
     let jobs = [job(1, 0, 10, 4), Job { shape: request.shape, ..job(2, 50, 10, 81) }];

@@ -25,7 +25,9 @@ use std::sync::Arc;
 use tied::Tied;
 
 use super::notes::Notes;
-use super::{Allocator, Census, Refusal, Request};
+use super::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
 use crate::placement::decide::{Decider, Pick};
 use crate::placement::open::Open;
@@ -125,6 +127,20 @@ impl Placements {
         Self { to_come: Some((options, machine, seed)), ..self }
     }
 
+    /// Gives back the boxes of a job.
+    fn release(&mut self, nodes: &[NodeId]) {
+        let Some(first) = nodes.first() else { return };
+        if let Some(tied) = &mut self.tied {
+            tied.finish(*first);
+        }
+        let picks = self.places.remove(first).unwrap_or_default();
+        for pick in &picks {
+            let torus = &self.layout.toruses()[pick.torus];
+            self.machine[pick.torus].give(torus, pick.placement, pick.anchor);
+        }
+        self.census.busy_list = self.census.busy_list.saturating_sub(picks.len() as u32);
+    }
+
     /// Where processors are: by torus their cells.
     fn cells_of(&self, nodes: &[NodeId]) -> Vec<Vec<u32>> {
         let mut cells = vec![Vec::new(); self.layout.toruses().len()];
@@ -171,14 +187,24 @@ fn idle(decider: &Decider, layout: &Layout) -> Vec<Open> {
 }
 
 impl Allocator for Placements {
-    fn blocked(&self) -> Option<[u64; 2]> {
-        let blocked = self.machine.iter().map(Open::blocked).sum::<Option<u64>>()?;
-        Some([blocked, self.most_blocked])
-    }
-
-    /// Parts of a job are placed one after the other unless all sets of places are searched.
-    fn refusals_last(&self) -> bool {
-        self.segment.is_none_or(|(_, exact)| exact)
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        let (notes, stop) = (setup.notes.clone(), setup.stop.clone());
+        if let Some((options, machine, seed)) = self.to_come.take_if(|_| !setup.jobs.is_empty()) {
+            // A job that asks for more than the machine has is an error of its own.
+            let sizes = setup.jobs.iter().map(|job| job.size);
+            let mut sizes: Vec<u32> =
+                sizes.filter(|&size| size as usize <= self.numbers.len()).collect();
+            sizes.sort_unstable();
+            sizes.dedup();
+            *self = Self { notes, stop, ..options.placements(&machine, &sizes, seed)? };
+            return Ok(());
+        }
+        (self.notes, self.stop) = (notes, stop);
+        self.machine = idle(&self.decider, &self.layout);
+        self.places.clear();
+        self.tied = self.tied.take().map(Tied::again);
+        self.census = Census::default();
+        Ok(())
     }
 
     /// A job in one part has a place where a box of its size is free. Those in several are placed by a
@@ -195,10 +221,6 @@ impl Allocator for Placements {
             asked.size == refused.size || layout.toruses().iter().all(all)
         };
         *self.hold.entry([refused.size, asked.size]).or_insert_with(holds)
-    }
-
-    fn chooses_by_free(&self) -> bool {
-        self.tied.is_none()
     }
 
     fn allocate(
@@ -242,71 +264,56 @@ impl Allocator for Placements {
         Ok(())
     }
 
-    fn expect(&mut self, sizes: &[u32]) -> Result<(), String> {
-        // Who asks for more than the machine has is told so for itself.
-        let sizes: Vec<u32> =
-            sizes.iter().copied().filter(|&size| size as usize <= self.numbers.len()).collect();
-        if let Some((options, machine, seed)) = self.to_come.take() {
-            let (notes, stop) = (self.notes.clone(), self.stop.clone());
-            *self = Self { notes, stop, ..options.placements(&machine, &sizes, seed)? };
-        }
-        Ok(())
-    }
-
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        self.asked(request.size).map_or(request.size, |asked| asked.size).into()
-    }
-
-    fn can_serve(&mut self, request: Request) -> bool {
-        self.asked(request.size).is_some()
-    }
-
-    fn turns_away(&self) -> bool {
-        true
-    }
-
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        let Some(first) = nodes.first() else { return };
-        if let Some(tied) = &mut self.tied {
-            tied.finish(*first);
-        }
-        let picks = self.places.remove(first).unwrap_or_default();
-        for pick in &picks {
-            let torus = &self.layout.toruses()[pick.torus];
-            self.machine[pick.torus].give(torus, pick.placement, pick.anchor);
-        }
-        self.census.busy_list = self.census.busy_list.saturating_sub(picks.len() as u32);
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
-    }
-
-    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        let all = self.cells_of(nodes);
-        if let (Some(tied), [cells]) = (&mut self.tied, &all[..]) {
-            tied.withdraw(cells.iter().copied(), machine.walls_off());
-        }
-        for ((open, torus), cells) in self.machine.iter_mut().zip(self.layout.toruses()).zip(all) {
-            open.take_cells(torus, cells);
+    fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) => self.release(nodes),
+            MachineEvent::NodesDown(nodes) => {
+                let all = self.cells_of(nodes);
+                if let (Some(tied), [cells]) = (&mut self.tied, &all[..]) {
+                    tied.withdraw(cells.iter().copied(), machine.walls_off());
+                }
+                let machines = self.machine.iter_mut().zip(self.layout.toruses()).zip(all);
+                machines.for_each(|((open, torus), cells)| open.take_cells(torus, cells));
+            }
+            MachineEvent::NodesUp(nodes) => {
+                let all = self.cells_of(nodes);
+                if let (Some(tied), [cells]) = (&mut self.tied, &all[..]) {
+                    tied.restore(cells.iter().copied());
+                }
+                let machines = self.machine.iter_mut().zip(self.layout.toruses()).zip(all);
+                machines.for_each(|((open, torus), cells)| open.give_cells(torus, cells));
+            }
+            _ => {}
         }
     }
 
-    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        let all = self.cells_of(nodes);
-        if let (Some(tied), [cells]) = (&mut self.tied, &all[..]) {
-            tied.restore(cells.iter().copied());
-        }
-        for ((open, torus), cells) in self.machine.iter_mut().zip(self.layout.toruses()).zip(all) {
-            open.give_cells(torus, cells);
+    fn capabilities(&self) -> Capabilities {
+        let chooses_by_free = self.tied.is_none();
+        Capabilities {
+            // Parts of a job are placed one after the other unless all sets of places are searched.
+            refusals_last: self.segment.is_none_or(|(_, exact)| exact),
+            chooses_by_free,
+            forgets_when_empty: chooses_by_free,
+            rejects_unsupported_sizes: true,
+            supports_outages: true,
+            ..Capabilities::coupled()
         }
     }
 
-    fn census(&self) -> Option<Census> {
-        Some(self.census)
+    fn bounds(&mut self, request: Request) -> Bounds {
+        match self.asked(request.size) {
+            Some(asked) => Bounds::up_to(asked.size.into(), request),
+            None => Bounds { servable: false, ..Bounds::exact(request) },
+        }
     }
 
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
+    fn stats(&self) -> Stats {
+        let blocked = self.machine.iter().map(Open::blocked).sum::<Option<u64>>();
+        let menu_fragmentation = blocked.map(|blocked| [blocked, self.most_blocked]);
+        Stats { census: Some(self.census), menu_fragmentation, ..Stats::default() }
+    }
+
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         // Whoever asks a copy gives back many boxes first.
         let machine = self.machine.iter().map(Open::unasked).collect();
         let tied = self.tied.as_ref().map(Tied::unasked);
@@ -331,25 +338,6 @@ impl Allocator for Placements {
             notes: Notes::default(),
             stop: self.stop.clone(),
         }))
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-    }
-
-    fn stopped_by(&mut self, stop: &Stop) {
-        self.stop = stop.clone();
-    }
-
-    fn reset(&mut self) {
-        self.machine = idle(&self.decider, &self.layout);
-        self.places.clear();
-        self.tied = self.tied.take().map(Tied::again);
-        self.census = Census::default();
     }
 }
 

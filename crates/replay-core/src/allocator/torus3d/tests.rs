@@ -44,7 +44,7 @@ fn end((allocator, machine): &mut (Box<dyn Allocator>, Machine), cells: &[[u16; 
     let grid = machine.topology().grid().expect("a grid").clone();
     let nodes: Vec<NodeId> = cells.iter().map(|&at| grid.node(at)).collect();
     machine.release(&nodes);
-    allocator.released(machine, &nodes);
+    allocator.on_event(machine, MachineEvent::Released(&nodes));
 }
 
 /// Three boxes of four: one is busy for long, of the others a half each, the first for 10 s, the
@@ -80,7 +80,7 @@ fn a_job_goes_where_it_delays_larger_ones_least() {
     assert_eq!(begins(together, None), 2, "nobody knows with whom it ends");
     // Another replay begins with nothing seen.
     let mut bench = halves(delay);
-    bench.0.reset();
+    bench.0.begin(&RunSetup::default()).expect("it works");
     bench.1 = Machine::new(bench.1.topology().clone());
     assert_eq!(start(&mut bench, 4).map(|cells| cells[0]), Ok([0, 0, 0]));
 }
@@ -117,7 +117,7 @@ fn what_is_released_is_free_again_in_the_order_of_ranks() {
     assert_eq!(start(&mut bench, 64), Err(Refusal::TooFewFree));
     end(&mut bench, &first);
     let (allocator, _) = &mut bench;
-    assert_eq!(allocator.census().map(|census| census.busy_list), Some(0));
+    assert_eq!(allocator.stats().census.map(|census| census.busy_list), Some(0));
     let mut cubes = built("slurm-torus3d[menu=list:2x2x2]", "torus:4x4x4").expect("works");
     assert_eq!(start(&mut cubes, 8), Ok(cube.to_vec()));
     assert_eq!(start(&mut bench, 64).map(|cells| cells.len()), Ok(64));
@@ -126,12 +126,12 @@ fn what_is_released_is_free_again_in_the_order_of_ranks() {
 #[test]
 fn sizes_off_the_menu_never_start_or_are_rounded_up() {
     let mut exact = built("slurm-torus3d", "torus:4x4x4").expect("works");
-    assert!(!exact.0.can_serve(Request::of_size(3)));
-    assert!(exact.0.can_serve(Request::of_size(4)));
+    assert!(!exact.0.bounds(Request::of_size(3)).servable);
+    assert!(exact.0.bounds(Request::of_size(4)).servable);
     let mut up = built("placements", "4x4").expect("works");
-    assert_eq!(up.0.largest_allocation(Request::of_size(3)), 4);
+    assert_eq!(up.0.bounds(Request::of_size(3)).max_processors, 4);
     assert_eq!(start(&mut up, 3).map(|cells| cells.len()), Ok(4));
-    assert!(!up.0.can_serve(Request::of_size(17)));
+    assert!(!up.0.bounds(Request::of_size(17)).servable);
 }
 
 #[test]
@@ -139,8 +139,11 @@ fn parts_of_a_job_are_boxes_of_their_own() {
     let name = "slurm-torus3d[menu=list:2x2x2,segment=8]";
     let mut bench = built(name, "torus:4x4x4").expect("works");
     assert_eq!(start(&mut bench, 24).map(|cells| cells.len()), Ok(24));
-    assert_eq!(bench.0.census().map(|census| (census.blocks, census.busy_list)), Some((3, 3)));
-    assert!(!bench.0.can_serve(Request::of_size(12)));
+    assert_eq!(
+        bench.0.stats().census.map(|census| (census.blocks, census.busy_list)),
+        Some((3, 3))
+    );
+    assert!(!bench.0.bounds(Request::of_size(12)).servable);
 }
 
 #[test]
@@ -222,12 +225,12 @@ fn of_several_tori_the_fuller_one_wins() {
     // Somebody else's, as long as the allocator is told so.
     let busy = [10, 11, 14, 15].map(NodeId);
     machine.withdraw(&busy);
-    allocator.withdrawn(machine, &busy);
+    allocator.on_event(machine, MachineEvent::NodesDown(&busy));
     assert_eq!(numbers(&mut bench, 4), Some(vec![8, 9, 12, 13]));
     assert_eq!(numbers(&mut bench, 4), Some(vec![0, 1, 4, 5]));
     let (allocator, machine) = &mut bench;
     machine.restore(&busy);
-    allocator.restored(machine, &busy);
+    allocator.on_event(machine, MachineEvent::NodesUp(&busy));
     // Both have as many free: the first.
     assert_eq!(numbers(&mut bench, 4), Some(vec![2, 3, 6, 7]));
     assert_eq!(numbers(&mut bench, 4), Some(vec![10, 11, 14, 15]));

@@ -47,7 +47,7 @@ impl Answers {
         }
         let covered = self.standing.iter().any(|&one| allocator.refusal_covers(one, request));
         let answer = covered.then(|| {
-            let too_few = allocator.largest_allocation(request) > free as u64;
+            let too_few = allocator.bounds(request).max_processors > free as u64;
             Answer::Refused(if too_few { Refusal::TooFewFree } else { Refusal::Fragmented })
         })?;
         self.same.insert(asked, answer);
@@ -63,11 +63,10 @@ impl Answers {
         }
     }
 
-    /// A request would have taken of the kept place.
-    pub fn took(&mut self, request: Request, allocator: &dyn Allocator) {
-        if allocator.chooses_by_free() {
-            self.same.insert((request.size, request.shape), Answer::Takes);
-        }
+    /// A request would have taken of the kept place. The allocator
+    /// [chooses by free processors](crate::allocator::Capabilities::chooses_by_free).
+    pub fn took(&mut self, request: Request) {
+        self.same.insert((request.size, request.shape), Answer::Takes);
     }
 
     /// Fewer processors are free than before.

@@ -1,7 +1,7 @@
 //! Processors that leave the machine and come back.
 
 use super::{Coupled, CoupledError};
-use crate::allocator::Allocator;
+use crate::allocator::{Allocator, MachineEvent};
 use crate::machine::Machine;
 use crate::scheduler::{Scheduler, SchedulerEvent};
 use crate::simulation::outages::{Outages, WhenDown};
@@ -62,7 +62,7 @@ impl<'a> Down<'a> {
         self.moved.clear();
         self.moved.extend(nodes.iter().filter(|node| self.covered[node.index()] > 0));
         machine.withdraw(&self.moved);
-        allocator.withdrawn(machine, &self.moved);
+        allocator.on_event(machine, MachineEvent::NodesDown(&self.moved));
     }
 
     /// Opens and closes windows: returns first, then departures of what is free.
@@ -89,11 +89,11 @@ impl<'a> Down<'a> {
             match begins {
                 true => {
                     machine.withdraw(&self.moved);
-                    allocator.withdrawn(machine, &self.moved);
+                    allocator.on_event(machine, MachineEvent::NodesDown(&self.moved));
                 }
                 false => {
                     machine.restore(&self.moved);
-                    allocator.restored(machine, &self.moved);
+                    allocator.on_event(machine, MachineEvent::NodesUp(&self.moved));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The place that a job waits for.
 
 use super::down::Down;
-use crate::allocator::{Allocator, Refusal, Request};
+use crate::allocator::{Allocator, MachineEvent, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::NodeId;
 use crate::workload::JobId;
@@ -24,6 +24,8 @@ pub struct Wanted {
     pub job: JobId,
     /// What it asks for.
     pub request: Request,
+    /// The fewest processors that it may have.
+    pub least: u32,
     /// The time.
     pub now: i64,
     /// When it was to have a place as that was looked for last: where a search begins.
@@ -36,7 +38,7 @@ impl Reserved {
     /// for the first instant with a place, all processors of that instant being free. `None` if there is none on
     /// the empty machine.
     ///
-    /// Where refusals [last](Allocator::refusals_last), there is a place from one instant on and none
+    /// Where refusals [last](crate::allocator::Capabilities::refusals_last), there is a place from one instant on and none
     /// before, and few instants are asked about; elsewhere all. So are they where
     /// processors are to be out of service: what is in somebody's way then, and when it is back, is as the windows say.
     ///
@@ -49,17 +51,17 @@ impl Reserved {
         allocator: &dyn Allocator,
         running: impl Iterator<Item = (i64, &'a [NodeId])>,
     ) -> Result<Option<Self>, Refusal> {
-        let Wanted { job, request, now, before } = wanted;
-        let Some(allocator) = allocator.copy() else { return Ok(None) };
+        let Wanted { job, request, least, now, before } = wanted;
+        let Some(allocator) = allocator.try_clone() else { return Ok(None) };
         let running = running.map(|(end, nodes)| (end.max(now), nodes)).collect();
         let mut search = Search { running, request, instants: Vec::new(), nodes: Vec::new() };
         let amid = down.next_time().is_some();
         match amid {
             true => search.list_instants_amid(down),
-            false => search.list_instants(machine.free_count()),
+            false => search.list_instants(machine.free_count(), least as usize),
         }
         let ahead = Ahead { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
-        let found = match !amid && ahead.allocator.refusals_last() {
+        let found = match !amid && ahead.allocator.capabilities().refusals_last {
             true => search.by_halves(ahead, before)?,
             false => search.one_by_one(ahead)?,
         };
@@ -86,7 +88,7 @@ struct Ahead<'d> {
 
 impl Ahead<'_> {
     fn copy(&self) -> Option<Self> {
-        let (machine, allocator) = (self.machine.clone(), self.allocator.copy()?);
+        let (machine, allocator) = (self.machine.clone(), self.allocator.try_clone()?);
         Some(Self { machine, down: self.down.clone(), allocator, ended: self.ended })
     }
 
@@ -107,11 +109,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn list_instants(&mut self, mut free: usize) {
+    fn list_instants(&mut self, mut free: usize, least: usize) {
         for (ended, &(at, nodes)) in (1..).zip(&self.running) {
             free += nodes.len();
             let last_of_instant = self.running.get(ended).is_none_or(|next| next.0 > at);
-            if last_of_instant && free >= self.request.size as usize {
+            if last_of_instant && free >= least {
                 self.instants.push((at, ended));
             }
         }
@@ -134,7 +136,7 @@ impl Search<'_> {
             // Of one instant completions come first.
             ahead.pass(end.saturating_sub(1));
             ahead.machine.release(nodes);
-            ahead.allocator.released(&ahead.machine, nodes);
+            ahead.allocator.on_event(&ahead.machine, MachineEvent::Released(nodes));
             ahead.down.drain(&mut ahead.machine, nodes, ahead.allocator.as_mut());
         }
         ahead.pass(at);
@@ -224,16 +226,18 @@ mod tests {
                 let spec: AllocatorSpec = name.parse().expect("a strategy");
                 let Ok(mut allocator) = spec.build(&topology, 1) else { continue };
                 let request = Request::of_size(size);
-                let can = allocator.can_serve(request) && allocator.copy().is_some();
-                if allocator.keeps_schedule() || !can || !allocator.refusals_last() {
+                let can = allocator.bounds(request).servable && allocator.try_clone().is_some();
+                let capabilities = allocator.capabilities();
+                if capabilities.keeps_schedule || !can || !capabilities.refusals_last {
                     continue;
                 }
+                let least = allocator.bounds(request).min_processors_now;
                 let mut machine = Machine::new(topology.clone());
                 let mut running: Vec<(i64, Vec<NodeId>)> = Vec::new();
                 for &(size, end) in &starts {
                     let mut nodes = Vec::new();
                     let request = Request::of_size(size);
-                    if allocator.can_serve(request)
+                    if allocator.bounds(request).servable
                         && allocator.allocate(&machine, request, &mut nodes).is_ok()
                     {
                         machine.occupy(&nodes);
@@ -243,7 +247,7 @@ mod tests {
                 running.sort_by_key(|one| one.0);
                 let running: Vec<(i64, &[NodeId])> =
                     running.iter().map(|(end, nodes)| (*end, &nodes[..])).collect();
-                let copy = allocator.copy().expect("it has copies");
+                let copy = allocator.try_clone().expect("it has copies");
                 let none = Outages::NONE;
                 let down = Down::new(&none, topology.processors());
                 let (machine, down) = (machine.clone(), down);
@@ -251,9 +255,9 @@ mod tests {
                     Ahead { machine: machine.clone(), down: down.clone(), allocator: copy, ended: 0 };
                 let (instants, nodes) = (Vec::new(), Vec::new());
                 let mut plain = Search { running: running.clone(), request, instants, nodes };
-                plain.list_instants(machine.free_count());
+                plain.list_instants(machine.free_count(), least as usize);
                 let expected = plain.one_by_one(ahead).expect("nobody stops it");
-                let wanted = Wanted { job: JobId(0), request, now: 0, before };
+                let wanted = Wanted { job: JobId(0), request, least, now: 0, before };
                 let running = running.into_iter();
                 let found = Reserved::find(wanted, &machine, &down, allocator.as_ref(), running);
                 let found = found.expect("nobody stops it");

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::allocator::Census;
 use crate::allocator::registry::{self, AllocatorSpec};
+use crate::allocator::{Census, Decorator};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::scheduler::{Easy, OutOfOrder, Promises, QueueOrder, Strict, plain};
 use crate::simulation::{Decision, Outages, ReplayError, RunTimes, Timeline, replay};
@@ -30,15 +30,11 @@ impl Allocator for Intervals {
         Ok(())
     }
 
-    fn refusals_last(&self) -> bool {
-        true
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { refusals_last: true, ..Capabilities::coupled() }
     }
 
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         Some(Box::new(Intervals))
     }
 }
@@ -150,7 +146,8 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
     // Folded jobs run longer than their estimates say.
     let may = |spec: &AllocatorSpec| {
         let built = spec.build(topology, 1);
-        built.is_ok_and(|built| !built.keeps_schedule() && built.refused_sizes().is_none())
+        let built = built.map(|built| built.capabilities());
+        built.is_ok_and(|strategy| !strategy.keeps_schedule && !strategy.folds)
     };
     specs.filter(may).collect()
 }
@@ -238,8 +235,8 @@ fn a_job_that_can_never_be_placed_is_named() {
         ) -> Result<(), Refusal> {
             Err(Refusal::Fragmented)
         }
-        fn keeps_schedule(&self) -> bool {
-            false
+        fn capabilities(&self) -> Capabilities {
+            Capabilities::coupled()
         }
     }
     let jobs = [Job { number: 17, line: 4, ..job(0, 1, 1, 3) }];
@@ -390,7 +387,19 @@ proptest! {
 /// Counts what it is asked.
 struct Counted(Intervals, usize);
 
-impl Allocator for Counted {
+impl Decorator for Counted {
+    fn inner(&self) -> &dyn Allocator {
+        &self.0
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Allocator {
+        &mut self.0
+    }
+
+    fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
+        Some(inner)
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -399,14 +408,6 @@ impl Allocator for Counted {
     ) -> Result<(), Refusal> {
         self.1 += 1;
         self.0.allocate(machine, request, chosen)
-    }
-
-    fn refusals_last(&self) -> bool {
-        true
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
     }
 }
 

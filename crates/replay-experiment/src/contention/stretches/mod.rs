@@ -85,7 +85,7 @@ pub fn run(
     let scheduler = strategies.scheduler;
     let processors = stage.topology.processors() as u32;
     let allocator = course.allocator()?;
-    let forgets = allocator.forgets_when_empty()
+    let forgets = allocator.capabilities().forgets_when_empty
         && scheduler.build(processors).capabilities().forgets_when_empty;
     course.done_with(allocator);
     let parts = match rayon::current_num_threads() as u64 {
@@ -205,9 +205,7 @@ impl<'a> Course<'a> {
             return Ok(allocator);
         }
         let Strategies { allocator, seed, .. } = self.strategies;
-        let mut allocator = allocator.build(self.stage.topology, seed)?;
-        allocator.stopped_by(self.stage.watch.stop);
-        Ok(allocator)
+        Ok(allocator.build(self.stage.topology, seed)?)
     }
 
     fn done_with(&self, allocator: Box<dyn Allocator>) {

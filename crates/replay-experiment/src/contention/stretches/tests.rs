@@ -104,11 +104,11 @@ proptest! {
         let works = allocator.parse::<replay_core::allocator::registry::AllocatorSpec>().expect("a name").build(&setting.topology, 7);
         // Some work on meshes only, or with orders of the queue that ask for no copies.
         let Ok(works) = works else { return Ok(()) };
-        prop_assume!(works.keeps_schedule() || works.copy().is_some());
-        prop_assert!(works.forgets_when_empty());
+        prop_assume!(works.capabilities().keeps_schedule || works.try_clone().is_some());
+        prop_assert!(works.capabilities().forgets_when_empty);
         let setting = Setting { jobs: setting.jobs.into_iter().filter(|job| {
             let mut works = allocator.parse::<replay_core::allocator::registry::AllocatorSpec>().expect("a name").build(&setting.topology, 7).expect("it works");
-            works.can_serve(replay_core::allocator::Request::of_size(job.size))
+            works.bounds(replay_core::allocator::Request::of_size(job.size)).servable
         }).collect(), ..setting };
         prop_assume!(!setting.jobs.is_empty());
         let cuts = cuts(&setting.jobs, &chosen);

@@ -26,7 +26,10 @@ use crate::allocator::centre::literal::{CentreRule, Centres, Score};
 use crate::allocator::centre::options::{CentreOptions, Metric, ShellOrder};
 use crate::allocator::centre::told;
 use crate::allocator::notes::Notes;
-use crate::allocator::{Allocator, Refusal, Request, Times, settled_by_count};
+use crate::allocator::{
+    Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats, Times,
+    settled_by_count,
+};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
@@ -52,6 +55,9 @@ pub struct Mc1x1<C = u16> {
     unsettled: Vec<((i64, u64, NodeId), Rest)>,
     stop: Stop,
     notes: Notes,
+    count_ties: bool,
+    /// Those of the last request.
+    tied: Option<u32>,
 }
 
 impl Mc1x1 {
@@ -94,7 +100,42 @@ impl<C: Count> Mc1x1<C> {
             unsettled: Vec::new(),
             stop: Stop::new(),
             notes: Notes::default(),
+            count_ties: false,
+            tied: None,
         }
+    }
+
+    /// Explains decisions in these notes, and lets a flag break them off.
+    pub(in crate::allocator) fn attach(&mut self, notes: &Notes, stop: &Stop) {
+        (self.notes, self.stop) = (notes.clone(), stop.clone());
+    }
+
+    /// Counts the [tied sets](Stats::tied_sets) of a request.
+    pub(in crate::allocator) fn tied_sets(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+    ) -> Option<u32> {
+        let size = request.size as usize;
+        if size >= machine.free_count() {
+            return (size == machine.free_count()).then_some(1);
+        }
+        if self.options.order == ShellOrder::Greedy {
+            let rule = Mc1x1::rule(self.options);
+            return rule.tied_sets_unless(&self.stop, machine, &self.grid, size).ok();
+        }
+        self.free.update(machine);
+        let best = self.scores.compute(&self.free, request.size, |best| best);
+        let tied: Vec<NodeId> = self.scores.at_most(best).collect();
+        let mut sets = std::collections::HashSet::with_capacity(tied.len());
+        for centre in tied {
+            self.stop.check().ok()?;
+            let mut set = Vec::with_capacity(size);
+            self.collect(machine, centre, request.size, &mut set);
+            set.sort_unstable();
+            sets.insert(set);
+        }
+        Some(sets.len() as u32)
     }
 
     /// [`rule`](Mc1x1::rule) for a request on the machine as it is.
@@ -241,12 +282,17 @@ fn collect<C: Count>(
 }
 
 impl<C: Count> Allocator for Mc1x1<C> {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.attach(&setup.notes, &setup.stop);
+        (self.count_ties, self.tied) = (setup.count_ties, None);
+        self.free.reset();
+        if let Some(tie) = &mut self.tie {
+            tie.reset();
+        }
+        if let Some(ends) = &mut self.ends {
+            ends.reset();
+        }
+        Ok(())
     }
 
     fn allocate(
@@ -256,6 +302,9 @@ impl<C: Count> Allocator for Mc1x1<C> {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
+        if self.count_ties {
+            self.tied = self.tied_sets(machine, request);
+        }
         if settled_by_count(machine, size, chosen)? {
             self.notes.say(|| "it asks for all that are free, and takes them".to_string());
             if let Some(ends) = &mut self.ends {
@@ -283,51 +332,23 @@ impl<C: Count> Allocator for Mc1x1<C> {
         Ok(())
     }
 
-    fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
-        let size = request.size as usize;
-        if size >= machine.free_count() {
-            return (size == machine.free_count()).then_some(1);
-        }
-        if self.options.order == ShellOrder::Greedy {
-            let rule = Mc1x1::rule(self.options);
-            return rule.tied_sets_unless(&self.stop, machine, &self.grid, size).ok();
-        }
-        self.free.update(machine);
-        let best = self.scores.compute(&self.free, request.size, |best| best);
-        let tied: Vec<NodeId> = self.scores.at_most(best).collect();
-        let mut sets = std::collections::HashSet::with_capacity(tied.len());
-        for centre in tied {
-            self.stop.check().ok()?;
-            let mut set = Vec::with_capacity(size);
-            self.collect(machine, centre, request.size, &mut set);
-            set.sort_unstable();
-            sets.insert(set);
-        }
-        Some(sets.len() as u32)
-    }
-
-    fn reset(&mut self) {
-        self.free.reset();
-        if let Some(tie) = &mut self.tie {
-            tie.reset();
-        }
-        if let Some(ends) = &mut self.ends {
-            ends.reset();
-        }
-    }
-
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        if let Some(ends) = &mut self.ends {
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        if let (Some(ends), MachineEvent::Released(nodes)) = (&mut self.ends, event) {
             ends.end(nodes);
         }
     }
 
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            forgets_when_empty: true,
+            supports_outages: true,
+            counts_ties: true,
+            ..Capabilities::default()
+        }
     }
 
-    fn stopped_by(&mut self, stop: &Stop) {
-        self.stop = stop.clone();
+    fn stats(&self) -> Stats {
+        Stats { tied_sets: self.tied, ..Stats::default() }
     }
 }
 

@@ -33,7 +33,7 @@ proptest! {
         let (mut machine, down) = partly_down(machine(&grid, busy, seed), share, walls);
         let mut mc1x1 = Mc1x1::new(&grid, options);
         agrees(&mut mc1x1, &Mc1x1::rule(options), &grid, machine.clone(), &shares)?;
-        mc1x1.reset();
+        mc1x1.begin(&RunSetup::default()).expect("it works");
         machine.restore(&down[down.len() / 2..]);
         agrees(&mut mc1x1, &Mc1x1::rule(options), &grid, machine, &shares)?;
     }

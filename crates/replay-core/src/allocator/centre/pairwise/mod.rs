@@ -36,7 +36,9 @@ use crate::allocator::centre::options::{CentreOptions, Metric, ShellOrder};
 use crate::allocator::centre::slack::Slack;
 use crate::allocator::centre::told;
 use crate::allocator::notes::Notes;
-use crate::allocator::{Allocator, Refusal, Request, settled_by_count};
+use crate::allocator::{
+    Allocator, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count,
+};
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
 use crate::topology::{Grid, NodeId};
@@ -60,6 +62,9 @@ pub struct Pairwise {
     tie: Option<TieValues>,
     stop: Stop,
     notes: Notes,
+    count_ties: bool,
+    /// Those of the last request.
+    tied: Option<u32>,
 }
 
 /// What scores the candidates.
@@ -113,6 +118,8 @@ impl Pairwise {
             rule,
             stop: Stop::new(),
             notes: Notes::default(),
+            count_ties: false,
+            tied: None,
         }
     }
 
@@ -188,42 +195,13 @@ impl Pairwise {
         let earlier = self.candidates.earlier(index);
         self.survey.collect(machine, self.candidates.centre(index), earlier, size, chosen);
     }
-}
 
-impl Allocator for Pairwise {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
-    fn takes_outages(&self) -> bool {
-        true
-    }
-
-    fn allocate(
+    /// Counts the [tied sets](Stats::tied_sets) of a request.
+    pub(in crate::allocator) fn tied_sets(
         &mut self,
         machine: &Machine,
         request: Request,
-        chosen: &mut Vec<NodeId>,
-    ) -> Result<(), Refusal> {
-        let size = request.size as usize;
-        if settled_by_count(machine, size, chosen)? {
-            self.notes.say(|| "it asks for all that are free, and takes them".to_string());
-            return Ok(());
-        }
-        if self.notes.are_read() {
-            told::tell(&self.notes, &self.rule, machine, &self.grid, size, &self.stop)?;
-        }
-        if self.rule.options.order == ShellOrder::Greedy {
-            let winner = self.rule.choose_unless(&self.stop, machine, &self.grid, size)?;
-            chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
-        } else {
-            let winner = self.winner(machine, size, chosen)?.ok_or(Refusal::Fragmented)?;
-            self.collect(machine, winner, size, chosen);
-        }
-        Ok(())
-    }
-
-    fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
+    ) -> Option<u32> {
         let size = request.size as usize;
         if size >= machine.free_count() {
             return (size == machine.free_count()).then_some(1);
@@ -250,21 +228,58 @@ impl Allocator for Pairwise {
         }
         Some(sets.len() as u32)
     }
+}
 
-    fn reset(&mut self) {
+impl Allocator for Pairwise {
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        (self.notes, self.stop) = (setup.notes.clone(), setup.stop.clone());
+        (self.count_ties, self.tied) = (setup.count_ties, None);
         match &mut self.engine {
             Engine::Mesh(mesh) => mesh.reset(),
             Engine::Balls(balls) => balls.reset(),
             Engine::Line(_) | Engine::Survey => {}
         }
+        Ok(())
     }
 
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let size = request.size as usize;
+        if self.count_ties {
+            self.tied = self.tied_sets(machine, request);
+        }
+        if settled_by_count(machine, size, chosen)? {
+            self.notes.say(|| "it asks for all that are free, and takes them".to_string());
+            return Ok(());
+        }
+        if self.notes.are_read() {
+            told::tell(&self.notes, &self.rule, machine, &self.grid, size, &self.stop)?;
+        }
+        if self.rule.options.order == ShellOrder::Greedy {
+            let winner = self.rule.choose_unless(&self.stop, machine, &self.grid, size)?;
+            chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
+        } else {
+            let winner = self.winner(machine, size, chosen)?.ok_or(Refusal::Fragmented)?;
+            self.collect(machine, winner, size, chosen);
+        }
+        Ok(())
     }
 
-    fn stopped_by(&mut self, stop: &Stop) {
-        self.stop = stop.clone();
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            forgets_when_empty: true,
+            supports_outages: true,
+            counts_ties: true,
+            ..Capabilities::default()
+        }
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { tied_sets: self.tied, ..Stats::default() }
     }
 }
 

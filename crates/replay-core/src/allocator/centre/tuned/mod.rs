@@ -29,7 +29,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::allocator::centre::mc1x1::Mc1x1;
 use crate::allocator::centre::options::CentreOptions;
 use crate::allocator::notes::{self, Notes};
-use crate::allocator::{Allocator, Refusal, Request};
+use crate::allocator::{Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats};
 use crate::machine::Machine;
 use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
@@ -81,6 +81,9 @@ pub struct TunedMc1x1 {
     apart: bool,
     stop: Stop,
     notes: Notes,
+    count_ties: bool,
+    /// Those of the last request.
+    tied: Option<u32>,
 }
 
 impl TunedMc1x1 {
@@ -105,6 +108,8 @@ impl TunedMc1x1 {
             seed,
             stop: Stop::new(),
             notes: Notes::default(),
+            count_ties: false,
+            tied: None,
         };
         tuned.best = tuned.map.draw(&mut tuned.rng);
         tuned.engine = tuned.engine_at(tuned.best);
@@ -118,7 +123,7 @@ impl TunedMc1x1 {
 
     fn engine_at(&self, point: usize) -> Mc1x1 {
         let mut engine = Mc1x1::new(&self.grid, self.options_at(point));
-        engine.stopped_by(&self.stop);
+        engine.attach(&self.notes, &self.stop);
         engine
     }
 
@@ -142,7 +147,6 @@ impl TunedMc1x1 {
         if best != self.best {
             self.best = best;
             self.engine = self.engine_at(best);
-            self.engine.tells(&self.notes);
             shadows.turn_real(self.options_at(best));
         }
         let point = self.map.draw(&mut self.rng);
@@ -196,12 +200,26 @@ impl TunedMc1x1 {
 }
 
 impl Allocator for TunedMc1x1 {
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        let apart = self.apart;
+        *self = Self::new(&self.grid, self.options, self.tuning, self.seed);
+        self.apart = apart;
+        (self.notes, self.stop) = (setup.notes.clone(), setup.stop.clone());
+        self.count_ties = setup.count_ties;
+        // The shadows explain nothing.
+        self.engine.attach(&self.notes, &self.stop);
+        Ok(())
+    }
+
     fn allocate(
         &mut self,
         machine: &Machine,
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
+        if self.count_ties {
+            self.tied = self.engine.tied_sets(machine, request);
+        }
         let mut shadows = match self.shadows.take() {
             Some(shadows) => shadows,
             None => self.cast_shadows(machine),
@@ -211,48 +229,32 @@ impl Allocator for TunedMc1x1 {
         served
     }
 
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        let Some(first) = nodes.first() else { return };
-        let slot = self.slots[first.index()];
-        self.shadows.iter_mut().for_each(|shadows| shadows.end(slot as usize));
-        self.spare.push(slot);
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        match event {
+            MachineEvent::Released(nodes) => {
+                let Some(first) = nodes.first() else { return };
+                let slot = self.slots[first.index()];
+                self.shadows.iter_mut().for_each(|shadows| shadows.end(slot as usize));
+                self.spare.push(slot);
+            }
+            MachineEvent::NodesDown(nodes) => {
+                self.shadows.iter_mut().for_each(|shadows| shadows.withdraw(nodes));
+            }
+            MachineEvent::NodesUp(nodes) => {
+                self.shadows.iter_mut().for_each(|shadows| shadows.restore(nodes));
+            }
+            _ => {}
+        }
     }
 
-    /// The shadows are machines of their own: what leaves the real one leaves them too.
-    fn takes_outages(&self) -> bool {
-        true
+    fn capabilities(&self) -> Capabilities {
+        // The shadows are machines of their own: what leaves the real one leaves them too.
+        let supports_outages = true;
+        Capabilities { supports_outages, counts_ties: true, ..Capabilities::default() }
     }
 
-    fn withdrawn(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.shadows.iter_mut().for_each(|shadows| shadows.withdraw(nodes));
-    }
-
-    fn restored(&mut self, _machine: &Machine, nodes: &[NodeId]) {
-        self.shadows.iter_mut().for_each(|shadows| shadows.restore(nodes));
-    }
-
-    fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
-        self.engine.tied_sets(machine, request)
-    }
-
-    fn reset(&mut self) {
-        let (stop, notes, apart) = (self.stop.clone(), self.notes.clone(), self.apart);
-        *self = Self::new(&self.grid, self.options, self.tuning, self.seed);
-        self.apart = apart;
-        self.stopped_by(&stop);
-        self.tells(&notes);
-    }
-
-    /// Not of the shadows.
-    fn tells(&mut self, notes: &Notes) {
-        self.notes = notes.clone();
-        self.engine.tells(notes);
-    }
-
-    fn stopped_by(&mut self, stop: &Stop) {
-        self.stop = stop.clone();
-        self.engine.stopped_by(stop);
-        self.shadows.iter_mut().for_each(|shadows| shadows.stopped_by(stop));
+    fn stats(&self) -> Stats {
+        Stats { tied_sets: self.tied, ..Stats::default() }
     }
 }
 

@@ -1,4 +1,5 @@
 use crate::allocator::centre::mc1x1::Mc1x1;
+use crate::allocator::notes::Notes;
 use crate::allocator::{Allocator, Request};
 use crate::machine::Machine;
 use crate::stop::Stop;
@@ -56,7 +57,7 @@ impl Shadow {
 
     /// Lets a flag break off its decisions.
     pub fn stopped_by(&mut self, stop: &Stop) {
-        self.engine.stopped_by(stop);
+        self.engine.attach(&Notes::default(), stop);
     }
 
     /// The job in `slot` ends.

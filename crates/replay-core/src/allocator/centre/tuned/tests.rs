@@ -1,4 +1,5 @@
 use super::*;
+use crate::allocator::Decorator;
 use crate::allocator::centre::options::ShellOrder;
 use crate::allocator::centre::tie::WallRule;
 use crate::allocator::out_of_service;
@@ -37,7 +38,7 @@ fn choices(
         if end && !held.is_empty() {
             let ended = held.swap_remove((share * held.len() as f64) as usize);
             machine.release(&ended);
-            allocator.released(&machine, &ended);
+            allocator.on_event(&machine, MachineEvent::Released(&ended));
         } else if machine.free_count() > 0 {
             // Small jobs are the most frequent.
             let size = 1 + ((machine.free_count() - 1) as f64 * share.powi(3)) as u32;
@@ -69,7 +70,7 @@ proptest! {
         let (expected, _) = choices(&mut allocator, machine, &past);
         for future in futures {
             let whole: History = past.iter().copied().chain(future).collect();
-            allocator.reset();
+            allocator.begin(&RunSetup::default()).expect("it works");
             let (chosen, _) = choices(&mut allocator, machine, &whole);
             prop_assert_eq!(&chosen[..expected.len()], &expected[..]);
             let (fresh, _) = choices(&mut tuned(machine, seed), machine, &whole);
@@ -155,10 +156,6 @@ impl Twins {
 }
 
 impl Allocator for Twins {
-    fn takes_outages(&self) -> bool {
-        true
-    }
-
     fn allocate(
         &mut self,
         machine: &Machine,
@@ -173,22 +170,14 @@ impl Allocator for Twins {
         served
     }
 
-    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.together.released(machine, nodes);
-        self.apart.released(machine, nodes);
+    fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
+        self.together.on_event(machine, event);
+        self.apart.on_event(machine, event);
         self.compare();
     }
 
-    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.together.withdrawn(machine, nodes);
-        self.apart.withdrawn(machine, nodes);
-        self.compare();
-    }
-
-    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.together.restored(machine, nodes);
-        self.apart.restored(machine, nodes);
-        self.compare();
+    fn capabilities(&self) -> Capabilities {
+        self.together.capabilities()
     }
 }
 
@@ -209,32 +198,21 @@ impl Watched<'_> {
     }
 }
 
-impl Allocator for Watched<'_> {
-    fn takes_outages(&self) -> bool {
-        self.inner.takes_outages()
+impl Decorator for Watched<'_> {
+    fn inner(&self) -> &dyn Allocator {
+        self.inner
     }
 
-    fn allocate(
-        &mut self,
-        machine: &Machine,
-        request: Request,
-        chosen: &mut Vec<NodeId>,
-    ) -> Result<(), Refusal> {
-        self.inner.allocate(machine, request, chosen)
+    fn inner_mut(&mut self) -> &mut dyn Allocator {
+        self.inner
     }
 
-    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.inner.released(machine, nodes);
-        self.look(machine);
+    fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
+        Some(inner)
     }
 
-    fn withdrawn(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.inner.withdrawn(machine, nodes);
-        self.look(machine);
-    }
-
-    fn restored(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.inner.restored(machine, nodes);
+    fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
+        self.inner.on_event(machine, event);
         self.look(machine);
     }
 }

@@ -8,7 +8,9 @@
 
 use crate::allocator::contiguous::scan::Scan;
 use crate::allocator::submesh::{Shapes, Shaping, SubMesh, permutations, volume};
-use crate::allocator::{Allocator, Census, Refusal, Request};
+use crate::allocator::{
+    Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
+};
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 
@@ -81,8 +83,11 @@ fn count(grid: &Grid, machine: &Machine, base: Coord, sides: [u16; 3]) -> (u64, 
 }
 
 impl Allocator for Literal {
-    fn forgets_when_empty(&self) -> bool {
-        true
+    fn begin(&mut self, _setup: &RunSetup<'_>) -> Result<(), String> {
+        self.owners.fill(0);
+        self.jobs = 0;
+        self.census = Census::default();
+        Ok(())
     }
 
     fn allocate(
@@ -118,11 +123,8 @@ impl Allocator for Literal {
         Err(refusal)
     }
 
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        self.shapes.largest(request)
-    }
-
-    fn released(&mut self, _machine: &Machine, nodes: &[NodeId]) {
+    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
+        let MachineEvent::Released(nodes) = event else { return };
         let Some(job) = nodes.first().map(|node| self.owners[node.index()]) else { return };
         for owner in &mut self.owners {
             if *owner == job {
@@ -133,25 +135,19 @@ impl Allocator for Literal {
         self.census.busy_list = self.census.busy_list.saturating_sub(1);
     }
 
-    fn census(&self) -> Option<Census> {
-        Some(self.census)
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { refusals_last: true, forgets_when_empty: true, ..Capabilities::coupled() }
     }
 
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
+    fn bounds(&mut self, request: Request) -> Bounds {
+        Bounds::up_to(self.shapes.largest(request), request)
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { census: Some(self.census), ..Stats::default() }
+    }
+
+    fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         Some(Box::new(self.clone()))
-    }
-
-    fn refusals_last(&self) -> bool {
-        true
-    }
-
-    fn keeps_schedule(&self) -> bool {
-        false
-    }
-
-    fn reset(&mut self) {
-        self.owners.fill(0);
-        self.jobs = 0;
-        self.census = Census::default();
     }
 }

@@ -4,7 +4,7 @@ use super::{MESH_STRATEGIES, build, choice, request, serve};
 use crate::allocator::contiguous::reference::{self, bases, frame, grid};
 use crate::allocator::contiguous::scan::Scan;
 use crate::allocator::submesh::{SubMesh, permutations, volume};
-use crate::allocator::{Refusal, Request};
+use crate::allocator::{MachineEvent, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::{Coord, NodeId, Topology};
 use proptest::prelude::*;
@@ -248,12 +248,12 @@ proptest! {
             let place = serve(allocator.as_mut(), &mut machine, [w, l, 1]);
             prop_assert_eq!(place.map(|place| (place.base, place.sides)), expected);
             held.extend(place);
-            prop_assert_eq!(allocator.census().expect("units").busy_list as usize, held.len());
+            prop_assert_eq!(allocator.stats().census.expect("units").busy_list as usize, held.len());
             if ended < held.len() {
                 let SubMesh { base, sides } = held.swap_remove(ended);
                 let nodes = reference::nodes(grid(&machine), base, sides);
                 machine.release(&nodes);
-                allocator.released(&machine, &nodes);
+                allocator.on_event(&machine, MachineEvent::Released(&nodes));
             }
         }
         let busy: u32 = held.iter().map(SubMesh::volume).sum();
@@ -270,7 +270,7 @@ proptest! {
         for name in MESH_STRATEGIES {
             let mut machine = Machine::new(topology.parse().expect("a mesh"));
             let mut allocator = build(name, machine.topology());
-            prop_assert!(!allocator.keeps_schedule());
+            prop_assert!(!allocator.capabilities().keeps_schedule);
             let mut held = Vec::new();
             for &(size, ended, unshaped) in &history {
                 let sides = [1 + (size % 4) as u16, 1 + (size / 4) as u16, 1];
@@ -292,13 +292,13 @@ proptest! {
                 if ended < held.len() {
                     let nodes = held.swap_remove(ended);
                     machine.release(&nodes);
-                    allocator.released(&machine, &nodes);
+                    allocator.on_event(&machine, MachineEvent::Released(&nodes));
                 }
-                prop_assert_eq!(allocator.census().expect("units").busy_list as usize, held.len());
+                prop_assert_eq!(allocator.stats().census.expect("units").busy_list as usize, held.len());
             }
             for nodes in held {
                 machine.release(&nodes);
-                allocator.released(&machine, &nodes);
+                allocator.on_event(&machine, MachineEvent::Released(&nodes));
             }
             let whole = grid(&machine).axes().map(|axis| axis.extent);
             let place = serve(allocator.as_mut(), &mut machine, whole);

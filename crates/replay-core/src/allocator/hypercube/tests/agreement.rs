@@ -10,7 +10,7 @@ use super::super::lists::CubeLists;
 use super::super::non_cubic::NonCubic;
 use super::super::sides::SidesRule;
 use super::{cubic_strategies, plain};
-use crate::allocator::{Allocator, Request};
+use crate::allocator::{Allocator, MachineEvent, Request, RunSetup};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId, Topology};
 
@@ -121,7 +121,7 @@ proptest! {
             if end && !held.is_empty() {
                 let (job, nodes) = held.swap_remove(pick(place, held.len()));
                 machine.release(&nodes);
-                fast.released(&machine, &nodes);
+                fast.on_event(&machine, MachineEvent::Released(&nodes));
                 plain.release(job);
             } else {
                 let side = |share: f64| 1 + pick(share * share, 1 << (n / 2 + 1)) as u32;
@@ -170,7 +170,7 @@ proptest! {
             if end && !held.is_empty() {
                 let (cubes, nodes) = held.swap_remove(pick(place, held.len()));
                 machine.release(&nodes);
-                fast.released(&machine, &nodes);
+                fast.on_event(&machine, MachineEvent::Released(&nodes));
                 cubes.into_iter().for_each(|cube| plain.base.give(cube));
             } else {
                 let size = 1 + pick(share * share, 1 << n) as u32;
@@ -184,7 +184,7 @@ proptest! {
                 if let Some(taken) = taken {
                     let expected: Vec<NodeId> = taken.iter().flat_map(|cube| cube.nodes()).collect();
                     prop_assert_eq!(&nodes, &expected);
-                    prop_assert_eq!(fast.census().map(|census| census.blocks), Some(taken.len() as u32));
+                    prop_assert_eq!(fast.stats().census.map(|census| census.blocks), Some(taken.len() as u32));
                     machine.occupy(&nodes);
                     held.push((taken, nodes));
                 }
@@ -210,8 +210,8 @@ fn cubic_allocations_begin_with_their_mesh() {
     let mut second = vec![];
     assert_eq!(allocator.allocate(&machine, Request::of_size(5), &mut second), Ok(()));
     assert_eq!((second.len(), second[0]), (8, NodeId(8)));
-    allocator.released(&machine, &first);
-    allocator.reset();
+    allocator.on_event(&machine, MachineEvent::Released(&first));
+    allocator.begin(&RunSetup::default()).expect("it works");
     let mut again = vec![];
     assert_eq!(
         allocator.allocate(&Machine::new(Topology::Hypercube(cube)), request, &mut again),

@@ -10,7 +10,7 @@ use super::super::auxiliary::{Auxiliary, Release};
 use super::super::free_list::FreeList;
 use super::super::mesh::tests::all_pairs;
 use super::super::sides::SidesRule;
-use crate::allocator::{Allocator, Request};
+use crate::allocator::{Allocator, MachineEvent, Request};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId, Topology};
 
@@ -42,7 +42,7 @@ fn meetings(release: Release, seeds: u64) -> usize {
             } else if running.len() > 1 {
                 let (nodes, _) = running.swap_remove(random.random_range(1..running.len()));
                 machine.release(&nodes);
-                allocator.released(&machine, &nodes);
+                allocator.on_event(&machine, MachineEvent::Released(&nodes));
             }
             shape = shapes[random.random_range(0..shapes.len())];
         }

@@ -10,7 +10,7 @@ use super::super::non_cubic::NonCubic;
 use super::super::sides::SidesRule;
 use super::agreement::releases;
 use super::cubic_strategies;
-use crate::allocator::{Allocator, Refusal, Request};
+use crate::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId, Topology};
 
@@ -37,7 +37,7 @@ fn runs<A: Allocator>(
         if end && !held.is_empty() {
             let nodes = held.swap_remove((place * held.len() as f64) as usize);
             machine.release(&nodes);
-            allocator.released(&machine, &nodes);
+            allocator.on_event(&machine, MachineEvent::Released(&nodes));
         } else {
             let side = |share: f64| 1 + (share * share * f64::from(1 << (n / 2 + 1))) as u16;
             let shape = [side(share), side(place), 1];
@@ -47,7 +47,7 @@ fn runs<A: Allocator>(
             match allocator.allocate(&machine, Request::shaped(size, shape), &mut nodes) {
                 Ok(()) => {
                     prop_assert!(nodes.len() >= size as usize);
-                    let largest = allocator.largest_allocation(Request::shaped(size, shape));
+                    let largest = allocator.bounds(Request::shaped(size, shape)).max_processors;
                     prop_assert!(nodes.len() as u64 <= largest);
                     // Panics if a processor is not free or there twice.
                     machine.occupy(&nodes);
@@ -68,12 +68,12 @@ fn runs<A: Allocator>(
     }
     for nodes in held {
         machine.release(&nodes);
-        allocator.released(&machine, &nodes);
+        allocator.on_event(&machine, MachineEvent::Released(&nodes));
     }
-    prop_assert_eq!(allocator.census().map(|census| census.busy_list), Some(0));
+    prop_assert_eq!(allocator.stats().census.map(|census| census.busy_list), Some(0));
     let mut nodes = vec![];
     prop_assert_eq!(allocator.allocate(&machine, Request::of_size(1 << n), &mut nodes), Ok(()));
-    allocator.reset();
+    allocator.begin(&RunSetup::default()).expect("it works");
     Ok(())
 }
 
@@ -148,7 +148,7 @@ fn runs_uncounted<A: Allocator>(
         if end && !held.is_empty() {
             let nodes = held.swap_remove((place * held.len() as f64) as usize);
             machine.release(&nodes);
-            allocator.released(&machine, &nodes);
+            allocator.on_event(&machine, MachineEvent::Released(&nodes));
             continue;
         }
         let size = 1 + (share * share * f64::from(1 << n)) as u32;
@@ -161,7 +161,7 @@ fn runs_uncounted<A: Allocator>(
     }
     for nodes in held {
         machine.release(&nodes);
-        allocator.released(&machine, &nodes);
+        allocator.on_event(&machine, MachineEvent::Released(&nodes));
     }
     let mut nodes = vec![];
     prop_assert_eq!(allocator.allocate(&machine, Request::of_size(1 << n), &mut nodes), Ok(()));
@@ -183,7 +183,7 @@ fn an_empty_machine_serves_every_size() {
             assert_eq!(nodes.len(), size as usize);
             machine.occupy(&nodes);
             machine.release(&nodes);
-            allocator.released(&machine, &nodes);
+            allocator.on_event(&machine, MachineEvent::Released(&nodes));
         }
     }
 }

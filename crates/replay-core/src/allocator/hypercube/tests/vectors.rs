@@ -7,7 +7,7 @@ use super::super::free_list::FreeList;
 use super::super::lists::CubeLists;
 use super::super::sides::SidesRule;
 use super::cube;
-use crate::allocator::{Allocator, Refusal, Request};
+use crate::allocator::{Allocator, MachineEvent, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId, Topology};
 
@@ -52,7 +52,7 @@ impl<A: Allocator> Stage<A> {
     fn end(&mut self, job: usize) {
         let nodes = std::mem::take(&mut self.jobs[job - 1]);
         self.machine.release(&nodes);
-        self.allocator.released(&self.machine, &nodes);
+        self.allocator.on_event(&self.machine, MachineEvent::Released(&nodes));
     }
 }
 

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::allocator::registry::AllocatorSpec;
-use crate::allocator::{Allocator, Request, Times};
+use crate::allocator::{Allocator, MachineEvent, Request, RunSetup, Times};
 use crate::machine::Machine;
 use crate::placement::menu::{Anchors, Menu};
 use crate::topology::{NodeId, Topology};
@@ -87,7 +87,7 @@ fn choices(
         if end && !held.is_empty() {
             let ended = held.swap_remove((share * held.len() as f64) as usize);
             machine.release(&ended);
-            allocator.released(&machine, &ended);
+            allocator.on_event(&machine, MachineEvent::Released(&ended));
         } else if machine.free_count() > 0 {
             let size = 1 + ((machine.free_count() - 1) as f64 * share.powi(3)) as u32;
             let limit = Some(1 + (share * 20.0) as u32);
@@ -121,7 +121,7 @@ proptest! {
         let alone = choices(allocator.as_mut(), machine, &past);
         for future in futures {
             let whole: History = past.iter().chain(&future).copied().collect();
-            allocator.reset();
+            allocator.begin(&RunSetup::default()).expect("it works");
             let chosen = choices(allocator.as_mut(), machine, &whole);
             prop_assert_eq!(&chosen[..alone.len()], &alone[..]);
         }

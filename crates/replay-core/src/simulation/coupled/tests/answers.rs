@@ -6,42 +6,27 @@ use super::*;
 /// either, so that schedulers ask it again after every start.
 struct Asked(Box<dyn Allocator>, bool);
 
-impl Allocator for Asked {
-    fn allocate(
-        &mut self,
-        machine: &Machine,
-        request: Request,
-        chosen: &mut Vec<NodeId>,
-    ) -> Result<(), Refusal> {
-        self.0.allocate(machine, request, chosen)
+impl Decorator for Asked {
+    fn inner(&self) -> &dyn Allocator {
+        self.0.as_ref()
     }
 
-    fn largest_allocation(&mut self, request: Request) -> u64 {
-        self.0.largest_allocation(request)
+    fn inner_mut(&mut self) -> &mut dyn Allocator {
+        self.0.as_mut()
     }
 
-    fn can_serve(&mut self, request: Request) -> bool {
-        self.0.can_serve(request)
+    fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(Asked(inner, self.1)))
     }
 
-    fn released(&mut self, machine: &Machine, nodes: &[NodeId]) {
-        self.0.released(machine, nodes);
+    fn capabilities(&self) -> Capabilities {
+        let inner = self.0.capabilities();
+        let refusals_last = !self.1 && inner.refusals_last;
+        Capabilities { refusals_last, chooses_by_free: false, ..inner }
     }
 
-    fn refusals_last(&self) -> bool {
-        !self.1 && self.0.refusals_last()
-    }
-
-    fn keeps_schedule(&self) -> bool {
+    fn refusal_covers(&mut self, _refused: Request, _asked: Request) -> bool {
         false
-    }
-
-    fn copy(&self) -> Option<Box<dyn Allocator>> {
-        self.0.copy().map(|copy| Box::new(Asked(copy, self.1)) as Box<dyn Allocator>)
-    }
-
-    fn reset(&mut self) {
-        self.0.reset();
     }
 }
 
@@ -63,7 +48,7 @@ proptest! {
         for spec in coupled_only(&topology) {
             let built = || spec.build(&topology, 5).expect("it works");
             let places = scheduler.contains("place");
-            if places && (built().copy().is_none() || !built().refusals_last()) {
+            if places && (built().try_clone().is_none() || !built().capabilities().refusals_last) {
                 continue;
             }
             let mut asked = Asked(built(), false);
@@ -136,7 +121,7 @@ proptest! {
             for (at, nodes) in running.iter().enumerate().filter(|(at, _)| leave >> (at % 64) & 1 == 1) {
                 let _ = at;
                 machine.release(nodes);
-                allocator.released(&machine, nodes);
+                allocator.on_event(&machine, MachineEvent::Released(nodes));
             }
             let answer = |allocator: &mut dyn Allocator, machine: &mut Machine, request: Request| {
                 let mut nodes = Vec::new();
@@ -144,7 +129,7 @@ proptest! {
                 if answer.is_ok() {
                     machine.occupy(&nodes);
                     machine.release(&nodes);
-                    allocator.released(machine, &nodes);
+                    allocator.on_event(machine, MachineEvent::Released(&nodes));
                 }
                 answer
             };
@@ -162,7 +147,7 @@ proptest! {
                             continue;
                         }
                         let free = machine.free_count() as u64;
-                        let expected = match allocator.largest_allocation(other) > free {
+                        let expected = match allocator.bounds(other).max_processors > free {
                             true => Refusal::TooFewFree,
                             false => Refusal::Fragmented,
                         };
@@ -192,7 +177,7 @@ fn refusals_last_where_they_are_declared_to() {
         let reduced = REDUCED.map(|name| name.parse::<AllocatorSpec>().expect("a strategy"));
         for spec in coupled_only(&topology).into_iter().chain(reduced) {
             let Ok(mut allocator) = spec.build(&topology, 5) else { continue };
-            let lasts = allocator.refusals_last();
+            let lasts = allocator.capabilities().refusals_last;
             let [declared, found_later] = outcome.entry(spec.to_string()).or_default();
             *declared = lasts;
             for seed in 0..60 {
@@ -200,14 +185,14 @@ fn refusals_last_where_they_are_declared_to() {
                     break;
                 }
                 let mut rng = ChaCha8Rng::seed_from_u64(1000 * at + seed);
-                allocator.reset();
+                allocator.begin(&RunSetup::default()).expect("it works");
                 let mut machine = Machine::new(topology.clone());
                 let (mut held, mut refused): (Vec<Vec<NodeId>>, Vec<Request>) = Default::default();
                 for _ in 0..80 {
                     if !held.is_empty() && rng.random_range(0..3) == 0 {
                         let nodes = held.swap_remove(rng.random_range(0..held.len()));
                         machine.release(&nodes);
-                        allocator.released(&machine, &nodes);
+                        allocator.on_event(&machine, MachineEvent::Released(&nodes));
                         refused.clear();
                     }
                     let share: f64 = rng.random();
@@ -215,7 +200,7 @@ fn refusals_last_where_they_are_declared_to() {
                     let request = Request::of_size(1 + (most * share * share) as u32);
                     let mut ask = |request| {
                         let mut nodes = Vec::new();
-                        allocator.allocate_or_less(&machine, request, &mut nodes)?;
+                        allocator.allocate(&machine, request, &mut nodes)?;
                         machine.occupy(&nodes);
                         held.push(nodes);
                         Ok(())

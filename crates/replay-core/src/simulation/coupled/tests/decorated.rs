@@ -1,15 +1,19 @@
-//! A scheduler in a decorator that changes nothing decides like the bare one.
+//! A scheduler or an allocator in a decorator that changes nothing decides, counts and explains like the bare
+//! one.
 
 use super::*;
-use crate::scheduler::registry::standard;
-use crate::scheduler::{Decorator, Selection};
+use crate::allocator;
+use crate::allocator::notes::Notes;
+use crate::allocator::reduced::Reduction;
+use crate::cluster;
+use crate::scheduler;
 use crate::simulation::WhenDown;
 use crate::simulation::outages::Window;
 
 /// Changes nothing.
-struct Identity(Box<dyn Scheduler>);
+struct Identity<T: ?Sized>(Box<T>);
 
-impl Decorator for Identity {
+impl scheduler::Decorator for Identity<dyn Scheduler> {
     fn inner(&self) -> &dyn Scheduler {
         self.0.as_ref()
     }
@@ -19,10 +23,24 @@ impl Decorator for Identity {
     }
 }
 
-/// Keeps what the scheduler selects, with its reasons.
-struct Recorded(Box<dyn Scheduler>, Vec<Selection>);
+impl allocator::Decorator for Identity<dyn Allocator> {
+    fn inner(&self) -> &dyn Allocator {
+        self.0.as_ref()
+    }
 
-impl Decorator for Recorded {
+    fn inner_mut(&mut self) -> &mut dyn Allocator {
+        self.0.as_mut()
+    }
+
+    fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
+        Some(Box::new(Identity(inner)))
+    }
+}
+
+/// Keeps what the scheduler selects, with its reasons.
+struct Selections(Box<dyn Scheduler>, Vec<Selection>);
+
+impl scheduler::Decorator for Selections {
     fn inner(&self) -> &dyn Scheduler {
         self.0.as_ref()
     }
@@ -38,23 +56,46 @@ impl Decorator for Recorded {
     }
 }
 
-/// Jobs of which many wait and some end early.
-fn busy(largest: u32) -> Vec<Job> {
-    let one = |i: i64| {
-        let run = 1 + i * 37 % 41;
-        job(3 * i, run, run + i % 3 * 10, 1 + (i * i * 7 % i64::from(largest)) as u32)
-    };
-    (0..120).map(one).collect()
+/// Keeps what the allocator explains and counts, as text.
+struct Explanations(Box<dyn Allocator>, Notes, String);
+
+impl Explanations {
+    fn of(allocator: Box<dyn Allocator>) -> Self {
+        let notes = Notes::heard();
+        notes.listen(true);
+        Self(allocator, notes, String::new())
+    }
 }
 
-/// A quarter of 16 processors is out of service for a while; one for ever.
-fn outages(running: WhenDown) -> Outages {
-    let window = |from, until, nodes: std::ops::Range<u32>| {
-        let nodes = nodes.map(NodeId).collect();
-        Window { from, until, nodes }
-    };
-    let windows = vec![window(40, Some(160), 0..4), window(90, None, 9..10)];
-    Outages { windows, running, walls: false }
+impl allocator::Decorator for Explanations {
+    fn inner(&self) -> &dyn Allocator {
+        self.0.as_ref()
+    }
+
+    fn inner_mut(&mut self) -> &mut dyn Allocator {
+        self.0.as_mut()
+    }
+
+    fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
+        Some(inner)
+    }
+
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.0.begin(&RunSetup { notes: self.1.clone(), ..setup.clone() })
+    }
+
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let bounds = self.0.bounds(request);
+        let outcome = self.0.allocate(machine, request, chosen);
+        let (account, stats) = (self.1.take(), self.0.stats());
+        self.2 += &format!("{request:?} {bounds:?} {outcome:?} {stats:?} {account:?}\n");
+        outcome
+    }
 }
 
 /// All events of a run, as text.
@@ -89,21 +130,44 @@ impl Observer for Events {
     }
 }
 
-/// Everything that a run shows: its events, what was selected and why, and what it cost.
+/// Jobs of which many wait and some end early, of sizes that every menu of boxes has.
+fn busy(count: i64, largest_power: i64) -> Vec<Job> {
+    let one = |i: i64| {
+        let run = 1 + i * 37 % 41;
+        let size = 1 << (i * i * 7 + i / 3) % (largest_power + 1);
+        Job { number: i, ..job(3 * i, run, run + i % 3 * 10, size) }
+    };
+    (0..count).map(one).collect()
+}
+
+/// Four of 16 or more processors are out of service for a while; one for ever.
+fn outages(running: WhenDown) -> Outages {
+    let window = |from, until, nodes: std::ops::Range<u32>| {
+        let nodes = nodes.map(NodeId).collect();
+        Window { from, until, nodes }
+    };
+    let windows = vec![window(40, Some(160), 0..4), window(90, None, 9..10)];
+    Outages { windows, running, walls: false }
+}
+
+/// Everything that a run shows: events, what was selected and why, what was explained, and what it cost.
 fn shown(
     jobs: &[Job],
+    topology: &Topology,
     outages: &Outages,
     scheduler: Box<dyn Scheduler>,
-    allocator: &mut dyn Allocator,
+    allocator: Box<dyn Allocator>,
 ) -> Result<String, String> {
-    let topology: Topology = "4x4".parse().expect("a machine");
-    let scene = Scene { jobs, topology: &topology, timed: false, stop: &Stop::new() };
+    let scene = Scene { jobs, topology, timed: false, stop: &Stop::new() };
     let course = Course { follows: &[], outages };
-    let mut scheduler = Recorded(scheduler, Vec::new());
-    let (mut events, service) = (Events::default(), &mut RunTimes::default());
-    let overhead = simulate_amid(scene, course, &mut scheduler, allocator, service, &mut events);
-    let overhead = overhead.map_err(|error| error.to_string())?;
-    Ok(format!("{overhead:?} {:?} {}", scheduler.1, events.0))
+    let mut service = cluster::service(topology, allocator.as_ref(), 1.0);
+    let mut scheduler = Selections(scheduler, Vec::new());
+    let mut allocator = Explanations::of(allocator);
+    let mut events = Events::default();
+    let (service, observer) = (service.as_mut(), &mut events);
+    let spent = simulate_amid(scene, course, &mut scheduler, &mut allocator, service, observer);
+    let spent = spent.map_err(|error| error.to_string())?;
+    Ok(format!("{spent:?} {:?} {} {}", scheduler.1, allocator.2, events.0))
 }
 
 #[test]
@@ -117,19 +181,21 @@ fn a_scheduler_in_a_decorator_decides_like_the_bare_one() {
         "lazy[patience=0]",
         "largest",
     ];
+    let topology: Topology = "4x4".parse().expect("a machine");
     let mut compared = 0;
-    for name in standard().names().chain(variants) {
+    for name in scheduler::registry::standard().names().chain(variants) {
         let spec: SchedulerSpec = name.parse().expect("a scheduler");
         let bare = || spec.build(16);
         let decorated = || Box::new(Identity(bare())) as Box<dyn Scheduler>;
         assert_eq!(decorated().capabilities(), bare().capabilities(), "{name}");
         for allocator in ["mc1x1", "first-fit", "frame-sliding", "buddy"] {
             for outages in [Outages::NONE, outages(WhenDown::Drain), outages(WhenDown::Requeue)] {
-                let jobs = busy(if outages.is_empty() { 16 } else { 8 });
+                let jobs = busy(120, if outages.is_empty() { 4 } else { 3 });
                 let allocator: AllocatorSpec = allocator.parse().expect("a strategy");
-                let topology = "4x4".parse().expect("a machine");
-                let mut allocator = allocator.build(&topology, 1).expect("it works there");
-                let mut run = |scheduler| shown(&jobs, &outages, scheduler, allocator.as_mut());
+                let run = |scheduler| {
+                    let allocator = allocator.build(&topology, 1).expect("it works there");
+                    shown(&jobs, &topology, &outages, scheduler, allocator)
+                };
                 let expected = run(bare());
                 compared += usize::from(expected.is_ok());
                 assert_eq!(run(decorated()), expected, "{name}");
@@ -137,4 +203,87 @@ fn a_scheduler_in_a_decorator_decides_like_the_bare_one() {
         }
     }
     assert!(compared > 100, "{compared}");
+}
+
+#[test]
+fn an_allocator_in_a_decorator_decides_like_the_bare_one() {
+    let variants = [
+        "mc1x1[tie=2,13,20,6]",
+        "mc1x1[tie=auto,shadows=3,every=8]",
+        "mm[tie=1,2,3,4,slack=0.2]",
+        "paging[size=1]",
+        "first-fit[engine=literal]",
+        "frame-sliding[rows=first]",
+        "busy-list[engine=literal]",
+        "gabl[engine=literal]",
+        "placements[fit=up]",
+        "non-cubic[adjacent=no]",
+        "elmer[threshold=0.5]",
+        "rsr[inner=placements]",
+        "rsr[inner=buddy,t=2]",
+        "rsr[inner=frame-sliding]",
+        "limit[k=2,inner=mbs]",
+    ];
+    let machines = ["4x4", "torus:4x4x2", "hypercube:4", "cluster:8x2", "cluster:16"];
+    let schedulers = ["easy", "easy[guard=place]", "out-of-order"];
+    let (mut names, mut compared) = (std::collections::BTreeSet::new(), 0);
+    for name in registry::standard().names().chain(variants) {
+        let spec: AllocatorSpec = name.parse().expect("a strategy");
+        for machine in machines {
+            let topology: Topology = machine.parse().expect("a machine");
+            // Some strategies are defined on some machines only.
+            if spec.recorded() || spec.build(&topology, 1).is_err() {
+                continue;
+            }
+            let bare = || spec.build(&topology, 1).expect("it works there");
+            let decorated = || Box::new(Identity(bare())) as Box<dyn Allocator>;
+            assert_eq!(decorated().capabilities(), bare().capabilities(), "{name}");
+            assert_eq!(decorated().try_clone().is_some(), bare().try_clone().is_some(), "{name}");
+            for (scheduler, outages) in schedulers
+                .map(|name| (name, Outages::NONE))
+                .into_iter()
+                .chain([("easy", outages(WhenDown::Requeue))])
+            {
+                let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
+                let jobs = busy(60, if machine == "cluster:8x2" { 2 } else { 3 });
+                let run = |allocator| {
+                    let scheduler = scheduler.build(topology.slots() as u32);
+                    shown(&jobs, &topology, &outages, scheduler, allocator)
+                };
+                let expected = run(bare());
+                if expected.is_ok() {
+                    names.insert(name);
+                    compared += 1;
+                }
+                assert_eq!(run(decorated()), expected, "{name} {machine} {scheduler}");
+            }
+            if bare().capabilities().keeps_schedule {
+                let run = |allocator| replayed(&busy(60, 4), &topology, allocator);
+                assert_eq!(run(decorated()), run(bare()), "{name} {machine}");
+            }
+        }
+    }
+    let missing: Vec<&str> =
+        registry::standard().names().filter(|name| !names.contains(name)).collect();
+    assert!(missing.iter().all(|name| ["recorded", "midplane"].contains(name)), "{missing:?}");
+    assert!(compared > 400, "{compared}");
+}
+
+/// The decisions of a replay of FCFS with their ties, and what the allocator explains.
+fn replayed(
+    jobs: &[Job],
+    topology: &Topology,
+    allocator: Box<dyn Allocator>,
+) -> (Vec<String>, String) {
+    let fcfs = &mut *SchedulerSpec::fcfs().build(topology.processors() as u32);
+    let timeline = Timeline::compute(jobs, topology.processors() as u32, fcfs, &Stop::new());
+    let timeline = timeline.expect("it runs");
+    let scene = Scene { jobs, topology, timed: false, stop: &Stop::new() };
+    let mut allocator = Explanations::of(allocator);
+    let mut decisions = Vec::new();
+    replay(&timeline, scene, &mut allocator, true, |decision| {
+        decisions.push(format!("{decision:?}"));
+    })
+    .expect("nothing is refused");
+    (decisions, allocator.2)
 }

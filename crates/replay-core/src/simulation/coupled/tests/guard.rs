@@ -46,18 +46,17 @@ fn who_would_take_of_the_place_is_asked_anew_after_a_start() {
 #[test]
 fn who_has_no_copies_is_refused() {
     struct Mute(Intervals);
-    impl Allocator for Mute {
-        fn allocate(
-            &mut self,
-            machine: &Machine,
-            request: Request,
-            chosen: &mut Vec<NodeId>,
-        ) -> Result<(), Refusal> {
-            self.0.allocate(machine, request, chosen)
+    impl Decorator for Mute {
+        fn inner(&self) -> &dyn Allocator {
+            &self.0
         }
 
-        fn keeps_schedule(&self) -> bool {
-            false
+        fn inner_mut(&mut self) -> &mut dyn Allocator {
+            &mut self.0
+        }
+
+        fn decorate_copy(&self, _inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
+            None
         }
     }
     let jobs = [job(0, 1, 1, 1)];
@@ -122,8 +121,8 @@ proptest! {
             .map(|spec| (spec.to_string(), spec.build(&topology, 1).expect("it works there")))
             .chain([("intervals".to_string(), Box::new(Intervals) as Box<dyn Allocator>)]);
         for (name, mut allocator) in built {
-            let whole = jobs.iter().all(|job| allocator.can_serve(Request::of_size(job.size)));
-            if allocator.copy().is_none() || !allocator.refusals_last() || !whole {
+            let whole = jobs.iter().all(|job| allocator.bounds(Request::of_size(job.size)).servable);
+            if allocator.try_clone().is_none() || !allocator.capabilities().refusals_last || !whole {
                 continue;
             }
             let mut told = |scheduler: &mut dyn Scheduler| {
@@ -149,11 +148,11 @@ proptest! {
         let topology: Topology = "4x4".parse().expect("a mesh");
         for spec in coupled_only(&topology) {
             let mut allocator = spec.build(&topology, 1).expect("it works there");
-            let whole = jobs.iter().all(|job| allocator.can_serve(Request::of_size(job.size)));
-            if allocator.copy().is_none() || !whole {
+            let whole = jobs.iter().all(|job| allocator.bounds(Request::of_size(job.size)).servable);
+            if allocator.try_clone().is_none() || !whole {
                 continue;
             }
-            let lasts = allocator.refusals_last();
+            let lasts = allocator.capabilities().refusals_last;
             match run(&jobs, "4x4", "easy[guard=place]", allocator.as_mut()) {
                 Ok(log) => {
                     prop_assert!(lasts && log.starts.iter().all(|&start| start >= 0), "{}", spec);

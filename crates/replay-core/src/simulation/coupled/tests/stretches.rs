@@ -31,7 +31,8 @@ fn between(
     let scene = Scene { jobs, topology, timed: false, stop: &Stop::new() };
     let mut scheduler = scheduler.build(topology.processors() as u32);
     let mut allocator = allocator.build(topology, 5).ok()?;
-    if !scheduler.capabilities().forgets_when_empty || !allocator.forgets_when_empty() {
+    if !scheduler.capabilities().forgets_when_empty || !allocator.capabilities().forgets_when_empty
+    {
         return None;
     }
     let cut = Cut { at, ..Cut::default() };

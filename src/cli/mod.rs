@@ -33,6 +33,7 @@ mod import;
 mod interrupt;
 mod journal;
 mod kind;
+mod kinds;
 mod left_out;
 mod list;
 mod load;

@@ -37,7 +37,7 @@ struct Flag {
 #[derive(Debug)]
 struct Bounds {
     above: Stop,
-    deadline: Option<Instant>,
+    deadline: Instant,
 }
 
 /// A computation was ended by its [`Stop`].
@@ -48,10 +48,7 @@ pub struct Stopped;
 impl Stop {
     /// Whether a deadline raises it, so that work that is not whole by then is lost.
     pub fn is_timed(&self) -> bool {
-        self.0
-            .bounds
-            .as_ref()
-            .is_some_and(|bounds| bounds.deadline.is_some() || bounds.above.is_timed())
+        self.0.bounds.is_some()
     }
 
     /// A flag that is not raised.
@@ -61,15 +58,6 @@ impl Stop {
 
     /// A flag of its own, which is raised with this one too, and when the time has come.
     pub fn until(&self, deadline: Instant) -> Self {
-        self.below(Some(deadline))
-    }
-
-    /// A flag of its own, which is raised with this one too.
-    pub fn part(&self) -> Self {
-        self.below(None)
-    }
-
-    fn below(&self, deadline: Option<Instant>) -> Self {
         let bounds = Some(Bounds { above: self.clone(), deadline });
         Self(Arc::new(Flag { raised: AtomicBool::new(false), bounds }))
     }
@@ -88,9 +76,8 @@ impl Stop {
     /// Looks at the clocks and at the flag above.
     #[cold]
     fn is_bounded(&self) -> bool {
-        let over = |Bounds { above, deadline }: &Bounds| {
-            above.is_raised() || deadline.is_some_and(|deadline| Instant::now() >= deadline)
-        };
+        let over =
+            |Bounds { above, deadline }: &Bounds| above.is_raised() || Instant::now() >= *deadline;
         let raised = self.0.bounds.as_ref().is_some_and(over);
         if raised {
             self.raise();
@@ -117,7 +104,7 @@ mod tests {
     fn a_part_ends_with_the_whole_and_not_the_other_way_round() {
         let far = Instant::now() + Duration::from_secs(3600);
         let whole = Stop::new();
-        let [one, other] = [whole.until(far), whole.part()];
+        let [one, other] = [whole.until(far), whole.until(far)];
         let deep = one.until(far);
         one.raise();
         assert!(deep.is_raised() && !other.is_raised() && !whole.is_raised());

@@ -107,10 +107,6 @@ fn halved(mut frame: [u16; 3]) -> Option<[u16; 3]> {
 }
 
 impl Allocator for Anca {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn takes_outages(&self) -> bool {
         true
     }

@@ -48,10 +48,6 @@ fn unwrapped(grid: &Grid) -> Grid {
 }
 
 impl Allocator for AsMb {
-    fn forgets_when_empty(&self) -> bool {
-        self.scan.forgets_when_empty() && self.mbs.forgets_when_empty()
-    }
-
     fn takes_outages(&self) -> bool {
         self.scan.takes_outages() && self.mbs.takes_outages()
     }

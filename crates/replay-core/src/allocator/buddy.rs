@@ -51,10 +51,6 @@ fn class(request: Request) -> usize {
 }
 
 impl Allocator for Buddy {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn takes_outages(&self) -> bool {
         true
     }

@@ -173,10 +173,6 @@ impl CurveAllocator {
 }
 
 impl Allocator for CurveAllocator {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn reset(&mut self) {
         self.free.reset();
     }

@@ -66,10 +66,6 @@ impl Mc {
 }
 
 impl Allocator for Mc {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn takes_outages(&self) -> bool {
         true
     }

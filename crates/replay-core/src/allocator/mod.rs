@@ -263,15 +263,6 @@ pub trait Allocator: Send {
         false
     }
 
-    /// Whether nothing of the past is left when all processors are free again: the strategy then chooses,
-    /// refuses and counts on like one that has just been [reset](Self::reset), and its [census](Self::census)
-    /// has no unit handed out. A run can then be cut in two there. Whoever
-    /// [chooses by free processors](Self::chooses_by_free) is so; whoever draws, learns or goes on from
-    /// where it stopped is not.
-    fn forgets_when_empty(&self) -> bool {
-        self.chooses_by_free()
-    }
-
     /// The most processors that the request can be given, on an empty machine or any other:
     /// those it asks for, unless the strategy rounds up.
     fn largest_allocation(&mut self, request: Request) -> u64 {

@@ -132,10 +132,6 @@ fn page_grid(grid: &Grid, side: u16) -> Grid {
 }
 
 impl Allocator for Paging {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -377,10 +377,6 @@ impl Scheduler for Easy {
         Some(self.promises)
     }
 
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn waiting(&self) -> usize {
         self.queue.len() - usize::from(self.named.is_some())
     }

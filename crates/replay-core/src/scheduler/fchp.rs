@@ -48,10 +48,6 @@ impl Scheduler for Fchp {
         self.queue.reason()
     }
 
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn waiting(&self) -> usize {
         self.queue.waiting()
     }

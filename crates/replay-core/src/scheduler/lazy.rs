@@ -130,10 +130,6 @@ impl Scheduler for Lazy {
         }
     }
 
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn waiting(&self) -> usize {
         self.queues.waiting()
     }

@@ -202,13 +202,6 @@ pub trait Scheduler: Send {
         false
     }
 
-    /// Whether nothing of the past is left when nobody waits and nothing runs: from then on it names jobs
-    /// like one that has just been made, and [promises](Self::promises) on. A run can then be cut in two
-    /// there.
-    fn forgets_when_empty(&self) -> bool {
-        false
-    }
-
     /// Why the job that [`next`](Scheduler::next) has just named was; `None` if there is no more to say
     /// than what the discipline is.
     fn reason(&self) -> Option<Reason> {

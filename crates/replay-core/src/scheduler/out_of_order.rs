@@ -73,10 +73,6 @@ impl Scheduler for OutOfOrder {
         Some(Reason::FirstThatFits)
     }
 
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn waiting(&self) -> usize {
         self.queue.len() - usize::from(self.named.is_some())
     }

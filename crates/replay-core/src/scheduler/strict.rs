@@ -146,10 +146,6 @@ impl Scheduler for Strict {
         Some(Reason::First { promised: None })
     }
 
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn waiting(&self) -> usize {
         self.queue.len()
     }

@@ -106,10 +106,6 @@ pub(in crate::allocator) fn told(
 }
 
 impl Allocator for BusyListAllocator {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn takes_outages(&self) -> bool {
         true
     }

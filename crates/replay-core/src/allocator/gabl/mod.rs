@@ -134,10 +134,6 @@ impl Gabl {
 }
 
 impl Allocator for Gabl {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn takes_outages(&self) -> bool {
         true
     }

@@ -101,10 +101,6 @@ impl Mbs {
 }
 
 impl Allocator for Mbs {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn takes_outages(&self) -> bool {
         true
     }

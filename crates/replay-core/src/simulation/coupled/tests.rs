@@ -435,4 +435,3 @@ fn what_was_refused_is_not_asked_again_on_the_same_machine() {
 mod answers;
 mod guard;
 mod outages;
-mod stretches;

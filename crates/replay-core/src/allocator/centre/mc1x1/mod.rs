@@ -241,10 +241,6 @@ fn collect<C: Count>(
 }
 
 impl<C: Count> Allocator for Mc1x1<C> {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn takes_outages(&self) -> bool {
         true
     }

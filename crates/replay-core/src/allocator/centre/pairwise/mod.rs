@@ -191,10 +191,6 @@ impl Pairwise {
 }
 
 impl Allocator for Pairwise {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn takes_outages(&self) -> bool {
         true
     }

@@ -81,10 +81,6 @@ fn count(grid: &Grid, machine: &Machine, base: Coord, sides: [u16; 3]) -> (u64, 
 }
 
 impl Allocator for Literal {
-    fn forgets_when_empty(&self) -> bool {
-        true
-    }
-
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -4,14 +4,14 @@
 #   scripts/benchmark.sh [PAGE...]     [all but mutants and abuse]
 #   scripts/benchmark.sh --list        prints each page and the command that writes it
 #
-# PAGE: how-fast (README.md), large, long, plan, stretches, together, import, build, mutants, abuse. Each is a function in
+# PAGE: how-fast (README.md), large, long, plan, together, import, build, mutants, abuse. Each is a function in
 # scripts/benchmarks/PAGE.sh. Needs GNU time; how-fast and build also cargo, import and long python3 and 2 GB in $TMPDIR. The
 # pages take an hour together. Times are CPU seconds where other work may disturb; a machine with nothing else to do gives the
 # best figures. A quick run measures little: it shows that the scripts work, and that what is not a time is as committed.
 # scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-every=(how-fast large long plan stretches together import build mutants abuse)
+every=(how-fast large long plan together import build mutants abuse)
 if [ "${1:-}" = --list ]; then
     echo 'benchmarks/README.md scripts/benchmark.sh how-fast'
     printf 'benchmarks/%s.md scripts/benchmark.sh %s\n' $(printf '%s\n' "${every[@]:1}" | awk '{ print $1, $1 }')
@@ -52,7 +52,7 @@ for page in scripts/benchmarks/*.sh; do
 done
 
 pages=("$@")
-[ $# -gt 0 ] || pages=(how-fast large long plan stretches together import build)
+[ $# -gt 0 ] || pages=(how-fast large long plan together import build)
 for page in "${pages[@]}"; do
     [[ " ${every[*]} " == *" $page "* ]] || { echo "no page $page; there are ${every[*]}" >&2; exit 2; }
     quick && part "$page"

@@ -162,7 +162,7 @@ NAMES = {
     "slack": (["0..0.3:0.1", "0,0.1"], f"{SEARCH} --factors 0..1 --slack"),
     "time": (["90s", "1m", "0.1s"], "search --trace tiny.swf -q --strategy random --evaluations 5 --time"),
     "start": (
-        ["2,1,1,1", "halving", "random"],
+        ["2,1,1,1", "exhaustive", "random"],
         "search --trace tiny.swf -q --strategy local --evaluations 5 --start",
     ),
     "split": (["0.5", "0.9"], f"{SEARCH} --factors 0..1 --split"),

@@ -23,8 +23,6 @@ LONG = {
     "search": "search -q --out out",
     "search-greedy": "search --mesh 16x16x16 --alloc mm[order=greedy] -q --out out",
     "search-local": "search --strategy local --evaluations 100000 -q --out out",
-    "search-tpe": "search --strategy tpe --evaluations 100000 -q --out out",
-    "search-halving": "search --strategy halving --evaluations 5000 -q --out out",
     "stream": "stream --mesh 32x32 --arrivals 5 --jobs 1000 --precision 0.0001 -q --out out",
     "stream-one": "stream --mesh 32x32 --arrivals 5 --jobs 3000000 --alloc mbs -q --out out",
     "stream-messages": "stream --mesh 32x32 --arrivals 5 --jobs 1000 --pattern all-to-all --alloc mbs -q --out out",

@@ -181,7 +181,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let bench = Bench {
         messages: &messages,
         progress: &progress,
-        watch: Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast },
+        watch: Watch { jobs_done: &jobs_done, forecast: &forecast, ..Watch::new(&stop) },
         quiet,
     };
 

@@ -33,6 +33,7 @@ mod import;
 mod interrupt;
 mod journal;
 mod kind;
+mod kinds;
 mod left_out;
 mod list;
 mod load;
@@ -154,9 +155,8 @@ enum Command {
     /// Look for good tie vectors.
     ///
     /// Evaluates vectors on one or several traces and ranks them: every ratio of a grid, the
-    /// neighbourhoods of the best so far, by successive halving, by a model, at random, or as
-    /// another program asks. See the options under "Search"; vectors given by --tie are shown
-    /// beside those found.
+    /// neighbourhoods of the best so far, at random, or as another program asks. See the options
+    /// under "Search"; vectors given by --tie are shown beside those found.
     Search(Box<search::SearchArgs>),
     /// List what can be named: allocators, schedulers, traces, policies, suites, columns.
     List(list::ListArgs),

@@ -1,19 +1,33 @@
 //! How far a command has come, on standard error. Nothing is drawn off a terminal or if the user wants quiet.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::cost::length;
-use super::exit::tell;
+use super::exit::{Failure, tell};
+use super::kinds::{Kind, Kinds};
 use super::threads::Ticker;
 use replay_core::number::grouped;
+use replay_experiment::sweep::Plan;
 
 /// A bar with so many steps, if that is known, and what keeps its time going. Beside the keys of the library a
 /// template has `{rate}`, steps per second, and `{left}`, the time left: both of all that was done since it began.
 pub fn bar(quiet: bool, steps: Option<u64>, template: &str) -> (ProgressBar, Option<Ticker>) {
+    bar_with(quiet, steps, template, |state| left(state.pos(), state.len(), state.elapsed()))
+}
+
+/// A [`bar`] with another text for `{left}`.
+fn bar_with(
+    quiet: bool,
+    steps: Option<u64>,
+    template: &str,
+    left: impl Fn(&ProgressState) -> String + Clone + Send + Sync + 'static,
+) -> (ProgressBar, Option<Ticker>) {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(steps, target);
     if let Ok(style) = ProgressStyle::with_template(template) {
@@ -21,8 +35,8 @@ pub fn bar(quiet: bool, steps: Option<u64>, template: &str) -> (ProgressBar, Opt
             // Nobody reads an error of what is drawn.
             let _ = to.write_str(&rate(state.pos(), state.elapsed()));
         };
-        let left = |state: &ProgressState, to: &mut dyn Write| {
-            let _ = to.write_str(&left(state.pos(), state.len(), state.elapsed()));
+        let left = move |state: &ProgressState, to: &mut dyn Write| {
+            let _ = to.write_str(&left(state));
         };
         bar.set_style(style.with_key("rate", rate).with_key("left", left));
     }
@@ -61,21 +75,93 @@ fn left(done: u64, all: Option<u64>, elapsed: Duration) -> String {
     }
 }
 
+/// The jobs of cells of one kind, which cost about the same.
+#[derive(Clone, Copy, Debug, Default)]
+struct Work {
+    jobs: u64,
+    started: u64,
+    /// What those that have started took, summed over threads.
+    took: Duration,
+}
+
+/// The work of a grid by kind of cells.
+#[derive(Default)]
+struct GridWork(HashMap<Kind, Work>);
+
+impl GridWork {
+    /// The time left of a grid that has run for so long: the jobs left of each kind cost as much as those of it that have
+    /// started; where none has, as much as the mean job.
+    fn left(&self, elapsed: Duration) -> Option<Duration> {
+        let started = self.0.values().map(|work| work.started).sum::<u64>();
+        let took = self.0.values().map(|work| work.took).sum::<Duration>().as_secs_f64();
+        let left = |work: &Work| {
+            let each = match work.started {
+                0 => took / started as f64,
+                started => work.took.as_secs_f64() / started as f64,
+            };
+            each * work.jobs.saturating_sub(work.started) as f64
+        };
+        let left = self.0.values().map(left).sum::<f64>();
+        (took > 0.0).then(|| elapsed.mul_f64(left / took))
+    }
+}
+
 /// Progress of cells: those done, jobs per second, time left.
 pub struct Progress {
     bar: ProgressBar,
     _ticker: Option<Ticker>,
     cells: usize,
     done: AtomicUsize,
+    /// The kinds of the cells and the work of each, if the cells are those of a plan.
+    grid: Option<(Kinds, Arc<Mutex<GridWork>>)>,
 }
+
+const CELLS: &str = "{wide_bar} {msg} cells, {human_pos}/{human_len} jobs, {rate} {left}";
 
 impl Progress {
     /// Progress of so many cells, counted in jobs.
     pub fn new(quiet: bool, cells: usize, jobs: u64) -> Self {
-        let template = "{wide_bar} {msg} cells, {human_pos}/{human_len} jobs, {rate} {left}";
-        let (bar, _ticker) = bar(quiet, Some(jobs), template);
+        let (bar, _ticker) = bar(quiet, Some(jobs), CELLS);
         bar.set_message(format!("0/{cells}"));
-        Self { _ticker, bar, cells, done: AtomicUsize::new(0) }
+        Self { _ticker, bar, cells, done: AtomicUsize::new(0), grid: None }
+    }
+
+    /// Progress of these cells of a plan. The time left goes by what jobs of each kind of cells cost.
+    ///
+    /// # Errors
+    /// [`Failure`] if a strategy cannot be made.
+    pub fn of_plan(quiet: bool, plan: &Plan, runs: &[u32]) -> Result<Self, Failure> {
+        let jobs = runs.iter().map(|&run| plan.jobs(run)).sum();
+        let progress = Self::new(quiet, runs.len(), jobs);
+        if progress.bar.is_hidden() {
+            return Ok(progress);
+        }
+        let kinds = Kinds::new(plan).map_err(Failure::usage)?;
+        let mut work = GridWork::default();
+        for &run in runs {
+            work.0.entry(kinds.of(plan, run)).or_default().jobs += plan.jobs(run);
+        }
+        let work = Arc::new(Mutex::new(work));
+        let shared = work.clone();
+        let left = move |state: &ProgressState| {
+            let work = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            match work.left(state.elapsed()) {
+                Some(left) => format!("{} left", length(left)),
+                None => format!("{} so far", length(state.elapsed())),
+            }
+        };
+        let (bar, _ticker) = bar_with(quiet, Some(jobs), CELLS, left);
+        bar.set_message(progress.bar.message());
+        Ok(Self { bar, _ticker, grid: Some((kinds, work)), ..progress })
+    }
+
+    /// So many jobs of a cell of the plan have started, in so much time.
+    pub fn started(&self, plan: &Plan, run: u32, jobs: u64, took: Duration) {
+        let Some((kinds, work)) = &self.grid else { return };
+        let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
+        let work = work.0.entry(kinds.of(plan, run)).or_default();
+        work.started += jobs;
+        work.took += took;
     }
 
     /// A cell is done, whose jobs have been counted.
@@ -143,6 +229,22 @@ impl Points {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn time_left_goes_by_what_jobs_of_a_kind_cost() {
+        let seconds = Duration::from_secs;
+        let work = |jobs, started, took| Work { jobs, started, took: seconds(took) };
+        let mut grid = GridWork::default();
+        grid.0.insert([0, 0, 0], work(100, 0, 0));
+        assert_eq!(grid.left(seconds(1)), None);
+        // Nothing is known of the second kind yet; two threads work.
+        grid.0.insert([0, 0, 0], work(100, 50, 10));
+        grid.0.insert([0, 0, 1], work(50, 0, 0));
+        assert_eq!(grid.left(seconds(5)), Some(seconds(10)));
+        grid.0.insert([0, 0, 0], work(100, 100, 20));
+        grid.0.insert([0, 0, 1], work(50, 10, 40));
+        assert_eq!(grid.left(seconds(30)), Some(seconds(80)));
+    }
 
     #[test]
     fn what_is_left_goes_by_what_was_done() {

@@ -31,15 +31,16 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
         "placements": measure.nodes,
     }))?;
     let runs: Vec<u32> = (0..plan.len()).collect();
-    let jobs = runs.iter().map(|&run| plan.jobs(run)).sum();
-    let progress = Progress::new(quiet, runs.len(), jobs);
+    let progress = Progress::of_plan(quiet, plan, &runs)?;
     let mut results = Runs::begin(&mut session, args, &loaded)?;
     let stop = interruption(quiet);
     let mut tally = Tally::of("cells", runs.len());
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
     let jobs_done = |jobs| progress.jobs_done(jobs);
-    let watch = Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast };
+    let run_jobs = |run, jobs, took| progress.started(plan, run, jobs, took);
+    let watch =
+        Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast, run_jobs: &run_jobs };
     let ran = run_plan(plan, traces, &runs, Turn::InOrder, watch, |_, outcome| {
         match outcome {
             Ok(result) => {

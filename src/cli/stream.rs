@@ -175,7 +175,7 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let progress = Points::new(quiet, points.len());
     let forecast = |forecast| cost.hear(forecast, |line| progress.above(|| tell(line)));
     let jobs_done = |jobs| progress.jobs_done(jobs);
-    let watch = Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast };
+    let watch = Watch { jobs_done: &jobs_done, forecast: &forecast, ..Watch::new(&stop) };
     let mut tally = Tally::of("points", points.len());
     let ids = points.iter().map(|point| point.id(args.seed, &rule, &WATCHED));
     let ids: Vec<CellId> = ids.collect();

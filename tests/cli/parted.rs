@@ -123,8 +123,6 @@ fn what_has_no_parts() {
     let dir = Dir::with_trace();
     for (arguments, words) in [
         ("--strategy local", "local asks by what it was answered"),
-        ("--strategy halving", "halving asks"),
-        ("--strategy tpe", "tpe asks"),
         ("--strategy external --ask-command true", "external asks"),
         ("--strategy random", "add --spare 0"),
         ("--spare 3", "add --spare 0"),

@@ -46,6 +46,6 @@ pub use cell::{Cell, Places, Trace};
 pub use log_jobs::{LeftOut, LogJobs, OverLogJobs};
 pub use problem::CellProblem;
 pub use result::{OfRun, RunKey, RunResult, run_column};
-pub use runner::{CellError, Measure, is_coupled, run_cell, run_cells};
+pub use runner::{CellError, Measure, run_cell, run_cells};
 pub use together::run_together;
 pub use watch::{Forecast, Pace, SAMPLE, Watch};

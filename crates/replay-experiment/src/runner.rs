@@ -71,7 +71,7 @@ pub fn run_cell(
 
 /// Whether a cell schedules its jobs as it runs, with what its allocator does, and not once for all cells of
 /// its trace and scheduler; `allocator` is its own.
-pub fn is_coupled(cell: &Cell, allocator: &dyn Allocator) -> bool {
+fn is_coupled(cell: &Cell, allocator: &dyn Allocator) -> bool {
     let amid = !cell.trace.outages().is_empty();
     let changes = !allocator.capabilities().keeps_schedule || allocator.stats().census.is_some();
     cell.allocator.recorded() || amid || changes

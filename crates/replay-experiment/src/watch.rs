@@ -12,12 +12,15 @@ pub struct Watch<'a> {
     /// Told by every cell when its first job has processors, and now and then once it has run
     /// for [`SAMPLE`], what all of it will take.
     pub forecast: &'a (dyn Fn(Forecast) + Sync),
+    /// Called by [`run_plan`](crate::sweep::run_plan) with a run, the number of its jobs that have started since the last
+    /// call, and the time that they took. Runs that are replayed as one count as the first of them.
+    pub run_jobs: &'a (dyn Fn(u32, u64, Duration) + Sync),
 }
 
 impl<'a> Watch<'a> {
     /// Ended by this flag; nobody looks on.
     pub fn new(stop: &'a Stop) -> Self {
-        Self { stop, jobs_done: &|_| {}, forecast: &|_| {} }
+        Self { stop, jobs_done: &|_| {}, forecast: &|_| {}, run_jobs: &|_, _, _| {} }
     }
 }
 

@@ -11,11 +11,6 @@ impl Bookings {
         Self { cycles: vec![Vec::new(); links] }
     }
 
-    /// Whether none is of `now` or later.
-    pub fn are_past(&self, now: u64) -> bool {
-        self.cycles.iter().all(|taken| taken.last().is_none_or(|&cycle| cycle < now))
-    }
-
     /// Books the first free cycle of the link that is not before `earliest`. What is past
     /// `now` is forgotten; `earliest` must not be.
     pub fn book(&mut self, link: usize, now: u64, earliest: u64) -> u64 {
@@ -43,6 +38,5 @@ mod tests {
         assert_eq!(book, [5, 6, 4, 7, 9]);
         assert_eq!(bookings.book(0, 4, 5), 5);
         assert_eq!((bookings.book(1, 8, 8), bookings.book(1, 8, 8)), (8, 10));
-        assert!(bookings.are_past(11) && !bookings.are_past(10));
     }
 }

@@ -121,18 +121,6 @@ impl Network {
         self.in_flight
     }
 
-    /// Whether nothing is left of the packets so far but what channels have carried: what is sent now goes
-    /// as on a network that has just been made and has gone on to this cycle. Costs a look at every channel.
-    pub fn is_quiet(&self) -> bool {
-        let now = self.now();
-        // Of every worm both notices have been told, so that no sender is at work.
-        let told = self.in_flight == 0 && self.vacant.len() == self.worms.len();
-        let free = |line: &Line| line.first == NONE && line.free_at <= now;
-        told && self.calendar.next_busy().is_none()
-            && self.lines.iter().all(free)
-            && self.bookings.are_past(now)
-    }
-
     /// Hands a packet to its sender's queue in the present cycle. If the queue is empty the
     /// packet is its head at once.
     ///

@@ -12,7 +12,7 @@ use replay_experiment::sweep::Shard;
 #[command(after_help = "Examples:
   replay search --trace KTH-SP2 --sr 1..3 --factors 0..5 --out out/search
   replay search --trace KTH-SP2 --strategy local --evaluations 200 --split 0.5
-  replay search --trace KTH-SP2 --strategy tpe --time 10m --tie 2,13,20,6
+  replay search --trace KTH-SP2 --strategy random --time 10m --tie 2,13,20,6
   replay search --trace KTH-SP2 --shard 1/4 --out out/part-1")]
 pub struct SearchArgs {
     #[command(flatten)]
@@ -70,7 +70,7 @@ pub struct SearchArgs {
 
     /// EF to try: weights of estimated ends, on the grid each; random and local go up to 1 : 0 [default: 0].
     ///
-    /// Vectors then have a fifth number. Only mc1x1 has EF. tpe and external do not try it.
+    /// Vectors then have a fifth number. Only mc1x1 has EF. external does not try it.
     #[arg(long, value_name = "A..B", help_heading = "Search", hide_short_help = true)]
     pub ef: Option<Range>,
 
@@ -86,9 +86,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Search", hide_short_help = true)]
     pub largest: Option<u32>,
 
-    /// Evaluations at most [default: random 500, tpe 500, local 1000 after its start].
-    ///
-    /// To halving it says how many ratios to draw and begin with, in place of the grid.
+    /// Evaluations at most [default: random 500, local 1000 after its start].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), help_heading = "Search")]
     pub evaluations: Option<u64>,
 
@@ -99,7 +97,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     pub time: Option<Duration>,
 
-    /// Where local begins: exhaustive, halving, random, or vectors; may be repeated.
+    /// Where local begins: exhaustive, random, or vectors; may be repeated.
     #[arg(long, value_name = "START", help_heading = "Search")]
     pub start: Vec<String>,
 
@@ -131,7 +129,7 @@ pub struct SearchArgs {
     ///
     /// Among the vectors evaluated this never changes which are the N best: sums only grow. The
     /// others then have an upper bound in place of a value. Strategies that go by values (local,
-    /// tpe, external) may then go other ways.
+    /// external) may then go other ways.
     #[arg(long, value_name = "N", help_heading = "Search", hide_short_help = true)]
     pub spare: Option<u32>,
 }
@@ -141,22 +139,16 @@ impl SearchArgs {
     pub fn takes_grid(&self) -> bool {
         match self.strategy {
             StrategyArg::Exhaustive => true,
-            StrategyArg::Halving => self.evaluations.is_none(),
             StrategyArg::Local => {
-                let by_grid = |start: &String| ["exhaustive", "halving"].contains(&start.trim());
-                self.start.is_empty() || self.start.iter().any(by_grid)
+                self.start.is_empty() || self.start.iter().any(|start| start.trim() == "exhaustive")
             }
-            StrategyArg::Tpe | StrategyArg::Random | StrategyArg::External => false,
+            StrategyArg::Random | StrategyArg::External => false,
         }
     }
 
     /// Whether some part of the search moves freely.
     pub fn moves_freely(&self) -> bool {
-        match self.strategy {
-            StrategyArg::Exhaustive => false,
-            StrategyArg::Halving => self.evaluations.is_some(),
-            _ => true,
-        }
+        self.strategy != StrategyArg::Exhaustive
     }
 }
 
@@ -168,10 +160,6 @@ pub enum StrategyArg {
     Exhaustive,
     /// Near the best so far, with restarts.
     Local,
-    /// The grid on first parts of the traces, the better third on three times as much. A heuristic.
-    Halving,
-    /// Tree-structured Parzen estimators.
-    Tpe,
     /// Ratios drawn at random.
     Random,
     /// Another program, see --ask-command.

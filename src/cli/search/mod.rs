@@ -32,9 +32,7 @@ use replay_core::number::grouped;
 use replay_core::stop::Stop;
 use replay_experiment::Watch;
 use replay_experiment::journal::Journal;
-use replay_experiment::search::strategy::{
-    External, Halving, List, Local, Random, SearchStrategy, Tpe,
-};
+use replay_experiment::search::strategy::{External, List, Local, Random, SearchStrategy};
 use replay_experiment::search::{
     Archive, Control, End, Evaluation, Found, GIVEN, Memory, Portability, Problem, Space, search,
     width,
@@ -44,8 +42,6 @@ use replay_output::report::page::{Csv, searched};
 /// Evaluations of strategies that would never end, unless the user says otherwise.
 const RANDOM_EVALUATIONS: u64 = 500;
 const LOCAL_EVALUATIONS: u64 = 1000;
-/// Vectors that halving evaluates in whole.
-const FINALISTS: usize = 10;
 
 /// Runs the search, or a part of it.
 pub fn run(args: &SearchArgs, command: &[OsString]) -> Result<Exit, Failure> {
@@ -108,10 +104,7 @@ fn search_all(
             Err(_) => "an evaluation failed".to_string(),
         };
         // A whole grid and a program that asks no more end as they were meant to.
-        let is_complete = matches!(
-            args.strategy,
-            StrategyArg::Exhaustive | StrategyArg::Halving | StrategyArg::External
-        );
+        let is_complete = matches!(args.strategy, StrategyArg::Exhaustive | StrategyArg::External);
         let is_told = match outcome {
             Ok((_, End::Exhausted)) => !is_complete || args.time.is_some(),
             Ok((_, End::Evaluations | End::Halted)) => true,
@@ -276,8 +269,6 @@ impl Search<'_> {
         let left_out = |grid: &Space| grid.grid_points() - grid.grid().len() as u64;
         let usual = || Some(args.evaluations.unwrap_or(usual_evaluations(args.strategy)));
         let (free, seed) = (task.free.clone(), task.seed);
-        let finalists = FINALISTS.max(args.top as usize);
-        let halving = || Halving::new(grid(), finalists);
         match args.strategy {
             StrategyArg::Exhaustive => {
                 let all = grid();
@@ -289,20 +280,9 @@ impl Search<'_> {
                 let end = self.phase(&mut List::new(all), archive, args.evaluations)?;
                 Ok((left_out(&task.grid), end))
             }
-            StrategyArg::Halving => {
-                let Some(count) = args.evaluations else {
-                    let end = self.phase(&mut halving(), archive, None)?;
-                    return Ok((left_out(&task.grid), end));
-                };
-                let mut random = Random::new(free, seed);
-                let drawn = (0..count).map(|_| random.draw()).collect();
-                let end = self.phase(&mut Halving::new(drawn, finalists), archive, None)?;
-                Ok((0, end))
-            }
             StrategyArg::Random => {
                 Ok((0, self.phase(&mut Random::new(free, seed), archive, usual())?))
             }
-            StrategyArg::Tpe => Ok((0, self.phase(&mut Tpe::new(free, seed), archive, usual())?)),
             StrategyArg::External => {
                 let command = args.ask_command.as_deref().unwrap_or_default();
                 let program = External::start(
@@ -326,10 +306,6 @@ impl Search<'_> {
                         Start::Random => {
                             let mut random = Random::new(free.clone(), seed);
                             self.phase(&mut random, archive, Some(RANDOM_EVALUATIONS))?;
-                        }
-                        Start::Halving => {
-                            self.phase(&mut halving(), archive, None)?;
-                            equal = left_out(&task.grid);
                         }
                         Start::Exhaustive => {
                             self.phase(&mut List::new(grid()), archive, None)?;

@@ -67,7 +67,6 @@ pub fn account(name: &str, archive: &Archive, decisions: u64, equal_ratios: u64)
     part(equal_ratios, "of equal ratio");
     part(spared.repeats, "repeated");
     part(spared.stopped, "stopped early");
-    part(spared.dropped, "dropped by halving");
     if !parts.is_empty() {
         line.push_str(&format!("; spared: {}", parts.join(", ")));
     }

@@ -21,9 +21,6 @@ use replay_experiment::search::{
 };
 use replay_experiment::{Measure, Trace, Watch};
 
-/// Ratios that halving can draw: it holds them all.
-const MOST_DRAWN: u64 = 1_000_000;
-
 /// What a search comes down to.
 pub struct SearchTask {
     /// The traces to search, as loaded.
@@ -57,8 +54,6 @@ pub struct SearchTask {
 pub enum Start {
     /// The exhaustive grid.
     Exhaustive,
-    /// The grid by halving.
-    Halving,
     /// Ratios drawn at random.
     Random,
     /// A candidate.
@@ -351,16 +346,11 @@ fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
     if args.ef.is_some_and(|ends| ends.high > limit) {
         return refuse("--ef: the largest is 1,000,000");
     }
-    let without_ends = matches!(args.strategy, StrategyArg::Tpe | StrategyArg::External);
-    if args.ef.is_some_and(|ends| ends.high > 0) && without_ends {
-        return refuse("--ef: tpe and external do not try it");
+    if args.ef.is_some_and(|ends| ends.high > 0) && args.strategy == StrategyArg::External {
+        return refuse("--ef: external does not try it");
     }
     if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
         return refuse("--split: a share is between 0 and 1");
-    }
-    let drawn = args.evaluations.filter(|_| args.strategy == StrategyArg::Halving);
-    if drawn.is_some_and(|drawn| drawn > MOST_DRAWN) {
-        return refuse("--evaluations: halving begins with 1,000,000 at most");
     }
     match (args.strategy, &args.ask_command) {
         (StrategyArg::External, None) => {
@@ -381,8 +371,7 @@ fn given(ties: &[String], usual: Slack) -> Result<Vec<Candidate>, Failure> {
 }
 
 /// Where local can begin, but for vectors.
-const STARTS: [(&str, Start); 3] =
-    [("exhaustive", Start::Exhaustive), ("halving", Start::Halving), ("random", Start::Random)];
+const STARTS: [(&str, Start); 2] = [("exhaustive", Start::Exhaustive), ("random", Start::Random)];
 
 fn starts(texts: &[String], usual: Slack) -> Result<Vec<Start>, Failure> {
     if texts.is_empty() {

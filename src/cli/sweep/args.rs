@@ -173,7 +173,9 @@ pub struct PlanArgs {
     #[arg(long, help_heading = "Output")]
     pub list: bool,
 
-    /// Run no samples to estimate the CPU time.
+    /// Run no samples to estimate the time.
+    ///
+    /// The estimate is rough: samples take one second for the whole grid and see short queues.
     #[arg(long, help_heading = "Output")]
     pub no_estimate: bool,
 }

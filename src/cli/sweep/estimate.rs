@@ -1,480 +1,249 @@
-//! How long a sweep takes, from windows of jobs of some of its cells.
+//! A rough estimate of the time that a sweep takes.
 //!
-//! Cells of one trace, one scheduler and one strategy are a kind: they differ in fixed tie vectors, seeds and
-//! copies. Each kind has a share of the budget, which is time of a thread. In it windows of jobs run, from
-//! several places of the trace, each on an empty machine: the first of few jobs, which tells how many can
-//! follow. Cells that a sweep replays as one are sampled as one. What a window takes up to its first
-//! placement is the set-up of a cell. What further jobs cost in the second half of a window, when its machine is
-//! full, times jobs and cells, is the rest of the estimate. Its range goes by how much the windows differ
-//! and how much a job's cost changes in the course of them, with a margin. A window that was cut counts with the jobs
-//! that it placed. Many tie vectors that are replayed as one part in the course of a trace, which
-//! short windows do not show: some of them run in longer windows, and part more often than all would. What a
-//! job costs lies between the two. Nothing is known of cells that ran before, and nothing is asked of them.
+//! Each [kind](crate::cli::kinds) of cells gets a share of one second on all threads. In it, cells of the kind that a sweep
+//! replays as one run in windows of jobs from the middle of the trace, each several times as long as the one before. The
+//! last two windows give the time of a job start, and the estimate is that times the jobs of the trace.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use super::kinds::{Kinds, kinds, weight};
-use super::sample::{Limit, Sample, Sampler};
-use super::seconds::{Cost, Seconds};
-use super::window::{ENOUGH, Windows, lock};
 use crate::cli::exit::Failure;
-use replay_core::naming::NameError;
-use replay_core::stop::worked;
+use crate::cli::kinds::{Kind, Kinds};
+use replay_core::number::fixed;
+use replay_core::stop::Stop;
 use replay_experiment::sweep::{Plan, done_as_one};
-use replay_experiment::{Cell, Trace};
+use replay_experiment::{Cell, Trace, Watch, run_cell, run_together};
 
-/// What all samples may take together of each thread, and how long after the begin of the command they end if
-/// its preparations took long or others work on the machine; some time they have in any case.
-const BUDGET: Duration = Duration::from_millis(1200);
-const ANSWER: Duration = Duration::from_millis(1900);
-const LEAST: Duration = Duration::from_millis(400);
-
-/// So much as this part of all that, and the last part of the time, is for the schedules of whole traces.
-const SCHEDULES: u32 = 4;
-
-/// So many cells of a kind are looked at for some that are done as one.
+/// The time for all samples, on each thread.
+const BUDGET: Duration = Duration::from_secs(1);
+/// Jobs of the first window.
+const FEWEST: usize = 64;
+/// The most by which one window is longer than the one before.
+const GROWTH: usize = 8;
+/// Cells of a kind that are searched for some that are replayed as one.
 const LOOKED_AT: usize = 2048;
 
-/// Of more cells that are done as one so many are sampled by themselves, too, spread over all: longer
-/// windows of them fit into the budget.
-const FEW: usize = 32;
-
-/// A kind of cells, and what they take.
+/// A kind of cells and its estimate.
 pub struct KindEstimate {
     /// Its first cell.
     pub first: u32,
     /// Its strategy, without tie vectors.
     pub strategy: String,
-    /// How many cells it has.
+    /// The number of its cells.
     pub cells: usize,
     /// Jobs of a cell.
     pub jobs: u64,
-    /// Of one cell; `None` if there was no time for a sample.
-    pub each: Option<Seconds>,
+    /// Seconds of one thread for one cell; `None` without a sample.
+    pub each: Option<f64>,
 }
 
 impl KindEstimate {
-    /// Of all its cells.
-    pub fn all(&self) -> Option<Seconds> {
-        self.each.map(|each| each.times(self.cells as f64))
+    /// Seconds of one thread for all its cells.
+    pub fn all(&self) -> Option<f64> {
+        self.each.map(|each| each * self.cells as f64)
     }
 }
 
-/// What windows tell of all cells.
+/// An estimate of a whole grid.
 pub struct Estimate {
     /// By kind, in the order of the grid.
     pub kinds: Vec<KindEstimate>,
-    /// Windows that ran.
-    pub windows: usize,
-    /// The shortest window that counts, in jobs, if it is too short to fill its machine.
-    pub short: Option<usize>,
-    /// The most cells that were sampled as one.
-    pub as_one: usize,
-    /// Cells of kinds for which there was no time.
-    pub unsampled: usize,
-    /// What processors have to do for all cells; `None` without a sample.
-    pub all: Option<Seconds>,
-    /// How long that takes on so many threads.
-    pub elapsed: Option<Seconds>,
+    /// Seconds of one thread for all cells and the schedules that they share; `None` without a sample.
+    pub all: Option<f64>,
+    /// Seconds until the last cell is done.
+    pub elapsed: f64,
     /// Threads that have something to do.
     pub threads: usize,
+    /// Cells of kinds without a sample, which count as the mean of the others.
+    pub unsampled: usize,
 }
 
-/// What samples told.
-#[derive(Default)]
-struct Told {
-    /// By kind.
-    samples: HashMap<[usize; 3], Sample>,
-    /// By trace and scheduler: what it took to schedule all its jobs, open if that did not come to its end.
-    schedules: HashMap<[usize; 2], Seconds>,
-    /// By trace: what it takes to make a shaken copy.
-    copies: HashMap<usize, f64>,
-    /// The most cells that were sampled as one.
-    as_one: usize,
+/// The times of one window, in seconds.
+#[derive(Clone, Copy)]
+struct Window {
+    jobs: f64,
+    /// The schedule that cells of a trace and scheduler share; 0 if each cell schedules.
+    schedule: f64,
+    /// One cell.
+    cell: f64,
 }
 
-/// Takes samples on all threads.
-struct Samplers<'a> {
-    plan: &'a Plan,
-    traces: &'a [Arc<Trace>],
-    /// Cells of all kinds.
-    cells: usize,
-    /// Those that decide most first.
-    order: Vec<(&'a [usize; 3], &'a Vec<u32>)>,
-    windows: Windows,
-    /// For samples on each thread.
-    all: Limit,
-    /// What each schedule of a whole trace may take, beside what the sample of its kind leaves.
-    scheduling: Limit,
-    left: Mutex<Left>,
-    told: Mutex<Told>,
-}
-
-/// What is left to do, and the time of threads for it.
-struct Left {
-    next: usize,
-    work: Duration,
-}
-
-/// The kinds of these cells; with their times, if asked for, for a command that began then.
+/// Counts the cells of each kind and, if `timed`, estimates their time.
+///
+/// # Errors
+/// [`Failure`] if a strategy cannot be made.
 pub fn estimate(
     plan: &Plan,
     traces: &[Arc<Trace>],
     cells: &[u32],
     timed: bool,
-    begin: Instant,
 ) -> Result<Estimate, Failure> {
-    let (kinds, strategies) = kinds(plan, cells).map_err(Failure::usage)?;
-    let told = match timed {
-        true => Samplers::new(plan, traces, &kinds, cells.len(), begin).run()?,
-        false => Told::default(),
-    };
-    Ok(together(plan, &kinds, &strategies, &told))
-}
-
-impl<'a> Samplers<'a> {
-    fn new(
-        plan: &'a Plan,
-        traces: &'a [Arc<Trace>],
-        kinds: &'a Kinds,
-        cells: usize,
-        begin: Instant,
-    ) -> Self {
-        let now = Instant::now();
-        let last = (begin + ANSWER).max(now + LEAST);
-        let until = last - (last - now) / SCHEDULES;
-        let mut order: Vec<_> = kinds.iter().collect();
-        order.sort_by_key(|(kind, runs)| (std::cmp::Reverse(weight(plan, runs)), **kind));
-        let threads = rayon::current_num_threads().clamp(1, order.len().max(1)) as u32;
-        let all = Limit { work: BUDGET.min(until - now), until };
-        let work = all.work * threads;
-        let schedules: HashSet<_> = kinds.keys().map(|kind| [kind[0], kind[1]]).collect();
-        let scheduling = (work / SCHEDULES / schedules.len().max(1) as u32).min(last - until);
-        let scheduling = Limit { work: scheduling, until: last };
-        let (left, told) = (Mutex::new(Left { next: 0, work }), Mutex::default());
-        let windows = Windows::default();
-        Self { plan, traces, cells, order, windows, all, scheduling, left, told }
-    }
-
-    fn run(self) -> Result<Told, Failure> {
-        let threads = rayon::current_num_threads().max(1);
-        let one = |_| -> Result<(), Failure> {
-            while let Some((kind, runs, limit)) = self.next(threads) {
-                let begin = worked();
-                self.kind(*kind, runs, limit)?;
-                // What one leaves, or takes beyond its share, is of the others.
-                let mut left = lock(&self.left);
-                left.work = (left.work + limit.work).saturating_sub(worked() - begin);
-            }
-            Ok(())
-        };
-        (0..threads).into_par_iter().with_max_len(1).try_for_each(one)?;
-        Ok(self.told.into_inner().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// The next kind, with what its sample may take; `None` if none is left, or no time.
-    fn next(&self, threads: usize) -> Option<(&'a [usize; 3], &'a Vec<u32>, Limit)> {
-        let mut left = lock(&self.left);
-        let &(kind, runs) = self.order.get(left.next)?;
-        let kinds = self.order.len() - left.next;
-        let limit = share(Instant::now(), self.all.until, left.work, kinds, threads)?;
-        left.next += 1;
-        left.work = left.work.saturating_sub(limit.work);
-        Some((kind, runs, limit))
-    }
-
-    /// Samples a kind.
-    fn kind(&self, kind: [usize; 3], runs: &[u32], limit: Limit) -> Result<(), Failure> {
-        let Self { plan, traces, .. } = *self;
-        let began = worked();
-        let bundle = bundle(plan, traces, runs, self.cells).map_err(Failure::usage)?;
-        let as_one = bundle.len();
-        let of_run = |&run: &u32| Ok((run, plan.cell(traces, run).map_err(Failure::usage)?));
-        let bundle: Vec<_> = bundle.iter().map(of_run).collect::<Result<_, Failure>>()?;
-        let (_, first) = bundle[0].clone();
-        let few: Vec<_> = match bundle.len() > FEW {
-            true => bundle.iter().step_by(bundle.len().div_ceil(FEW)).cloned().collect(),
-            false => Vec::new(),
-        };
-        let sample = |cells: Vec<(u32, Cell)>, own: Limit| {
-            let (measure, limits) = (plan.grid.measure, [own, self.all]);
-            Sampler { cells, measure, windows: &self.windows, limits }.sample()
-        };
-        let sample = match few.is_empty() {
-            true => sample(bundle, limit),
-            false => {
-                let now = Instant::now();
-                let until = now + limit.until.saturating_duration_since(now) / 2;
-                let many = sample(bundle, Limit { work: limit.work / 2, until });
-                many.of_more(sample(few, Limit { work: limit.work / 2, ..limit }))
-            }
-        };
-        let mut told = lock(&self.told);
-        told.as_one = told.as_one.max(as_one);
-        told.samples.insert(kind, sample);
-        let copied = plan.grid.copies() > 0 && !told.copies.contains_key(&kind[0]);
-        if copied {
-            told.copies.insert(kind[0], 0.0);
-        }
-        let pair = [kind[0], kind[1]];
-        let per_job = sample.scheduling.filter(|_| !told.schedules.contains_key(&pair));
-        let per_job = per_job.map(|scheduling| scheduling.job);
-        if let Some(per_job) = per_job {
-            // Until more is known, and so that nobody else does the same.
-            told.schedules.insert(pair, unfinished(per_job * plan.jobs(runs[0]) as f64, 0.0));
-        }
-        drop(told);
-        if let (true, Some(shake)) = (copied, &plan.grid.shake) {
-            let begin = worked();
-            let trace = &traces[kind[0]];
-            drop(trace.with_jobs(shake.copy(&trace.workload.jobs, 1)));
-            lock(&self.told).copies.insert(kind[0], (worked() - begin).as_secs_f64());
-        }
-        if let Some(per_job) = per_job {
-            let unused = limit.work.saturating_sub(worked() - began);
-            let took = self.schedule(&first, per_job, self.scheduling.work + unused);
-            lock(&self.told).schedules.insert(pair, took);
-        }
-        Ok(())
-    }
-
-    /// What it takes to schedule the whole trace of a cell, if it does not take more than some `work`; without an upper end where there is no time for that, as queues
-    /// of a whole trace grow beyond those of windows.
-    fn schedule(&self, cell: &Cell, per_job: f64, work: Duration) -> Seconds {
-        let jobs = cell.trace.workload.jobs.len();
-        let rough = per_job * jobs as f64;
-        let known = cell.trace.scheduled(&cell.scheduler).is_some();
-        if !known && rough > work.as_secs_f64() {
-            return unfinished(rough, 0.0);
-        }
-        let begin = worked();
-        let window = self.windows.of(&cell.trace, 0..jobs);
-        let took = window.schedule(&cell.scheduler, &Limit { work, ..self.scheduling }.stop());
-        let spent = || (worked() - begin).as_secs_f64();
-        took.map_or_else(|| unfinished(rough, spent()), |took| Seconds::exactly(took).widened())
-    }
-}
-
-/// What is known of a schedule that was not made whole: what windows tell, of which half is a lower end, and what it
-/// took so far.
-fn unfinished(rough: f64, spent: f64) -> Seconds {
-    Seconds { open: true, ..Seconds::exactly(spent.max(rough / 2.0)) }
-}
-
-/// What the first of so many samples may take on one of some threads, if all are to end by then and have `work`
-/// together; `None` if the time is up.
-fn share(
-    now: Instant,
-    until: Instant,
-    work: Duration,
-    samples: usize,
-    threads: usize,
-) -> Option<Limit> {
-    let left = until.checked_duration_since(now).filter(|left| !left.is_zero())?;
-    let (samples, threads) = (samples.max(1) as f64, threads.max(1) as f64);
-    let wall = left.mul_f64((threads / samples).min(1.0));
-    Some(Limit { work: work.div_f64(samples).min(wall), until: now + wall })
-}
-
-/// Cells from the middle of a kind that a sweep of so many cells does as one.
-fn bundle<'a>(
-    plan: &Plan,
-    traces: &[Arc<Trace>],
-    runs: &'a [u32],
-    all: usize,
-) -> Result<&'a [u32], NameError> {
-    let first = (runs.len() / 2).min(runs.len().saturating_sub(LOOKED_AT));
-    let near = &runs[first..(first + LOOKED_AT).min(runs.len())];
-    let middle = &runs[runs.len() / 2..=runs.len() / 2];
-    Ok(done_as_one(plan, traces, near, all)?.filter(|bundle| bundle.len() > 1).unwrap_or(middle))
-}
-
-/// What samples of some kinds tell of all.
-fn together(plan: &Plan, kinds: &Kinds, strategies: &[String], told: &Told) -> Estimate {
-    let in_order = || kinds.keys().filter_map(|kind| told.samples.get(kind));
-    let of_others = Cost::mean(in_order().map(|sample| sample.cost));
-    let others = kinds.len() - in_order().count();
-    let copies = f64::from(plan.grid.copies());
-    // By cells themselves, or once for all of a copy of a trace under a scheduler.
-    let by = |sample: &Sample, each| sample.scheduling.is_some_and(|one| one.each == each);
-    let whole = |pair: &[usize; 2]| told.schedules.get(pair).copied().unwrap_or_default();
-    let once = told.samples.iter().filter(|(_, sample)| by(sample, false));
-    let once: BTreeSet<[usize; 2]> = once.map(|(kind, _)| [kind[0], kind[1]]).collect();
-    let schedules = once.iter().map(whole).reduce(Seconds::and).unwrap_or_default();
-    let open = told.schedules.values().any(|schedule| schedule.open)
-        || of_others.is_some_and(|cost| cost.of(1).open);
-    let (mut all, mut longest) = (Seconds::default(), Seconds::default());
-    let (mut unsampled, mut copied) = (0, HashSet::new());
-    let of_kind = |(kind, runs): (&[usize; 3], &Vec<u32>)| {
+    let kinds = Kinds::new(plan).map_err(Failure::usage)?;
+    let by_kind = kinds.cells(plan, cells);
+    let mut order: Vec<(&Kind, &Vec<u32>)> = by_kind.iter().filter(|_| timed).collect();
+    order.sort_by_key(|(kind, runs)| (std::cmp::Reverse(weight(plan, runs)), **kind));
+    let samples = samples(plan, traces, &order, cells.len())?;
+    let mut schedules = HashMap::new();
+    let (mut sampled, mut sampled_jobs, mut longest) = (0.0, 0, 0f64);
+    let of_kind = |(kind, runs): (&Kind, &Vec<u32>)| {
         let jobs = plan.jobs(runs[0]);
-        let of_sample = |sample: &Sample| match by(sample, true) {
-            true => sample.cost.of(jobs).and(whole(&[kind[0], kind[1]])),
-            false => sample.cost.of(jobs),
-        };
-        let each = told.samples.get(kind).map(of_sample);
-        // Nothing is known of those without a window, so that a sum of least values has nothing of them.
-        let as_others = || of_others.filter(|_| !open).map(|cost| cost.of(jobs).mean_of(others));
-        if let Some(of_a_cell) = each.or_else(as_others) {
-            all = all.and(of_a_cell.times(runs.len() as f64));
-            longest = longest.beside(of_a_cell);
+        let each = samples.get(kind).map(|windows| {
+            let schedule = extrapolated(windows, |window| window.schedule, jobs as f64);
+            schedules.insert([kind[0], kind[1]], schedule);
+            extrapolated(windows, |window| window.cell, jobs as f64)
+        });
+        if let Some(each) = each {
+            sampled += each * runs.len() as f64;
+            sampled_jobs += weight(plan, runs);
+            longest = longest.max(each);
         }
-        if let (Some(&made), true) = (told.copies.get(&kind[0]), copied.insert(kind[0])) {
-            all = all.and(Seconds::exactly(made).widened().times(copies));
-        }
-        unsampled += if each.is_none() { runs.len() } else { 0 };
-        let strategy = strategies[kind[2]].clone();
+        let strategy = kinds.strategies[kind[2]].clone();
         KindEstimate { first: runs[0], strategy, cells: runs.len(), jobs, each }
     };
-    let kinds: Vec<_> = kinds.iter().map(of_kind).collect();
-    let all = all.and(schedules.times(1.0 + copies));
-    let cells = kinds.iter().map(|kind| kind.cells).sum::<usize>();
-    let threads = rayon::current_num_threads().min(cells).max(1);
-    // No cell runs on two threads.
-    let elapsed = of_others.map(|_| all.times(1.0 / threads as f64).beside(longest));
-    let samples = || told.samples.values();
-    let shortest = samples().map(|sample| sample.counted).min();
-    Estimate {
-        windows: samples().map(|sample| sample.windows).sum(),
-        short: shortest.filter(|&jobs| jobs < ENOUGH),
-        as_one: told.as_one.max(1),
-        unsampled,
-        all: of_others.map(|_| all),
-        elapsed,
+    let kinds: Vec<_> = by_kind.iter().map(of_kind).collect();
+    let unsampled = || kinds.iter().filter(|kind| kind.each.is_none());
+    let jobs: u64 = unsampled().map(|kind| kind.jobs * kind.cells as u64).sum();
+    let others = sampled / sampled_jobs.max(1) as f64 * jobs as f64;
+    let schedules = schedules.values().sum::<f64>() * f64::from(1 + plan.grid.copies());
+    let all = sampled + others + schedules;
+    let threads = rayon::current_num_threads().clamp(1, cells.len().max(1));
+    Ok(Estimate {
+        all: (!samples.is_empty()).then_some(all),
+        elapsed: (all / threads as f64).max(longest),
         threads,
+        unsampled: unsampled().map(|kind| kind.cells).sum(),
         kinds,
+    })
+}
+
+/// Job starts of all cells of a kind.
+fn weight(plan: &Plan, runs: &[u32]) -> u64 {
+    plan.jobs(runs[0]).saturating_mul(runs.len() as u64)
+}
+
+/// Samples kinds on all threads, in this order, until the time is up.
+fn samples(
+    plan: &Plan,
+    traces: &[Arc<Trace>],
+    order: &[(&Kind, &Vec<u32>)],
+    cells: usize,
+) -> Result<HashMap<Kind, Vec<Window>>, Failure> {
+    let (next, samples) = (AtomicUsize::new(0), Mutex::new(HashMap::new()));
+    let until = Instant::now() + BUDGET;
+    let threads = rayon::current_num_threads().max(1);
+    let on_one_thread = |_| -> Result<(), Failure> {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let left = until.saturating_duration_since(Instant::now());
+            let Some((kind, runs)) = order.get(at).filter(|_| !left.is_zero()) else { break };
+            let share = left / (order.len() - at).div_ceil(threads) as u32;
+            let near = runs.len() / 2;
+            let near = &runs[near..runs.len().min(near + LOOKED_AT)];
+            let bundle = done_as_one(plan, traces, near, cells).map_err(Failure::usage)?;
+            let cell = |&run: &u32| plan.cell(traces, run).map(|cell| (run, cell));
+            let bundle: Result<Vec<_>, _> = bundle.unwrap_or(near).iter().map(cell).collect();
+            let bundle = bundle.map_err(Failure::usage)?;
+            let windows = windows(plan, &bundle, Instant::now() + share);
+            if !windows.is_empty() {
+                let mut samples = samples.lock().unwrap_or_else(PoisonError::into_inner);
+                samples.insert(**kind, windows);
+            }
+        }
+        Ok(())
+    };
+    (0..threads).into_par_iter().with_max_len(1).try_for_each(on_one_thread)?;
+    Ok(samples.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Runs cells that are replayed as one in ever longer windows.
+fn windows(plan: &Plan, cells: &[(u32, Cell)], until: Instant) -> Vec<Window> {
+    let (stop, mut windows) = (Stop::new().until(until), Vec::new());
+    let (trace, scheduler) = (&cells[0].1.trace, &cells[0].1.scheduler);
+    let all = &trace.workload.jobs;
+    let mut size = FEWEST.min(all.len());
+    let mut shares_schedule = false;
+    loop {
+        let first = (all.len() - size) / 2;
+        let window = Arc::new(trace.with_jobs(all[first..first + size].to_vec()));
+        let in_window =
+            |(run, cell): &(u32, Cell)| (*run, Cell { trace: window.clone(), ..cell.clone() });
+        let cells: Vec<_> = cells.iter().map(in_window).collect();
+        let begin = Instant::now();
+        if shares_schedule && window.schedule(scheduler, &stop).is_err() {
+            return windows;
+        }
+        let schedule = begin.elapsed().as_secs_f64();
+        let started = AtomicU64::new(0);
+        let jobs_done = |jobs| _ = started.fetch_add(jobs, Ordering::Relaxed);
+        let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&stop) };
+        let measure = plan.grid.measure;
+        let outcomes = run_together(&cells, measure, watch)
+            .unwrap_or_else(|| vec![run_cell(cells[0].0, &cells[0].1, measure, watch)]);
+        let took = begin.elapsed().as_secs_f64() - schedule;
+        let of = outcomes.len() as f64;
+        if stop.is_raised() {
+            // Of a strategy that did not get through the first window its job starts count.
+            let started = started.into_inner() as f64;
+            if windows.is_empty() && started > 0.0 {
+                windows.push(Window { jobs: started / of, schedule, cell: took / of });
+            }
+            return windows;
+        }
+        windows.push(Window { jobs: size as f64, schedule, cell: took / of });
+        shares_schedule = window.scheduled(scheduler).is_some();
+        let left = until.saturating_duration_since(Instant::now()).as_secs_f64();
+        let affordable = (size as f64 * left / (2.0 * (took + schedule))) as usize;
+        let next = affordable.min(GROWTH * size).min(all.len());
+        if next < (2 * size).min(all.len()) || size == all.len() {
+            return windows;
+        }
+        size = next;
+    }
+}
+
+/// The time of so many jobs, along the line through the last two windows.
+fn extrapolated(windows: &[Window], time: impl Fn(&Window) -> f64, jobs: f64) -> f64 {
+    let Some(last) = windows.last() else { return 0.0 };
+    let before = windows.len().checked_sub(2).map(|at| &windows[at]);
+    let slope = before.map(|before| (time(last) - time(before)) / (last.jobs - before.jobs));
+    // A window that took less than a shorter one was disturbed, or set-up is all that it takes.
+    let each = slope.filter(|&slope| slope > 0.0).unwrap_or(time(last) / last.jobs);
+    time(last) + each * (jobs - last.jobs).max(0.0)
+}
+
+/// Seconds with a unit that fits.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if s < 0.0005 => "< 1 ms".to_string(),
+        s if s < 1.0 => format!("{} ms", fixed(1000.0 * s, 0)),
+        s if s < 100.0 => format!("{} s", fixed(s, 1)),
+        s if s < 6000.0 => format!("{} min", fixed(s / 60.0, 1)),
+        s if s < 360_000.0 => format!("{} h", fixed(s / 3600.0, 1)),
+        s => format!("{} days", fixed(s / 86_400.0, 1)),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample::Scheduling;
     use super::*;
-    use replay_core::workload::{Policy, Window, Workload};
-    use replay_experiment::grid::ParameterGrid;
 
-    const GRID: &str = "placements = false\nschedulers = ['fcfs', 'easy']\n[[allocator]]\nname = 'mc1x1'\n\
-        order = ['scan', 'greedy']\ntie = { sr = '1..3', af = '0..2', wf = '0..2', bf = '1' }\n\
-        [[allocator]]\nname = 'random'\n";
-
-    fn plan() -> (Plan, Vec<Arc<Trace>>) {
-        plan_of(GRID)
-    }
-
-    fn plan_of(grid: &str) -> (Plan, Vec<Arc<Trace>>) {
-        let jobs: String = (1..=40).map(|n| format!("{n} {n} -1 9 4\n")).collect();
-        let swf = format!("; MaxProcs: 16\n{jobs}");
-        let (policy, window) = (&Policy::JOHNSON, &Window::ALL);
-        let workload =
-            Workload::from_reader(swf.as_bytes(), "t.swf", policy, window, Default::default());
-        let grid = ParameterGrid::parse(grid, "grid.toml").expect("a grid");
-        let machine = "4x4".parse().expect("a machine");
-        let workload = Arc::new(workload.expect("a trace"));
-        let trace = Trace::new(workload, machine, "johnson", &grid.schedulers);
-        let traces = vec![Arc::new(trace)];
-        (Plan::new(grid, &traces, crate::cli::build::this()).expect("a plan"), traces)
-    }
-
-    fn sample(of_a_job: f64, counted: usize) -> Sample {
-        let (set_up, job) = (Seconds::default(), Seconds::exactly(of_a_job));
-        let scheduling = Some(Scheduling { job: 0.0, each: false });
-        Sample { cost: Cost { set_up, job }, scheduling, windows: 3, counted }
-    }
-
-    fn told<const N: usize>(samples: [([usize; 3], Sample); N]) -> Told {
-        Told { samples: HashMap::from(samples), ..Told::default() }
+    #[test]
+    fn times_have_a_unit_that_fits() {
+        let texts = [0.0, 0.0004, 0.02, 2.0, 600.0, 7200.0, 864_000.0].map(duration);
+        assert_eq!(texts, ["< 1 ms", "< 1 ms", "20 ms", "2.0 s", "10.0 min", "2.0 h", "10.0 days"]);
     }
 
     #[test]
-    fn kinds_are_traces_schedulers_and_strategies() {
-        let (plan, traces) = plan();
-        let cells: Vec<u32> = (0..plan.len()).collect();
-        let estimate = estimate(&plan, &traces, &cells, false, Instant::now()).expect("kinds");
-        let named: Vec<&str> = estimate.kinds.iter().map(|kind| kind.strategy.as_str()).collect();
-        let of_one = ["mc1x1[order=scan]", "mc1x1[order=greedy]", "random"];
-        assert_eq!(named, [of_one, of_one].concat());
-        assert_eq!(estimate.kinds.iter().map(|kind| kind.cells).sum::<usize>(), cells.len());
-        assert!(estimate.all.is_none() && estimate.windows == 0);
-    }
-
-    #[test]
-    fn samples_are_of_cells_that_a_sweep_does_as_one() {
-        let (plan, traces) = plan();
-        let cells: Vec<u32> = (0..plan.len()).collect();
-        let (kinds, _) = kinds(&plan, &cells).expect("kinds");
-        for (kind, runs) in &kinds {
-            let as_one = bundle(&plan, &traces, runs, usize::MAX).expect("cells");
-            assert!(as_one.iter().all(|run| runs.contains(run)));
-            assert_eq!(as_one.len() > 1, kind[2] == 0, "only vectors of one order");
-        }
-        // A part of the grid that leaves each thread one cell leaves nothing to share.
-        assert_eq!(bundle(&plan, &traces, &kinds[&[0, 0, 0]], 1).expect("a cell").len(), 1);
-    }
-
-    #[test]
-    fn samples_tell_of_all_cells() {
-        let (plan, _) = plan();
-        let cells: Vec<u32> = (0..plan.len()).collect();
-        let (kinds, names) = kinds(&plan, &cells).expect("kinds");
-        let none = together(&plan, &kinds, &names, &told([]));
-        assert!(none.all.is_none() && none.elapsed.is_none());
-        assert_eq!((none.unsampled, none.as_one), (cells.len(), 1));
-        // One kind is known: all others count as it does.
-        let one = told([([0, 0, 2], sample(0.5, 8))]);
-        let estimate = together(&plan, &kinds, &names, &one);
-        assert_eq!(estimate.all, Some(Seconds::exactly(0.5 * 39.0 * cells.len() as f64)));
-        assert_eq!((estimate.unsampled, estimate.short), (cells.len() - 1, Some(8)));
-        assert_eq!(estimate.kinds[2].all(), Some(Seconds::exactly(19.5)));
-        // Without an upper end of one, a sum of least values has nothing of others.
-        let mut open = sample(0.5, 8);
-        open.cost.job.open = true;
-        let estimate = together(&plan, &kinds, &names, &told([([0, 0, 2], open)]));
-        assert_eq!(estimate.all.map(|all| (all.open, all.least)), Some((true, 19.5)));
-        // One cell of a thousand times the cost is all that counts, on however many threads.
-        let mut every = told([]);
-        every.samples = kinds.keys().map(|&kind| (kind, sample(0.0, usize::MAX))).collect();
-        every.samples.insert([0, 1, 2], sample(1.0, usize::MAX));
-        let estimate = together(&plan, &kinds, &names, &every);
-        assert_eq!(estimate.all, Some(Seconds::exactly(39.0)));
-        assert_eq!(estimate.elapsed, Some(Seconds::exactly(39.0)));
-        assert_eq!((estimate.unsampled, estimate.short, estimate.windows), (0, None, 18));
-        // A schedule counts once for all its cells.
-        every.schedules = HashMap::from([([0, 0], Seconds::exactly(5.0))]);
-        assert_eq!(together(&plan, &kinds, &names, &every).all, Some(Seconds::exactly(44.0)));
-        // And in the row of each cell that makes its own.
-        let own = every.samples.get_mut(&[0, 0, 2]).expect("a sample");
-        own.scheduling = Some(Scheduling { job: 0.0, each: true });
-        let estimate = together(&plan, &kinds, &names, &every);
-        assert_eq!(estimate.kinds[2].all(), Some(Seconds::exactly(5.0)));
-        assert_eq!(estimate.all, Some(Seconds::exactly(49.0)));
-    }
-
-    #[test]
-    fn strategies_that_tune_their_vector_are_a_kind() {
-        let grid = "[[allocator]]\nname = 'mc1x1'\ntie = ['1,2,3,4', 'none', 'auto', '4,3,2,1']\n";
-        let (plan, _) = plan_of(grid);
-        let cells: Vec<u32> = (0..plan.len()).collect();
-        let (kinds, names) = kinds(&plan, &cells).expect("kinds");
-        assert_eq!(names, ["mc1x1", "mc1x1[tie=auto]"]);
-        assert_eq!(kinds.values().map(Vec::len).collect::<Vec<_>>(), [3, 1]);
-    }
-
-    #[test]
-    fn the_budget_is_shared_out() {
-        let now = Instant::now();
-        let second = Duration::from_secs(1);
-        let end = now + 4 * second;
-        let of = |work: Duration, samples, threads| share(now, end, work, samples, threads);
-        let limit = of(2 * second, 4, 1).expect("time");
-        assert_eq!((limit.work, limit.until), (second / 2, now + second));
-        // On two threads each sample lasts twice as long, and none works longer than it lasts.
-        let limit = of(2 * second, 4, 2).expect("time");
-        assert_eq!((limit.work, limit.until), (second / 2, now + 2 * second));
-        assert_eq!(of(9 * second, 2, 8).expect("time").work, 4 * second);
-        assert!(share(end, end, second, 3, 1).is_none());
-        assert!(share(end + second, end, second, 3, 1).is_none());
+    fn set_up_counts_once() {
+        let window = |jobs, cell| Window { jobs, schedule: 0.0, cell };
+        let of = |windows: &[Window]| extrapolated(windows, |window| window.cell, 1000.0);
+        assert_eq!(of(&[window(10.0, 9.0), window(100.0, 5.0), window(200.0, 6.0)]), 14.0);
+        assert_eq!(of(&[window(100.0, 5.0)]), 50.0);
+        assert_eq!(of(&[window(50.0, 5.0), window(100.0, 5.0)]), 50.0);
+        assert_eq!(of(&[]), 0.0);
     }
 }

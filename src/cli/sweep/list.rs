@@ -1,18 +1,15 @@
 use std::io::{self, BufWriter, Write};
-use std::time::Instant;
 
 use serde::Serialize;
 
 use super::args::PlanArgs;
-use super::estimate::{Estimate, KindEstimate, estimate};
+use super::estimate::{Estimate, KindEstimate, duration, estimate};
 use super::grid;
-use super::seconds::Seconds;
 use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure, tell};
 use replay_core::number::{counted, grouped};
 use replay_experiment::RunKey;
 use replay_experiment::sweep::{Plan, Shard};
-use replay_output::report::manifest::peak_memory_bytes;
 use replay_output::report::{Align, Sheet};
 use std::io::stdout;
 
@@ -31,7 +28,6 @@ struct Row {
 
 /// Says how many cells a grid has, of which kinds, and how long they take; or lists them all.
 pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
-    let begin = Instant::now();
     args.grid.process.set_threads()?;
     let grid = grid::resolve(&args.grid)?;
     let Loaded { plan, traces } = grid::load(&args.grid, grid)?;
@@ -48,7 +44,7 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     // Nobody would hear of it.
     let estimate = match args.list && (quiet || !timed) {
         true => None,
-        false => Some(estimate(&plan, &traces, &cells, timed, begin)?),
+        false => Some(estimate(&plan, &traces, &cells, timed)?),
     };
     if let Some(estimate) = estimate.as_ref().filter(|_| timed && !quiet) {
         tell(format_args!("plan: {}", in_words(estimate)));
@@ -60,47 +56,21 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     .map(|()| Exit::Done)
 }
 
-/// How long all cells take, and how that is known.
+/// The estimate in one line.
 fn in_words(estimate: &Estimate) -> String {
-    let (kinds, windows) = (estimate.kinds.len(), estimate.windows);
-    let (Some(all), Some(elapsed)) = (estimate.all, estimate.elapsed) else {
-        return "no time for a sample".to_string();
+    let Some(all) = estimate.all else {
+        return "no job of any cell started in a second".to_string();
     };
-    let threads = estimate.threads;
-    let [threads, windows] =
-        [(threads, "thread"), (windows, "window")].map(|(count, what)| counted(count as u64, what));
-    let kinds = counted(kinds as u64, "kind");
+    let threads = counted(estimate.threads as u64, "thread");
     let mut words = format!(
-        "about {elapsed} on {threads}, CPU time {all}; judged by {windows} of jobs of {kinds} of cells"
+        "roughly {} on {threads}, {} of one thread, by samples of {} of cells",
+        duration(estimate.elapsed),
+        duration(all),
+        counted(estimate.kinds.len() as u64, "kind"),
     );
-    // "about more than" and "about <" are none.
-    if all.open || words.starts_with("about <") {
-        words = words.replacen("about ", "", 1);
-    }
-    if estimate.as_one > 1 {
-        words += &format!(
-            "; up to {} tie vectors are replayed as one, a cell of them alone takes longer",
-            grouped(estimate.as_one as u64)
-        );
-    }
-    match estimate.short {
-        None => {}
-        Some(0) => words += "; some strategies did not come to the end of a decision in time",
-        Some(jobs) => {
-            words += &format!(
-                "; there was time for windows of {} only, which see an empty machine",
-                counted(jobs as u64, "job")
-            );
-        }
-    }
     if estimate.unsampled > 0 {
         let cells = counted(estimate.unsampled as u64, "cell");
-        let count = if all.open { "add nothing" } else { "count as the mean" };
-        words += &format!("; kinds that had no window, of {cells}, {count}");
-    }
-    if let Some(bytes) = peak_memory_bytes() {
-        let mib = grouped(bytes.div_ceil(1 << 20));
-        words += &format!("; memory so far {mib} MiB, with the traces");
+        words += &format!("; {cells} of kinds without a sample count as the mean");
     }
     words
 }
@@ -116,19 +86,12 @@ fn summary(plan: &Plan, estimate: &Estimate, timed: bool) -> Result<(), Failure>
         ("jobs of each", Align::Right),
     ];
     if timed {
-        header.extend([
-            ("CPU time of each", Align::Right),
-            ("of all", Align::Right),
-            ("from", Align::Right),
-            ("to", Align::Right),
-        ]);
+        header.extend([("time of each", Align::Right), ("of all", Align::Right)]);
     }
     let mut sheet = Sheet::new(&header);
-    let times = |each: Option<Seconds>, all: Option<Seconds>| -> Vec<String> {
-        let unknown = || ["-", "-", "-"].map(str::to_string);
-        let [each, _, _] = each.map_or_else(unknown, Seconds::cells);
-        let all = all.map_or_else(unknown, Seconds::cells);
-        std::iter::once(each).chain(all).filter(|_| timed).collect()
+    let times = |each: Option<f64>, all: Option<f64>| {
+        let text = |time: Option<f64>| time.map_or("-".to_string(), duration);
+        [each, all].into_iter().map(text).filter(|_| timed).collect::<Vec<_>>()
     };
     let (shown, others) = dearest(&estimate.kinds);
     for kind in shown {
@@ -139,14 +102,14 @@ fn summary(plan: &Plan, estimate: &Estimate, timed: bool) -> Result<(), Failure>
         row.extend(times(kind.each, kind.all()));
         sheet.push(row);
     }
-    let mut sum = |what: String, cells: usize, all: Option<Seconds>| {
+    let mut sum = |what: String, cells: usize, all: Option<f64>| {
         let none = String::new;
         let mut row = vec![what, none(), none(), none(), grouped(cells as u64), none()];
         row.extend(times(None, all));
         sheet.push(row);
     };
     if !others.is_empty() {
-        let all = others.iter().filter_map(|kind| kind.all()).reduce(Seconds::and);
+        let all = others.iter().filter_map(|kind| kind.all()).reduce(|sum, all| sum + all);
         let cells = others.iter().map(|kind| kind.cells).sum();
         sum(format!("{} kinds more", grouped(others.len() as u64)), cells, all);
     }
@@ -156,17 +119,10 @@ fn summary(plan: &Plan, estimate: &Estimate, timed: bool) -> Result<(), Failure>
 
 /// The kinds that have a row of their own, those that take most first, and the others.
 fn dearest(kinds: &[KindEstimate]) -> (Vec<&KindEstimate>, Vec<&KindEstimate>) {
-    // What may take any longer comes before all that has an upper end.
-    let takes = |kind: &KindEstimate| {
-        kind.all()
-            .map_or((false, 0.0), |all| (all.open, if all.open { all.least } else { all.usual }))
-    };
     let mut shown: Vec<_> = kinds.iter().collect();
-    // In the order of the grid where they are equal, or nothing is known.
-    shown.sort_by(|a, b| {
-        let (a, b) = (takes(a), takes(b));
-        b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
-    });
+    // In the order of the grid where they are equal or have no sample.
+    let takes = |kind: &KindEstimate| kind.all().unwrap_or(0.0);
+    shown.sort_by(|a, b| takes(b).total_cmp(&takes(a)));
     let others = shown.split_off(ROWS.min(shown.len()));
     (shown, others)
 }
@@ -206,9 +162,12 @@ mod tests {
 
     #[test]
     fn the_dearest_kinds_have_rows() {
-        let kind = |first: u32, each: Option<f64>| {
-            let each = each.map(Seconds::exactly);
-            KindEstimate { first, strategy: "mm".to_string(), cells: 2, jobs: 9, each }
+        let kind = |first: u32, each: Option<f64>| KindEstimate {
+            first,
+            strategy: "mm".to_string(),
+            cells: 2,
+            jobs: 9,
+            each,
         };
         let mut kinds: Vec<_> = (0..30).map(|n| kind(n, Some(f64::from(n % 10)))).collect();
         kinds[4].each = None;
@@ -218,10 +177,6 @@ mod tests {
         assert_eq!(numbers(&shown)[..6], [9, 19, 29, 8, 18, 28]);
         assert_eq!((shown.len(), others.len()), (ROWS, 10));
         assert_eq!(numbers(&others)[7..], [4, 10, 20][..], "{:?}", numbers(&others));
-        // An open one is dearer than all others.
-        let open = Some(Seconds { open: true, ..Seconds::exactly(0.1) });
-        kinds.push(KindEstimate { each: open, ..kind(30, None) });
-        assert_eq!(numbers(&dearest(&kinds).0)[..3], [30, 9, 19]);
         let unknown: Vec<_> = (0..3).map(|n| kind(n, None)).collect();
         assert_eq!(numbers(&dearest(&unknown).0), [0, 1, 2]);
     }

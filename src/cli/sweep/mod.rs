@@ -4,14 +4,10 @@ mod args;
 mod estimate;
 mod folder;
 mod grid;
-mod kinds;
 mod list;
 mod merge;
 mod results;
 mod run;
-mod sample;
-mod seconds;
-mod window;
 
 pub use args::{ListArgs, PlanArgs, SweepArgs};
 pub use grid::{machines, of_flags};

@@ -177,10 +177,11 @@ fn run_again(
     let mut plan = plan.clone();
     plan.grid.measure = kept;
     let stop = interruption(quiet);
-    let progress = Progress::new(quiet, runs.len(), runs.iter().map(|&run| plan.jobs(run)).sum());
+    let progress = Progress::of_plan(quiet, &plan, runs)?;
     let mut written = 0;
     let jobs_done = |jobs| progress.jobs_done(jobs);
-    let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&stop) };
+    let run_jobs = |run, jobs, took| progress.started(&plan, run, jobs, took);
+    let watch = Watch { jobs_done: &jobs_done, run_jobs: &run_jobs, ..Watch::new(&stop) };
     let ran = run_plan(&plan, traces, runs, Turn::InOrder, watch, |_, outcome| {
         let result = outcome.map_err(Failure::data)?;
         let kept = tables.write_jobs(&result).and_then(|()| tables.write_allocations(&result));

@@ -4,10 +4,10 @@ use std::io::Write;
 use std::time::Instant;
 
 use super::args::SweepArgs;
+use super::estimate::duration;
 use super::folder;
 use super::grid;
 use super::results::{self, Extras};
-use super::seconds::duration;
 use crate::cli::cells::Loaded;
 use crate::cli::cost::Cost;
 use crate::cli::exit::{Exit, Failure, tell};
@@ -62,12 +62,13 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
 
     let stop = interruption(quiet);
     let mut tally = Tally::new(shard.cells(plan.len()).count(), before, runs.len());
-    let all_jobs = runs.iter().map(|&run| plan.jobs(run)).sum();
-    let progress = Progress::new(quiet, runs.len(), all_jobs);
+    let progress = Progress::of_plan(quiet, &plan, &runs)?;
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
     let jobs_done = |jobs| progress.jobs_done(jobs);
-    let watch = Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast };
+    let run_jobs = |run, jobs, took| progress.started(&plan, run, jobs, took);
+    let watch =
+        Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast, run_jobs: &run_jobs };
     let outcome = run_sweep(&plan, &traces, &runs, &mut journal, watch, |run, outcome| {
         tally.record(plan.jobs(run), outcome.is_err());
         progress.cell_done();

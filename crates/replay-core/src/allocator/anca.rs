@@ -162,7 +162,7 @@ impl Allocator for Anca {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { forgets_when_empty: true, supports_outages: true, ..Capabilities::coupled() }
+        Capabilities { supports_outages: true, ..Capabilities::coupled() }
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {

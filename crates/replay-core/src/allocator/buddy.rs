@@ -114,7 +114,6 @@ impl Allocator for Buddy {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             refusals_last: true,
-            forgets_when_empty: true,
             supports_outages: true,
             folding: Folding::Square,
             ..Capabilities::coupled()

@@ -212,7 +212,7 @@ impl Allocator for CurveAllocator {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { forgets_when_empty: true, supports_outages: true, ..Capabilities::default() }
+        Capabilities { supports_outages: true, ..Capabilities::default() }
     }
 }
 

@@ -56,11 +56,6 @@ pub struct Capabilities {
     /// Whether what a request gets depends on nothing but its size and shape and which processors are
     /// free: not on the time, nor on who holds the others, nor on chance.
     pub chooses_by_free: bool,
-    /// Whether nothing of the past is left when all processors are free again: the strategy then chooses,
-    /// refuses and counts on as after [`begin`](super::Allocator::begin), and its [census](Stats::census)
-    /// has no unit handed out. A run can then be cut in two there. Strategies that draw, learn or go on from
-    /// where they stopped do not.
-    pub forgets_when_empty: bool,
     /// Whether jobs that are not [servable](Bounds::servable) are turned away as they are submitted: a run leaves
     /// them out and counts them. Otherwise there is no run with such a job.
     pub rejects_unsupported_sizes: bool,
@@ -85,7 +80,6 @@ impl Default for Capabilities {
             keeps_schedule: true,
             refusals_last: true,
             chooses_by_free: false,
-            forgets_when_empty: false,
             rejects_unsupported_sizes: false,
             supports_outages: false,
             folds: false,

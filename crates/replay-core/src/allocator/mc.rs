@@ -146,7 +146,7 @@ impl Allocator for Mc {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { forgets_when_empty: true, supports_outages: true, ..Capabilities::default() }
+        Capabilities { supports_outages: true, ..Capabilities::default() }
     }
 }
 

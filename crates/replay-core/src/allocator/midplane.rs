@@ -159,7 +159,6 @@ impl Allocator for Midplane {
         Capabilities {
             refusals_last: true,
             chooses_by_free: true,
-            forgets_when_empty: true,
             supports_outages: true,
             ..Capabilities::coupled()
         }

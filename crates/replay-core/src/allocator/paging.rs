@@ -234,7 +234,6 @@ impl Allocator for Paging {
             keeps_schedule: self.largest == 1,
             // Pages that are free have no order that matters: it refuses only where they hold too few processors.
             refusals_last: true,
-            forgets_when_empty: true,
             supports_outages: true,
             // It refuses only what it cannot round up.
             folding: Folding::Count,

@@ -1,7 +1,6 @@
 //! The system over time in a coupled simulation: utilization, fragmentation, busy list.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -73,44 +72,6 @@ impl SystemRecorder {
             requeued: 0,
             cut_off: 0,
         }
-    }
-
-    /// The jobs of this range alone: no other has taken part.
-    pub fn only(mut self, jobs: &Range<usize>) -> Self {
-        for times in [&mut self.arrivals, &mut self.starts, &mut self.ends] {
-            *times = times.get(jobs.clone()).unwrap_or_default().to_vec();
-        }
-        self
-    }
-
-    /// Takes in what was seen of the jobs that follow from an instant on at which nothing was in the system:
-    /// then this has seen all of them. Of strategies that fold jobs the last digits of sums may differ.
-    pub fn append(&mut self, later: Self) {
-        self.arrivals.extend(later.arrivals);
-        self.starts.extend(later.starts);
-        self.ends.extend(later.ends);
-        self.held += later.held;
-        self.requested += later.requested;
-        self.busy_list += later.busy_list;
-        self.fragmented += later.fragmented;
-        self.blocked = match (self.blocked, later.blocked) {
-            (Some((sum, _)), Some((more, most))) => Some((sum + more, most)),
-            (one, other) => other.or(one),
-        };
-        self.refusals += later.refusals;
-        self.fragmented_refusals += later.fragmented_refusals;
-        self.blocks += later.blocks;
-        self.in_blocks += later.in_blocks;
-        self.in_one_block += later.in_one_block;
-        self.searches += later.searches;
-        self.folded.extend(later.folded);
-        self.folded_jobs += later.folded_jobs;
-        self.stretch += later.stretch;
-        self.lost += later.lost;
-        self.down += later.down;
-        self.killed += later.killed;
-        self.requeued += later.requeued;
-        self.cut_off += later.cut_off;
     }
 
     /// Counts processors of which a point holds several: all that was held by points, and of what

@@ -343,7 +343,7 @@ impl Scheduler for Easy {
 
     fn capabilities(&self) -> Capabilities {
         let reserves_places = self.guard == Guard::Place;
-        Capabilities { reserves_places, forgets_when_empty: true, ..Capabilities::default() }
+        Capabilities { reserves_places, ..Capabilities::default() }
     }
 
     fn reservation(&mut self) -> Option<&mut dyn Reservation> {

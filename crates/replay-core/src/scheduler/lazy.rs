@@ -136,7 +136,7 @@ impl Scheduler for Lazy {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { forgets_when_empty: true, ..Capabilities::default() }
+        Capabilities { ..Capabilities::default() }
     }
 
     fn waiting(&self) -> usize {

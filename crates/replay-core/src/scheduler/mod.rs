@@ -194,15 +194,12 @@ pub struct Capabilities {
     pub takes_refusals: bool,
     /// Whether it asks for places of its own accord: it then has a [`Reservation`].
     pub reserves_places: bool,
-    /// Whether it selects jobs like a new scheduler once no job waits or runs, also by its
-    /// [promises](Reservation::promises): a run can then be cut in two.
-    pub forgets_when_empty: bool,
 }
 
-/// Takes refusals, reserves no places and may remember.
+/// Takes refusals and reserves no places.
 impl Default for Capabilities {
     fn default() -> Self {
-        Self { takes_refusals: true, reserves_places: false, forgets_when_empty: false }
+        Self { takes_refusals: true, reserves_places: false }
     }
 }
 

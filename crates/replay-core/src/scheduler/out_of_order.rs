@@ -70,7 +70,7 @@ impl Scheduler for OutOfOrder {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { forgets_when_empty: true, ..Capabilities::default() }
+        Capabilities { ..Capabilities::default() }
     }
 
     fn waiting(&self) -> usize {

@@ -144,7 +144,7 @@ impl Scheduler for Strict {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { forgets_when_empty: true, ..Capabilities::default() }
+        Capabilities { ..Capabilities::default() }
     }
 
     fn waiting(&self) -> usize {

@@ -31,13 +31,6 @@ impl<'a> Arrivals<'a> {
         arrivals
     }
 
-    /// The same without the jobs before `first`; nobody may follow one of them.
-    pub fn from(mut self, first: JobId) -> Self {
-        self.next = self.next.max(first.index());
-        self.skip();
-        self
-    }
-
     /// Passes over jobs that arrive when others have ended.
     fn skip(&mut self) {
         while matches!(self.follows.get(self.next), Some(Some(_))) {
@@ -58,11 +51,6 @@ impl<'a> Arrivals<'a> {
         let next = self.jobs.get(self.next).map(|job| (job.submit, job.line, id));
         let released = self.released.peek().map(|&Reverse(key)| key);
         next.into_iter().chain(released).min()
-    }
-
-    /// The job that [`arrived`](Self::arrived) would tell.
-    pub fn due(&self, now: i64) -> Option<JobId> {
-        self.next().filter(|key| key.0 <= now).map(|key| key.2)
     }
 
     /// The next job that has arrived by `now`, and when it did.

@@ -43,24 +43,6 @@ pub fn simulate(
     simulate_amid(scene, Course::default(), scheduler, allocator, service, observer)
 }
 
-/// The same from the arrival of the job `first` on, those before being over: the course that
-/// [`simulate`] takes if nothing is in the system then, and [scheduler](crate::scheduler::Capabilities::forgets_when_empty),
-/// [allocator](Capabilities::forgets_when_empty) and [service](Service::is_as_new) know nothing of those.
-/// What is told and counted is of the jobs from `first` on.
-///
-/// # Errors
-/// [`CoupledError`].
-pub fn simulate_from(
-    scene: Scene<'_>,
-    first: JobId,
-    scheduler: &mut dyn Scheduler,
-    allocator: &mut dyn Allocator,
-    service: &mut dyn Service,
-    observer: &mut dyn Observer,
-) -> Result<Overhead, CoupledError> {
-    run(scene, Course::default(), first, scheduler, allocator, service, observer)
-}
-
 /// The same as [`simulate`] for jobs of which some follow others, on a machine of which processors may be
 /// out of service at times.
 ///
@@ -69,18 +51,6 @@ pub fn simulate_from(
 pub fn simulate_amid(
     scene: Scene<'_>,
     course: Course<'_>,
-    scheduler: &mut dyn Scheduler,
-    allocator: &mut dyn Allocator,
-    service: &mut dyn Service,
-    observer: &mut dyn Observer,
-) -> Result<Overhead, CoupledError> {
-    run(scene, course, JobId(0), scheduler, allocator, service, observer)
-}
-
-fn run(
-    scene: Scene<'_>,
-    course: Course<'_>,
-    first: JobId,
     scheduler: &mut dyn Scheduler,
     allocator: &mut dyn Allocator,
     service: &mut dyn Service,
@@ -135,16 +105,16 @@ fn run(
         overhead: Overhead::default(),
     };
     system.machine.wall_off(outages.walls);
-    for id in (first.0..scene.jobs.len() as u32).map(JobId) {
+    for id in (0..scene.jobs.len() as u32).map(JobId) {
         scene.stop.check()?;
         if !allocator.bounds(system.request(id)).servable {
             return Err(system.never_fits(id, Refusal::TooFewFree));
         }
     }
-    let mut arrivals = Arrivals::new(scene.jobs, follows).from(first);
+    let mut arrivals = Arrivals::new(scene.jobs, follows);
     let mut completed = Vec::new();
-    let (mut round, mut arrived) = (0, u64::from(first.0));
-    let mut left = scene.jobs.len() - first.index();
+    let (mut round, mut arrived) = (0, 0u64);
+    let mut left = scene.jobs.len();
     let begin = arrivals.next_time().unwrap_or(i64::MIN);
     let mut last = i64::MIN;
     loop {
@@ -179,13 +149,6 @@ fn run(
                 observer.completed(id, now);
                 left -= 1;
             }
-        }
-        // What ends at this very instant is not over before it.
-        let empty = completed.is_empty() && system.running.is_empty() && scheduler.waiting() == 0;
-        if let Some(next) = arrivals.due(now).filter(|_| empty && service.is_as_new())
-            && !observer.empty(next, now)
-        {
-            break;
         }
         while let Some((id, arrival)) = arrivals.arrived(now) {
             scene.stop.check()?;

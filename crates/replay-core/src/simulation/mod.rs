@@ -38,10 +38,6 @@
 //! jobs' own traffic decides how long they run ([`Service`]), scheduler, allocator and
 //! service go through one event loop, [`simulate`]. A test shows that it agrees with the
 //! timeline where both apply.
-//!
-//! Where nothing is in the system a simulation can be cut in two: an observer may
-//! [end it there](Observer::empty), and [`simulate_from`] goes on from there. For whoever knows nothing of
-//! the past then, the two parts are the whole.
 
 mod arrivals;
 mod coupled;
@@ -54,7 +50,7 @@ mod replay;
 mod service;
 mod timeline;
 
-pub use coupled::{CoupledError, Course, Overhead, Scene, simulate, simulate_amid, simulate_from};
+pub use coupled::{CoupledError, Course, Overhead, Scene, simulate, simulate_amid};
 pub use lockstep::{Placed, lockstep};
 pub use observer::{Observer, State};
 pub use outages::{OutageError, OutageFile, Outages, WhenDown};

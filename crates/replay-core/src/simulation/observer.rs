@@ -32,14 +32,6 @@ pub trait Observer {
         let _ = (from, to, state);
     }
 
-    /// Before an arrival: nothing runs, nothing waits, nothing ends at this instant, and the service is
-    /// [as new](crate::simulation::Service::is_as_new). Whether the simulation is to go on; if not, it has
-    /// come to its end without `next`, the job that is about to arrive, and those behind it.
-    fn empty(&mut self, next: JobId, now: i64) -> bool {
-        let _ = (next, now);
-        true
-    }
-
     /// A job was submitted.
     fn arrived(&mut self, job: JobId, now: i64) {
         let _ = (job, now);
@@ -82,11 +74,6 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         self.0.passed(from, to, state);
         self.1.passed(from, to, state);
-    }
-
-    fn empty(&mut self, next: JobId, now: i64) -> bool {
-        let goes_on = self.0.empty(next, now);
-        self.1.empty(next, now) && goes_on
     }
 
     fn arrived(&mut self, job: JobId, now: i64) {

@@ -26,12 +26,6 @@ pub trait Service {
         completed: &mut Vec<JobId>,
     ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>>;
 
-    /// Whether nothing is left of the jobs served so far, so that those to come fare as with a service that
-    /// has just been made and has gone on to this instant. `false` where that is not known.
-    fn is_as_new(&self) -> bool {
-        false
-    }
-
     /// A running job ends now, whatever it has done; `false` if the service cannot do that.
     fn cut_off(&mut self, id: JobId) -> bool {
         let _ = id;
@@ -72,10 +66,6 @@ impl RunTimes {
 impl Service for RunTimes {
     fn start(&mut self, id: JobId, job: &Job, _nodes: &[NodeId], now: i64) {
         self.ends.push(Reverse((now + job.run, id)));
-    }
-
-    fn is_as_new(&self) -> bool {
-        self.ends.is_empty()
     }
 
     fn cut_off(&mut self, id: JobId) -> bool {

@@ -2,10 +2,6 @@
 //!
 //! The [network](replay_network::links) of a coupled simulation: a job is looked at alone where it
 //! starts, and goes on at a rate that changes when others start or end.
-//!
-//! A run is not cut in [stretches](super::stretches): loads and reservations are sums of fractions over all
-//! jobs before, whose last digits depend on the order of adding. What takes long, looking at jobs alone,
-//! would be worth it less than moving flits is.
 
 use std::error::Error;
 

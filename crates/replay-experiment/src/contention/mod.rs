@@ -16,7 +16,6 @@ mod packets;
 pub mod ranking;
 mod slices;
 mod stage;
-mod stretches;
 mod totals;
 mod trace;
 mod watcher;
@@ -182,10 +181,6 @@ impl Service for Communication {
     /// What fewer processes would send is not modelled.
     fn takes_folded(&self) -> bool {
         false
-    }
-
-    fn is_as_new(&self) -> bool {
-        self.holding.is_as_new() && self.refused.is_none() && self.traffic.is_quiet()
     }
 
     fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], now: i64) {

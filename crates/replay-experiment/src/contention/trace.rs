@@ -15,9 +15,6 @@
 //! Arrivals and estimates are scaled alike, and a job that
 //! has nobody to send to holds its processors for its target, so that in isolation the load
 //! would be that of the trace.
-//!
-//! Where the machine is empty, what follows does not depend on what was. So a run goes on in several
-//! [stretches](super::stretches) at a time, with the same outcome to the last bit.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -25,17 +22,15 @@ use serde::{Deserialize, Serialize};
 use super::LinkService;
 use super::alone::Alone;
 use super::isolation::is_near;
-use super::stretches::{self, Ran};
-use super::watcher::{Heard, Seen, Strategies, Watcher};
+use super::watcher::{Seen, Strategies, Watcher};
 use super::{Isolation, Stage, TraceError};
 use crate::Cell;
 use crate::journal::CellId;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::{Placement, SystemMetrics};
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Scene, simulate};
+use replay_core::simulation::{Scene, Service, simulate};
 use replay_core::workload::Shake;
-use replay_network::traffic::JobTraffic;
 use replay_network::{ChannelId, Network, Port};
 
 /// One job among the others.
@@ -106,8 +101,8 @@ pub struct TraceRun {
     pub link_use: Vec<LinkUse>,
 }
 
-/// Runs isolated jobs together, on the threads of the current rayon pool that have nothing else to do; what
-/// comes out does not depend on how many. `seed` is that of the allocator and of what jobs draw: that
+/// Runs isolated jobs together on this thread, then each job alone on all threads of the current rayon pool; the
+/// outcome does not depend on how many there are. `seed` is that of the allocator and of what jobs draw: that
 /// by which they were isolated, if they are to send what they sent alone.
 ///
 /// # Errors
@@ -124,13 +119,21 @@ pub fn run_trace(
     let processors = topology.processors();
     let cell = Strategies { scheduler, allocator, seed };
     let (seen, sent, link_use) = if messages.window.is_some() {
-        let (seen, sent, reserved) = by_links(stage, isolation, cell)?;
-        let used = reserved.into_iter().filter(|(_, cycles)| *cycles > 0.0);
+        let mut service = LinkService::new(Alone::new(stage, seed)?, isolation);
+        let seen = together(stage, isolation, cell, &mut service)?;
+        let reserved = (0..).map(ChannelId).zip(service.reserved().iter().copied());
+        let used = reserved.filter(|(_, cycles)| *cycles > 0.0);
         let last = seen.recorder.ends().iter().copied().max().unwrap_or(0);
         let empty = Alone::new(stage, seed)?;
-        (seen, sent, link_use(empty.network(), processors, last as u64, used))
+        let link_use = link_use(empty.network(), processors, last as u64, used);
+        (seen, service.by_job().to_vec(), link_use)
     } else {
-        let Ran { seen, sent, busy, now } = stretches::run(stage, isolation, cell)?;
+        let mut service = messages
+            .on(topology, seed, Some(isolation.quotas.clone()))?
+            .recording(jobs.len())
+            .stopped_by(stage.watch.stop.clone());
+        let seen = together(stage, isolation, cell, &mut service)?;
+        let network = service.traffic.network();
         // Every job once more by itself, where it was.
         let empty = Alone::new(stage, seed)?;
         let nodes = seen.nodes.par_iter().enumerate().with_max_len(1);
@@ -139,9 +142,9 @@ pub fn run_trace(
             if packets > 0 { empty.time(nodes, job as u64, packets) } else { Ok(0) }
         });
         let alone: Vec<u64> = alone.collect::<Result<_, TraceError>>()?;
-        let sent: Vec<_> = sent.into_iter().zip(alone).collect();
-        let used = (0..).map(ChannelId).zip(busy.into_iter().map(|cycles| cycles as f64));
-        (seen, sent, link_use(empty.network(), processors, now, used))
+        let sent: Vec<_> = service.by_job().iter().copied().zip(alone).collect();
+        let used = network.carried().map(|(id, cycles, _)| (id, cycles as f64));
+        (seen, sent, link_use(network, processors, network.now(), used))
     };
     let Seen { recorder, overhead, placements, .. } = seen;
     let times = recorder.starts().iter().zip(recorder.ends());
@@ -171,27 +174,21 @@ pub fn run_trace(
     })
 }
 
-/// What was seen of the jobs, what every one sent and its cycles alone where it was, and the cycles for which
-/// channels were reserved.
-type ByLinks = (Seen, Vec<(JobTraffic, u64)>, Vec<(ChannelId, f64)>);
-
-/// All jobs in one piece, where link loads tell how long they take.
-fn by_links(
+/// Runs all jobs together, for as long as the service says.
+fn together(
     stage: Stage<'_>,
     isolation: &Isolation,
     strategies: Strategies<'_>,
-) -> Result<ByLinks, TraceError> {
+    service: &mut dyn Service,
+) -> Result<Seen, TraceError> {
     let Stage { topology, watch, .. } = stage;
     let Strategies { scheduler, allocator, seed } = strategies;
     let mut built = allocator.build(topology, seed)?;
-    let heard = Heard::new(watch, isolation.jobs.len());
-    let mut watcher = Watcher::new(topology, isolation, &heard);
+    let mut watcher = Watcher::new(topology, isolation, watch);
     let scene = Scene { jobs: &isolation.jobs, topology, timed: false, stop: watch.stop };
     let mut scheduler = scheduler.build(topology.processors() as u32);
-    let mut service = LinkService::new(Alone::new(stage, seed)?, isolation);
-    let overhead = simulate(scene, scheduler.as_mut(), built.as_mut(), &mut service, &mut watcher)?;
-    let reserved = (0..).map(ChannelId).zip(service.reserved().iter().copied()).collect();
-    Ok((watcher.seen(overhead), service.by_job().to_vec(), reserved))
+    let overhead = simulate(scene, scheduler.as_mut(), built.as_mut(), service, &mut watcher)?;
+    Ok(watcher.seen(overhead))
 }
 
 /// The shares of the time for which the links that leave a processor were reserved, by direction: on a

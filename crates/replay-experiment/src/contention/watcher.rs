@@ -1,8 +1,4 @@
-//! Whoever watches a run of a trace, in one piece or in several.
-
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+//! Observes a run of a trace on a network.
 
 use super::Isolation;
 use crate::{Pace, Watch};
@@ -26,36 +22,6 @@ pub struct Strategies<'a> {
     pub seed: u64,
 }
 
-/// What those who look on have heard: of every job once, in however many pieces it takes part.
-pub struct Heard<'a> {
-    watch: Watch<'a>,
-    pace: Mutex<Pace<'a>>,
-    /// By job.
-    started: Vec<AtomicBool>,
-    completed: Vec<AtomicBool>,
-}
-
-impl<'a> Heard<'a> {
-    /// Nothing yet of so many jobs.
-    pub fn new(watch: Watch<'a>, jobs: usize) -> Self {
-        let none = || (0..jobs).map(|_| AtomicBool::new(false)).collect();
-        let pace = Mutex::new(Pace::new(watch, jobs));
-        Self { watch, pace, started: none(), completed: none() }
-    }
-
-    fn started(&self, job: JobId) {
-        if !self.started[job.index()].swap(true, Ordering::Relaxed) {
-            self.pace.lock().unwrap_or_else(PoisonError::into_inner).started();
-        }
-    }
-
-    fn completed(&self, job: JobId) {
-        if !self.completed[job.index()].swap(true, Ordering::Relaxed) {
-            (self.watch.jobs_done)(1);
-        }
-    }
-}
-
 /// What was seen of jobs.
 pub struct Seen {
     /// The system over time.
@@ -68,51 +34,25 @@ pub struct Seen {
     pub nodes: Vec<Vec<NodeId>>,
 }
 
-impl Seen {
-    /// Of these jobs alone: no other has taken part.
-    pub fn only(self, jobs: &Range<usize>) -> Self {
-        Self {
-            recorder: self.recorder.only(jobs),
-            overhead: self.overhead,
-            placements: only(self.placements, jobs),
-            nodes: only(self.nodes, jobs),
-        }
-    }
-
-    /// Takes in what was seen of the jobs that follow, from an empty machine on.
-    pub fn append(&mut self, later: Self) {
-        self.recorder.append(later.recorder);
-        self.overhead.append(later.overhead);
-        self.placements.extend(later.placements);
-        self.nodes.extend(later.nodes);
-    }
-}
-
-/// What there is of these jobs.
-fn only<T>(mut of_jobs: Vec<T>, jobs: &Range<usize>) -> Vec<T> {
-    of_jobs.truncate(jobs.end);
-    of_jobs.drain(..jobs.start.min(jobs.end)).for_each(drop);
-    of_jobs.shrink_to_fit();
-    of_jobs
-}
-
 /// Notes where jobs are and what the system does.
-pub struct Watcher<'a, 'w> {
+pub struct Watcher<'a> {
     recorder: SystemRecorder,
     locality: Locality,
     placements: Vec<Option<Placement>>,
     nodes: Vec<Vec<NodeId>>,
     isolation: &'a Isolation,
-    heard: &'a Heard<'w>,
+    watch: Watch<'a>,
+    pace: Pace<'a>,
 }
 
-impl<'a, 'w> Watcher<'a, 'w> {
+impl<'a> Watcher<'a> {
     /// Nothing is seen yet.
-    pub fn new(topology: &Topology, isolation: &'a Isolation, heard: &'a Heard<'w>) -> Self {
+    pub fn new(topology: &Topology, isolation: &'a Isolation, watch: Watch<'a>) -> Self {
         let jobs = isolation.jobs.len();
         let recorder = SystemRecorder::new(jobs);
         let (placements, nodes) = (vec![None; jobs], vec![Vec::new(); jobs]);
-        Self { recorder, locality: Locality::new(topology), placements, nodes, isolation, heard }
+        let (locality, pace) = (Locality::new(topology), Pace::new(watch, jobs));
+        Self { recorder, locality, placements, nodes, isolation, watch, pace }
     }
 
     /// What it has seen, by the end of a simulation.
@@ -122,7 +62,7 @@ impl<'a, 'w> Watcher<'a, 'w> {
     }
 }
 
-impl Observer for Watcher<'_, '_> {
+impl Observer for Watcher<'_> {
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         self.recorder.passed(from, to, state);
     }
@@ -141,7 +81,7 @@ impl Observer for Watcher<'_, '_> {
 
     fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
         self.recorder.started(id, now, nodes, census);
-        self.heard.started(id);
+        self.pace.started();
         let size = self.isolation.jobs[id.index()].size;
         self.placements[id.index()] = Some(self.locality.placement(nodes, size));
         if self.isolation.quotas[id.index()] > 0 {
@@ -151,6 +91,6 @@ impl Observer for Watcher<'_, '_> {
 
     fn completed(&mut self, job: JobId, now: i64) {
         self.recorder.completed(job, now);
-        self.heard.completed(job);
+        (self.watch.jobs_done)(1);
     }
 }

@@ -23,18 +23,12 @@ pub struct Spared {
     pub stopped: u64,
     /// Decisions these would still have taken.
     pub stopped_decisions: u64,
-    /// Evaluations of a first part of the traces that were not carried on: a heuristic.
-    pub dropped: u64,
-    /// Decisions these would have taken in whole.
-    pub dropped_decisions: u64,
 }
 
 impl Archive {
     /// Takes in an evaluation.
     pub fn insert(&mut self, evaluation: Evaluation) {
-        if !matches!(evaluation.extent, Extent::Prefix(_)) {
-            self.known.insert(evaluation.candidate, self.evaluations.len());
-        }
+        self.known.insert(evaluation.candidate, self.evaluations.len());
         self.evaluations.push(evaluation);
     }
 
@@ -100,21 +94,10 @@ impl Archive {
     /// What was spared, where a whole evaluation takes so many decisions.
     pub fn spared(&self, whole: u64) -> Spared {
         let mut spared = Spared { repeats: self.repeats, ..Spared::default() };
-        let mut prefixes: HashMap<Candidate, bool> = HashMap::new();
-        for one in &self.evaluations {
-            match one.extent {
-                Extent::Whole => {}
-                Extent::Stopped => {
-                    spared.stopped += 1;
-                    spared.stopped_decisions += whole - one.decisions;
-                }
-                Extent::Prefix(_) => {
-                    prefixes.insert(one.candidate, self.known.contains_key(&one.candidate));
-                }
-            }
+        for one in self.evaluations.iter().filter(|one| one.extent == Extent::Stopped) {
+            spared.stopped += 1;
+            spared.stopped_decisions += whole - one.decisions;
         }
-        spared.dropped = prefixes.values().filter(|&&carried_on| !carried_on).count() as u64;
-        spared.dropped_decisions = spared.dropped * whole;
         spared
     }
 }
@@ -176,20 +159,11 @@ mod tests {
     #[test]
     fn spared_work_is_counted_by_reason() {
         let mut archive = Archive::default();
-        archive.insert(evaluation("1,1,0,0", Extent::Prefix(0.1), 1.0, 0.0));
-        archive.insert(evaluation("1,2,1,0", Extent::Prefix(0.1), 2.0, 0.0));
-        archive.insert(evaluation("1,2,1,0", Extent::Prefix(0.3), 2.0, 0.0));
         archive.insert(evaluation("1,2,1,0", Extent::Whole, 2.0, 0.0));
         archive.insert(evaluation("1,3,1,0", Extent::Stopped, 2.0, 0.0));
         archive.repeat();
-        let expected = Spared {
-            repeats: 1,
-            stopped: 1,
-            stopped_decisions: 90,
-            dropped: 1,
-            dropped_decisions: 100,
-        };
+        let expected = Spared { repeats: 1, stopped: 1, stopped_decisions: 90 };
         assert_eq!(archive.spared(100), expected);
-        assert_eq!(archive.decisions(), 50);
+        assert_eq!(archive.decisions(), 20);
     }
 }

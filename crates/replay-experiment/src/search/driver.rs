@@ -8,7 +8,7 @@ use super::archive::Archive;
 use super::candidate::Candidate;
 use super::memory::{Memory, Question};
 use super::problem::{Evaluation, Extent, Problem};
-use super::strategy::{Batch, PATIENCE, SearchStrategy};
+use super::strategy::{PATIENCE, SearchStrategy};
 use crate::Watch;
 
 /// Evaluations that share one bar. It does not depend on the number of threads, so that
@@ -57,7 +57,7 @@ pub fn search(
     let mut left = control.evaluations.unwrap_or(u64::MAX);
     let mut in_vain = 0;
     loop {
-        let Batch { candidates, share } = strategy.ask(archive)?;
+        let candidates = strategy.ask(archive)?;
         if candidates.is_empty() || in_vain == PATIENCE {
             return Ok(End::Exhausted);
         }
@@ -66,16 +66,12 @@ pub fn search(
         let complete = fresh.len() as u64 <= left;
         fresh.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         left -= fresh.len() as u64;
-        let yardstick = match problem.yardstick(share, control.watch) {
-            Err(SearchError::Stopped(_)) => return Ok(End::Halted),
-            measured => measured?,
-        };
         // What comes out does not depend on who is evaluated together, but on the bar it may.
         let threads = rayon::current_num_threads();
         let size = control.keep.map_or(fresh.len().max(1), |_| BLOCK);
         for block in fresh.chunks(size) {
-            let bar = control.keep.filter(|_| share >= 1.0).and_then(|keep| archive.bar(keep));
-            let question = |&candidate: &Candidate| Question { candidate, share, bar };
+            let bar = control.keep.and_then(|keep| archive.bar(keep));
+            let question = |&candidate: &Candidate| Question { candidate, bar };
             let mut known = control
                 .memory
                 .map_or(Ok(HashMap::new()), |memory| memory.recall(block.iter().map(question)))?;
@@ -94,8 +90,7 @@ pub fn search(
             let turns = unknown.len().div_ceil(most * threads).max(1);
             let together = unknown.len().div_ceil(turns * threads).max(1);
             let evaluate = |candidates: &[Candidate]| {
-                let evaluations =
-                    problem.evaluate_all(candidates, &yardstick, bar, control.watch)?;
+                let evaluations = problem.evaluate_all(candidates, bar, control.watch)?;
                 if let Some(memory) = control.memory {
                     memory.note(candidates.iter().map(question).zip(&evaluations));
                 }

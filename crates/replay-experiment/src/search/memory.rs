@@ -23,23 +23,21 @@ pub struct Memory<'a> {
 pub struct Question {
     /// The candidate, reduced.
     pub candidate: Candidate,
-    /// On which first part of each trace's decisions.
-    pub share: f64,
     /// The improvement in percent below which it may be stopped.
     pub bar: Option<f64>,
 }
 
 impl Question {
-    /// About whole traces.
+    /// Without a bar.
     pub fn whole(candidate: Candidate) -> Self {
-        Self { candidate: candidate.reduced(), share: 1.0, bar: None }
+        Self { candidate: candidate.reduced(), bar: None }
     }
 
     /// The id of its answer, of a problem of this [identity](Problem::identity).
     pub fn id(&self, problem: &str) -> CellId {
-        let Self { candidate, share, bar } = self;
+        let Self { candidate, bar } = self;
         let bar = bar.map_or(String::new(), |bar| bar.to_string());
-        CellId::of(&format!("replay evaluation 1\n{problem}\n{candidate}\n{share}\n{bar}\n"))
+        CellId::of(&format!("replay evaluation 1\n{problem}\n{candidate}\n1\n{bar}\n"))
     }
 }
 

@@ -23,7 +23,6 @@
 //!   jobs to come can add (see `floor`), exceed the sum of the last vector to be kept.
 //!   Exact: sums only grow. The bar is fixed per block of evaluations, so that the same ones
 //!   stop for any number of threads.
-//! * [`strategy::Halving`] judges by a first part of the traces. A heuristic.
 //!
 //! # What was done before
 //!
@@ -65,12 +64,12 @@ pub use error::SearchError;
 pub use floor::least_pairwise_l1;
 pub use memory::{Memory, Question};
 pub use objective::{Goal, Objective, Weights};
-pub use part::{Part, Reach};
+pub use part::{Part, ReplayLimit};
 pub use portability::{
     Found, GIVEN, Portability, PortabilityCell, PortabilityRow, Tried, improvement,
     shaken_improvement, width,
 };
-pub use problem::{Evaluation, Extent, Problem, Yardstick};
+pub use problem::{Evaluation, Extent, Problem};
 pub use ratio::{Ratio, nearest_vector};
 pub use row::{Origin, SearchRow, SparedRow, rows};
 pub use shaken::Behind;

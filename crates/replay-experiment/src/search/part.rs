@@ -34,15 +34,13 @@ pub struct Part {
     floors: Vec<u128>,
 }
 
-/// How far a replay goes.
+/// When a replay may stop early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reach {
-    /// Decisions at most.
-    pub decisions: usize,
-    /// The weighted pairwise L1 sum of these decisions above which the replay need not go
-    /// on; only for objectives that only grow.
+pub struct ReplayLimit {
+    /// The weighted pairwise L1 sum above which the replay need not go on; only for objectives
+    /// that only grow.
     pub most: Option<u128>,
-    /// Decisions of all replays of the evaluation, for the forecast of what it takes.
+    /// Decisions of all replays of the evaluation, for the forecast of its duration.
     pub of: usize,
 }
 
@@ -103,27 +101,26 @@ impl Part {
         &self.schedule.metrics
     }
 
-    /// What the first `decisions` add to the weighted sum at least.
-    pub fn floor(&self, decisions: usize) -> u128 {
-        self.floors[0] - self.floors[decisions]
+    /// A lower bound of the weighted sum.
+    pub fn floor(&self) -> u128 {
+        self.floors[0]
     }
 
-    /// Replays the timeline with allocators, each as far as its reach. A tally of fewer decisions
-    /// than asked for lost against [`Reach::most`].
+    /// Replays the timeline with allocators. A tally of fewer decisions than the part has exceeded
+    /// [`ReplayLimit::most`].
     ///
     /// # Errors
     /// [`SearchError`] if a strategy does not work on the machine or refuses a job, or if
     /// the watch's flag is raised.
     pub fn measure_all(
         &self,
-        runs: &[(AllocatorSpec, Reach)],
+        runs: &[(AllocatorSpec, ReplayLimit)],
         needs: Needs,
         watch: Watch<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
-        let far = runs.iter().all(|(_, reach)| reach.decisions > 0);
         let specs = runs.iter().map(|(spec, _)| spec);
         let together =
-            Together::new(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise && far);
+            Together::new(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise);
         match together {
             Some(together) => self.measure_together(together, runs, watch),
             None => runs.iter().map(|run| self.measure(&run.0, needs, run.1, watch)).collect(),
@@ -134,11 +131,11 @@ impl Part {
     fn measure_together(
         &self,
         together: Together,
-        runs: &[(AllocatorSpec, Reach)],
+        runs: &[(AllocatorSpec, ReplayLimit)],
         watch: Watch<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
         let jobs = &self.trace.workload.jobs;
-        let of = runs.iter().map(|(_, reach)| reach.of).sum();
+        let of = runs.iter().map(|(_, limit)| limit.of).sum();
         let mut pace = Pace::new(watch, of).counted();
         let mut tallies = Tallies::new(self, runs);
         let observe = |placed: Placed<'_>| {
@@ -160,19 +157,16 @@ impl Part {
         &self,
         allocator: &AllocatorSpec,
         needs: Needs,
-        reach: Reach,
+        limit: ReplayLimit,
         watch: Watch<'_>,
     ) -> Result<Tally, SearchError> {
         let topology = &self.trace.topology;
         let jobs = &self.trace.workload.jobs;
         let mut allocator = allocator.build(topology, 0)?;
         let mut locality = Locality::new(topology);
-        let mut sum = Sum::new(self, reach);
-        if reach.decisions == 0 {
-            return Ok(sum.tally);
-        }
+        let mut sum = Sum::new(self, limit);
         let ties = needs >= Needs::Ties;
-        let mut pace = Pace::new(watch, reach.of).counted();
+        let mut pace = Pace::new(watch, limit.of).counted();
         let observe = |decision: replay_core::simulation::Decision<'_>| {
             pace.started();
             let size = jobs[decision.job.index()].size;
@@ -215,34 +209,32 @@ impl Part {
 struct Sum {
     tally: Tally,
     weighted: u128,
-    reach: Reach,
+    limit: ReplayLimit,
 }
 
 impl Sum {
-    fn new(part: &Part, reach: Reach) -> Self {
+    fn new(part: &Part, limit: ReplayLimit) -> Self {
         let classes = vec![ClassSum::default(); part.weights.len()];
-        Self { tally: Tally { classes, ..Tally::default() }, weighted: 0, reach }
+        Self { tally: Tally { classes, ..Tally::default() }, weighted: 0, limit }
     }
 
-    /// One more decision. Whether the replay is to go on: it has not lost, nor gone as far as it should.
+    /// Adds a decision. Returns whether the replay is to go on.
     #[inline]
     fn add(&mut self, part: &Part, size: u32, pairwise_l1: u64) -> bool {
-        let Self { tally, weighted, reach } = self;
+        let Self { tally, weighted, limit } = self;
         let class = &mut tally.classes[size as usize];
         class.jobs += 1;
         class.pairwise_l1 += pairwise_l1;
         tally.decisions += 1;
         *weighted += u128::from(part.weights[size as usize]) * u128::from(pairwise_l1);
-        let lost = reach.most.is_some_and(|most| {
-            *weighted + part.floors[tally.decisions] - part.floors[reach.decisions] > most
-        });
-        !lost && tally.decisions < reach.decisions
+        let least = *weighted + part.floors[tally.decisions];
+        limit.most.is_none_or(|most| least <= most)
     }
 }
 
 /// What the replays of many ways in lockstep have come to so far.
 struct Tallies<'a> {
-    runs: &'a [(AllocatorSpec, Reach)],
+    runs: &'a [(AllocatorSpec, ReplayLimit)],
     /// Pairwise L1 sums by job size, and of each size by way.
     pairwise_l1: Vec<u64>,
     /// Weighted sums by way, where one can lose.
@@ -254,7 +246,7 @@ struct Tallies<'a> {
 }
 
 impl<'a> Tallies<'a> {
-    fn new(part: &Part, runs: &'a [(AllocatorSpec, Reach)]) -> Self {
+    fn new(part: &Part, runs: &'a [(AllocatorSpec, ReplayLimit)]) -> Self {
         Self {
             runs,
             pairwise_l1: vec![0; part.weights.len() * runs.len()],
@@ -276,12 +268,10 @@ impl<'a> Tallies<'a> {
         ways.retain(|&way| {
             let way = way as usize;
             sums[way] += pairwise_l1;
-            let reach = runs[way].1;
-            let lost = reach.most.is_some_and(|most| {
+            let goes_on = runs[way].1.most.is_none_or(|most| {
                 weighted[way] += more;
-                weighted[way] + part.floors[*made] - part.floors[reach.decisions] > most
+                weighted[way] + part.floors[*made] <= most
             });
-            let goes_on = !lost && *made < reach.decisions;
             if !goes_on {
                 ended[way] = Some(*made);
             }

@@ -2,7 +2,7 @@ use rayon::prelude::*;
 
 use super::SearchError;
 use super::candidate::Candidate;
-use super::problem::{Evaluation, Problem};
+use super::problem::Problem;
 use super::row::{excess, mean, worth};
 use super::shaken;
 use crate::Watch;
@@ -74,10 +74,6 @@ impl Portability {
         problems: &[Problem],
         stop: &Stop,
     ) -> Result<Option<Self>, SearchError> {
-        let yardsticks = problems
-            .iter()
-            .map(|problem| problem.yardstick(1.0, Watch::new(stop)))
-            .collect::<Result<Vec<_>, _>>()?;
         let places: Vec<_> = (0..found.len())
             .flat_map(|row| (0..problems.len()).map(move |part| (row, part)))
             .collect();
@@ -88,8 +84,7 @@ impl Portability {
                 let to = width(&problem.parts[0].trace.topology);
                 candidate.vector = scaled(candidate.vector, from, to);
             }
-            let one: Evaluation =
-                problem.evaluate(candidate, &yardsticks[part], None, Watch::new(stop))?;
+            let one = problem.evaluate(candidate, None, Watch::new(stop))?;
             Ok(PortabilityCell {
                 candidate: one.candidate,
                 copies: one.by_copy(problem),

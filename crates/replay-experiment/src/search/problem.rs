@@ -6,7 +6,7 @@ use super::candidate::Candidate;
 use super::column::Needs;
 use super::constraint::Constraint;
 use super::objective::Objective;
-use super::part::{Part, Reach};
+use super::part::{Part, ReplayLimit};
 use super::tally::{Tally, WorstClass, improvement_percent};
 use crate::sweep::text_digest;
 use crate::{Watch, together};
@@ -29,27 +29,17 @@ pub struct Problem {
     /// What must not happen.
     pub constraints: Vec<Constraint>,
     needs: Needs,
-    whole: Yardstick,
-}
-
-/// What evaluations of the same extent are measured against: the replay without
-/// tie-breaking, as far.
-#[derive(Clone, Debug)]
-pub struct Yardstick {
-    share: f64,
-    /// By part.
+    /// The replays without tie-breaking that evaluations are compared with, by part.
     baselines: Vec<Tally>,
 }
 
 /// How far an evaluation went.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Extent {
     /// To the end of every trace.
     Whole,
     /// Until it was certain not to be among the best.
     Stopped,
-    /// Through this share of every trace's decisions.
-    Prefix(f64),
 }
 
 /// What a candidate comes to.
@@ -106,9 +96,9 @@ impl Problem {
             objective,
             constraints,
             needs: needs.unwrap_or(Needs::Pairwise),
-            whole: Yardstick { share: 1.0, baselines: Vec::new() },
+            baselines: Vec::new(),
         };
-        problem.whole = problem.yardstick(1.0, watch)?;
+        problem.baselines = problem.measure_baselines(watch)?;
         for (part, value) in problem.parts.iter().zip(problem.baseline_values()) {
             if !(value > 0.0 && value.is_finite()) {
                 let (part, objective) = (part.name.clone(), problem.objective.to_string());
@@ -116,7 +106,7 @@ impl Problem {
             }
         }
         for constraint in &problem.constraints {
-            let mut parts = problem.parts.iter().zip(&problem.whole.baselines);
+            let mut parts = problem.parts.iter().zip(&problem.baselines);
             let about = |(part, tally): (&Part, &Tally)| {
                 tally.has(&constraint.subject, part.trace.topology.capacity())
             };
@@ -127,22 +117,12 @@ impl Problem {
         Ok(problem)
     }
 
-    /// The replay without tie-breaking as far as a share of each part's decisions.
-    ///
-    /// # Errors
-    /// [`SearchError`] as in [`Part::measure`].
-    pub fn yardstick(&self, share: f64, watch: Watch<'_>) -> Result<Yardstick, SearchError> {
-        if share >= 1.0 && !self.whole.baselines.is_empty() {
-            return Ok(self.whole.clone());
-        }
-        let of = self.parts.iter().map(|part| reached(part, share)).sum();
-        let measure = |part: &Part| {
-            let reach = Reach { decisions: reached(part, share), most: None, of };
-            part.measure(&self.allocator, self.needs, reach, watch)
-        };
+    /// Replays every part without tie-breaking.
+    fn measure_baselines(&self, watch: Watch<'_>) -> Result<Vec<Tally>, SearchError> {
+        let limit = ReplayLimit { most: None, of: self.decisions() as usize };
+        let measure = |part: &Part| part.measure(&self.allocator, self.needs, limit, watch);
         let measured: Vec<_> = self.parts.par_iter().map(measure).collect();
-        let baselines = measured.into_iter().collect::<Result<_, _>>()?;
-        Ok(Yardstick { share, baselines })
+        measured.into_iter().collect()
     }
 
     /// How many candidates are best evaluated together.
@@ -181,7 +161,7 @@ impl Problem {
 
     /// The objective without tie-breaking, by part.
     pub fn baseline_values(&self) -> Vec<f64> {
-        let parts = self.parts.iter().zip(&self.whole.baselines);
+        let parts = self.parts.iter().zip(&self.baselines);
         parts
             .map(|(part, tally)| tally.objective(&self.objective, part.schedule_metrics()))
             .collect()
@@ -192,8 +172,7 @@ impl Problem {
         self.parts.iter().map(|part| part.decisions() as u64).sum()
     }
 
-    /// Evaluates a candidate as far as the yardstick goes. With a `bar`, the evaluation is
-    /// stopped as soon as its improvement is certain to be below it, in percent; this takes
+    /// Evaluates a candidate. With a `bar`, the evaluation is stopped as soon as its improvement is certain to be below it, in percent; this takes
     /// an objective that only grows, otherwise the bar is ignored.
     ///
     /// # Errors
@@ -201,11 +180,10 @@ impl Problem {
     pub fn evaluate(
         &self,
         candidate: Candidate,
-        yardstick: &Yardstick,
         bar: Option<f64>,
         watch: Watch<'_>,
     ) -> Result<Evaluation, SearchError> {
-        let mut one = self.evaluate_all(&[candidate], yardstick, bar, watch)?;
+        let mut one = self.evaluate_all(&[candidate], bar, watch)?;
         one.pop().ok_or(SearchError::Stopped(Stopped))
     }
 
@@ -217,15 +195,14 @@ impl Problem {
     pub fn evaluate_all(
         &self,
         candidates: &[Candidate],
-        yardstick: &Yardstick,
         bar: Option<f64>,
         watch: Watch<'_>,
     ) -> Result<Vec<Evaluation>, SearchError> {
         let bar = bar.filter(|_| self.objective.only_grows());
-        let begun = |candidate: &Candidate| self.begin(candidate.reduced(), yardstick, bar);
+        let begun = |candidate: &Candidate| self.begin(candidate.reduced(), bar);
         let mut courses: Vec<Course> = candidates.iter().map(begun).collect::<Result<_, _>>()?;
-        let of = yardstick.baselines.iter().map(|baseline| baseline.decisions).sum();
-        for (number, (part, baseline)) in self.parts.iter().zip(&yardstick.baselines).enumerate() {
+        let of = self.decisions() as usize;
+        for (number, (part, baseline)) in self.parts.iter().zip(&self.baselines).enumerate() {
             let open: Vec<usize> = (0..courses.len())
                 .filter(|&at| courses[at].evaluation.extent != Extent::Stopped)
                 .collect();
@@ -235,7 +212,7 @@ impl Problem {
                     let others = improvements.iter().sum::<f64>() - improvements[number];
                     self.most_sum(baseline, bar * improvements.len() as f64 - others)
                 });
-                (allocator.clone(), Reach { decisions: baseline.decisions, most, of })
+                (allocator.clone(), ReplayLimit { most, of })
             };
             let runs: Vec<_> = open.iter().map(run).collect();
             let tallies = part.measure_all(&runs, self.needs, watch)?;
@@ -247,23 +224,16 @@ impl Problem {
     }
 
     /// Nothing of a candidate is replayed yet.
-    fn begin(
-        &self,
-        candidate: Candidate,
-        yardstick: &Yardstick,
-        bar: Option<f64>,
-    ) -> Result<Course, SearchError> {
-        let extent =
-            if yardstick.share < 1.0 { Extent::Prefix(yardstick.share) } else { Extent::Whole };
+    fn begin(&self, candidate: Candidate, bar: Option<f64>) -> Result<Course, SearchError> {
         let most = |part| match bar {
-            Some(_) => self.most_improvement(part, yardstick),
+            Some(_) => self.most_improvement(part),
             None => 0.0,
         };
         Ok(Course {
             allocator: self.allocator.with_tie_breaking(candidate.tie_breaking())?,
             evaluation: Evaluation {
                 candidate,
-                extent,
+                extent: Extent::Whole,
                 improvement_percent: 0.0,
                 values: Vec::with_capacity(self.parts.len()),
                 improvements: Vec::new(),
@@ -333,9 +303,9 @@ impl Problem {
     }
 
     /// The improvement that a part cannot exceed, in percent.
-    fn most_improvement(&self, part: usize, yardstick: &Yardstick) -> f64 {
-        let baseline = &yardstick.baselines[part];
-        let floor = self.parts[part].floor(baseline.decisions) as f64;
+    fn most_improvement(&self, part: usize) -> f64 {
+        let baseline = &self.baselines[part];
+        let floor = self.parts[part].floor() as f64;
         100.0 * (1.0 - floor / baseline.weighted_sum(&self.objective.weights) as f64)
     }
 
@@ -368,10 +338,4 @@ impl Course {
         }
         evaluation
     }
-}
-
-/// Decisions in a share of a part: at least one if there is one.
-fn reached(part: &Part, share: f64) -> usize {
-    let all = part.decisions();
-    ((all as f64 * share).ceil() as usize).clamp(all.min(1), all)
 }

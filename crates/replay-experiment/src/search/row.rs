@@ -214,8 +214,7 @@ impl Table for SearchRow {
             C::new("worst_jobs", "jobs", "jobs of that size", |r| r.worst.as_ref().map(|worst| worst.1)),
             C::new("worst_percent", "%", "how much it worsens; below 0 if it gains", |r| r.worst.as_ref().map(|worst| worst.2)),
             C::text("worst_trace", "the trace in which", |r| r.worst.as_ref().map(|worst| worst.3.as_str())),
-            C::text("extent", "whole; stopped, because certain not to be among the best; or prefix, a first part only", |r| Some(match r.extent { Extent::Whole => "whole", Extent::Stopped => "stopped", Extent::Prefix(_) => "prefix" })),
-            C::new("share", "", "share of the decisions that a prefix takes; null otherwise", |r| match r.extent { Extent::Prefix(share) => Some(share), _ => None }),
+            C::text("extent", "whole; or stopped, because certain not to be among the best", |r| Some(match r.extent { Extent::Whole => "whole", Extent::Stopped => "stopped" })),
             C::new("evaluation", "", "when the search asked for it, from 1; null if it did not", |r| r.evaluation),
             C::new("decisions", "decisions", "decisions replayed", |r| r.decisions),
         ]
@@ -231,8 +230,6 @@ pub struct SparedRow {
     pub reason: &'static str,
     /// Why, in a sentence.
     pub about: &'static str,
-    /// Whether it cannot have changed the answer.
-    pub exact: bool,
     /// How many evaluations.
     pub evaluations: u64,
     /// How many decisions they would have taken.
@@ -242,16 +239,15 @@ pub struct SparedRow {
 impl SparedRow {
     /// What a search spared that left out so many `equal_ratios`.
     #[rustfmt::skip]
-    pub fn of(problem: &Problem, spared: &Spared, equal_ratios: u64) -> [Self; 4] {
+    pub fn of(problem: &Problem, spared: &Spared, equal_ratios: u64) -> [Self; 3] {
         let whole = problem.decisions();
         [
-            ("equal-ratio", true, equal_ratios, equal_ratios * whole, "vectors of the grid that break no tie or have the ratio of another"),
-            ("repeated", true, spared.repeats, spared.repeats * whole, "vectors that were asked for again"),
-            ("stopped", true, spared.stopped, spared.stopped_decisions, "evaluations stopped because certain not to be among the best"),
-            ("dropped", false, spared.dropped, spared.dropped_decisions, "vectors given up after a first part of the traces"),
+            ("equal-ratio", equal_ratios, equal_ratios * whole, "vectors of the grid that break no tie or have the ratio of another"),
+            ("repeated", spared.repeats, spared.repeats * whole, "vectors that were asked for again"),
+            ("stopped", spared.stopped, spared.stopped_decisions, "evaluations stopped because certain not to be among the best"),
         ]
-        .map(|(reason, exact, evaluations, decisions, about)| {
-            Self { searched: problem.name(), reason, about, exact, evaluations, decisions }
+        .map(|(reason, evaluations, decisions, about)| {
+            Self { searched: problem.name(), reason, about, evaluations, decisions }
         })
     }
 }
@@ -265,8 +261,7 @@ impl Table for SparedRow {
         type C = Column<SparedRow>;
         vec![
             searched(|r: &Self| Some(&r.searched)),
-            C::text("reason", "why they were not needed: equal-ratio, repeated, stopped, dropped", |r| Some(r.reason)),
-            C::new("exact", "", "whether the answer cannot have changed, yes or no", |r| yes(r.exact)),
+            C::text("reason", "why they were not needed: equal-ratio, repeated, stopped", |r| Some(r.reason)),
             C::new("evaluations", "evaluations", "evaluations that were not needed, or not in whole", |r| r.evaluations),
             C::new("spared_decisions", "decisions", "decisions that they would still have taken", |r| r.decisions),
             C::text("about", "the reason in words", |r| Some(r.about)),

@@ -1,5 +1,6 @@
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use super::{Plan, Shard};
 use crate::journal::{Journal, JournalError};
@@ -65,6 +66,14 @@ pub fn run_plan<E: From<NameError>>(
         Measure { jobs, nodes, ..measure }
     };
     let work = |_: usize, bundle: &Range<usize>| {
+        let last = Mutex::new(Instant::now());
+        let jobs_done = |jobs| {
+            (watch.jobs_done)(jobs);
+            let now = Instant::now();
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            (watch.run_jobs)(runs[bundle.start], jobs, now - std::mem::replace(&mut *last, now));
+        };
+        let watch = Watch { jobs_done: &jobs_done, ..watch };
         let cell = |&run: &u32| plan.cell(traces, run).map(|cell| (run, cell));
         let cells: Result<Vec<_>, _> = runs[bundle.clone()].iter().map(cell).collect();
         let outcomes = cells.map(|cells| {

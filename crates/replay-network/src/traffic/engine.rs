@@ -97,11 +97,6 @@ impl Traffic {
         self.runs.len() - self.vacant.len() + self.idle.len()
     }
 
-    /// Whether nothing is left of the jobs so far but what channels have carried.
-    pub fn is_quiet(&self) -> bool {
-        self.running() == 0 && self.network.is_quiet()
-    }
-
     /// The network, for its usage.
     pub fn network(&self) -> &Network {
         &self.network

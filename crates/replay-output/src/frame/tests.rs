@@ -354,7 +354,7 @@ fn files_of_one_table_always_concatenate() {
         candidate: "2,13,20,6@0.1".parse().ok(),
         feasible: Some(true),
         worst: Some((42, 6, 3.5, "made".to_string())),
-        extent: Extent::Prefix(0.5),
+        extent: Extent::Stopped,
         ..plain.clone()
     };
     round_trip(&[plain, found]);
@@ -362,7 +362,6 @@ fn files_of_one_table_always_concatenate() {
         searched: "made".to_string(),
         reason: "stopped",
         about: "for a reason",
-        exact: true,
         evaluations: 3,
         decisions: 9,
     }]);

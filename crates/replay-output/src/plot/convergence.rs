@@ -52,7 +52,6 @@ impl Convergence {
         let low = if high > 0.0 { low.max(-0.2 * high) } else { low };
         let y = if low <= high { Scale::round(low, high, 7) } else { Scale::linear(0.0, 1.0) };
         let work = self.climbs.iter().map(|climb| climb.work).filter(|work| work.is_finite());
-        // Halving has nothing to show before its last round.
         let firsts = self.climbs.iter().filter_map(|climb| climb.steps.first());
         let first = firsts.map(|step| step.0).filter(|work| *work >= 1.0);
         let first = first.fold(f64::INFINITY, f64::min);

@@ -160,7 +160,6 @@ impl Allocator for BusyListAllocator {
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             refusals_last: true,
-            forgets_when_empty: true,
             supports_outages: true,
             ..Capabilities::coupled()
         }

@@ -203,7 +203,6 @@ impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
         Capabilities {
             refusals_last: C::FINDS_ALL,
             chooses_by_free: true,
-            forgets_when_empty: true,
             supports_outages: true,
             ..Capabilities::coupled()
         }

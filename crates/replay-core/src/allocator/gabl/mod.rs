@@ -194,7 +194,7 @@ impl Allocator for Gabl {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { forgets_when_empty: true, supports_outages: true, ..Capabilities::default() }
+        Capabilities { supports_outages: true, ..Capabilities::default() }
     }
 
     fn stats(&self) -> Stats {

@@ -302,7 +302,6 @@ impl Decorator for Reduced {
             refusals_last: inner.refusals_last && self.rule != Rule::Average,
             // A job is folded by what was refused, and by the jobs in the system.
             chooses_by_free: false,
-            forgets_when_empty: false,
             folds: true,
             ..inner
         }

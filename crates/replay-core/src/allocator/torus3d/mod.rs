@@ -293,7 +293,6 @@ impl Allocator for Placements {
             // Parts of a job are placed one after the other unless all sets of places are searched.
             refusals_last: self.segment.is_none_or(|(_, exact)| exact),
             chooses_by_free,
-            forgets_when_empty: chooses_by_free,
             rejects_unsupported_sizes: true,
             supports_outages: true,
             ..Capabilities::coupled()

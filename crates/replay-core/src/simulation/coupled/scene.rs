@@ -39,31 +39,6 @@ pub struct Overhead {
     pub time: Duration,
 }
 
-impl Overhead {
-    /// Takes in what it cost to allocate the jobs that follow.
-    pub fn append(&mut self, later: Self) {
-        self.attempts += later.attempts;
-        self.asked += later.asked;
-        self.operations += later.operations;
-        self.refused_sizes =
-            both(self.refused_sizes, later.refused_sizes, |one, other| one + other);
-        self.promises = both(self.promises, later.promises, |one, other| Promises {
-            given: one.given + other.given,
-            broken: one.broken + other.broken,
-            worst: one.worst.max(other.worst),
-        });
-        self.time += later.time;
-    }
-}
-
-/// What two have, put together.
-fn both<T>(one: Option<T>, other: Option<T>, join: impl FnOnce(T, T) -> T) -> Option<T> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(join(one, other)),
-        (one, other) => one.or(other),
-    }
-}
-
 /// What jobs wait for beside processors.
 #[derive(Clone, Copy, Debug)]
 pub struct Course<'a> {

@@ -437,4 +437,3 @@ mod answers;
 mod decorated;
 mod guard;
 mod outages;
-mod stretches;

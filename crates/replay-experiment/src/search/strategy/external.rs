@@ -47,7 +47,7 @@ mod program;
 use serde_json::{Value, json};
 
 use self::program::{Program, Said};
-use super::{Archive, Batch, SearchError, SearchStrategy};
+use super::{Archive, SearchError, SearchStrategy};
 use crate::search::Candidate;
 use crate::search::objective::Goal;
 use crate::search::problem::{Evaluation, Extent, Problem};
@@ -178,11 +178,11 @@ fn answer(one: &Evaluation) -> Value {
 }
 
 impl SearchStrategy for External {
-    fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
+    fn ask(&mut self, archive: &Archive) -> Result<Vec<Candidate>, SearchError> {
         if let Some(asked) = self.asked.take() {
             let known = |&one: &Candidate| self.stop.check().map(|()| archive.get(one).map(answer));
             let Ok(answers) = asked.iter().map(known).collect::<Result<Vec<_>, Stopped>>() else {
-                return Ok(Batch::whole(Vec::new()));
+                return Ok(Vec::new());
             };
             self.program.say(json!({"tell": answers}).to_string());
         }
@@ -192,6 +192,6 @@ impl SearchStrategy for External {
             heard => heard.inspect_err(|_| self.program.dismiss())?,
         };
         self.asked = Some(candidates.clone());
-        Ok(Batch::whole(candidates))
+        Ok(candidates)
     }
 }

@@ -1,4 +1,4 @@
-use super::{Archive, Batch, SearchError, SearchStrategy};
+use super::{Archive, SearchError, SearchStrategy};
 use crate::search::Candidate;
 
 /// Candidates written down beforehand, such as [`Space::grid`](crate::search::Space::grid).
@@ -15,8 +15,8 @@ impl List {
 }
 
 impl SearchStrategy for List {
-    fn ask(&mut self, _archive: &Archive) -> Result<Batch, SearchError> {
-        Ok(Batch::whole(std::mem::take(&mut self.candidates)))
+    fn ask(&mut self, _archive: &Archive) -> Result<Vec<Candidate>, SearchError> {
+        Ok(std::mem::take(&mut self.candidates))
     }
 
     fn is_done(&self, _archive: &Archive) -> bool {

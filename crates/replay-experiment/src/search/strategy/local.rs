@@ -2,7 +2,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
-use super::{Archive, Batch, Random, SearchError, SearchStrategy};
+use super::{Archive, Random, SearchError, SearchStrategy};
 use crate::search::Candidate;
 use crate::search::archive::better_first;
 use crate::search::ratio::{Ratio, nearest_vector};
@@ -189,7 +189,7 @@ impl Local {
 }
 
 impl SearchStrategy for Local {
-    fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError> {
+    fn ask(&mut self, archive: &Archive) -> Result<Vec<Candidate>, SearchError> {
         if let Some(centre) = self.centre {
             self.follow(archive, centre);
         }
@@ -206,11 +206,11 @@ impl SearchStrategy for Local {
             batch.extend(self.neighbours(centre));
             batch.retain(|&one| archive.get(one).is_none());
             if !batch.is_empty() {
-                return Ok(Batch::whole(batch));
+                return Ok(batch);
             }
             // Nothing new at this step.
             self.narrow(centre);
         }
-        Ok(Batch::whole(Vec::new()))
+        Ok(Vec::new())
     }
 }

@@ -9,23 +9,17 @@
 //! | `list` | candidates written down beforehand: the exhaustive grid, references |
 //! | `random` | ratios and slacks drawn at random, the baseline for all others |
 //! | `local` | neighbourhoods of the best so far, with restarts |
-//! | `halving` | many on a first part of the traces, the better third on three times as much |
-//! | `tpe` | tree-structured Parzen estimators |
 //! | `external` | another program |
 
 mod external;
-mod halving;
 mod list;
 mod local;
 mod random;
-mod tpe;
 
 pub use external::External;
-pub use halving::Halving;
 pub use list::List;
 pub use local::Local;
 pub use random::Random;
-pub use tpe::Tpe;
 
 use std::collections::HashSet;
 
@@ -37,29 +31,14 @@ use super::candidate::Candidate;
 /// all it has to say.
 pub(super) const PATIENCE: usize = 1000;
 
-/// A question: what do these come to?
-#[derive(Clone, PartialEq, Debug)]
-pub struct Batch {
-    /// The candidates; empty if there is no further question.
-    pub candidates: Vec<Candidate>,
-    /// On which first part of each trace's decisions, above 0 and at most 1.
-    pub share: f64,
-}
-
-impl Batch {
-    /// A question about whole traces.
-    pub fn whole(candidates: Vec<Candidate>) -> Self {
-        Self { candidates, share: 1.0 }
-    }
-}
-
 /// A way to search.
 pub trait SearchStrategy {
-    /// What to evaluate next; `archive` has the answers to all questions so far.
+    /// The candidates to evaluate next; empty if there is no further question. `archive` has the
+    /// answers to all questions so far.
     ///
     /// # Errors
     /// [`SearchError`] if the strategy depends on something outside that fails.
-    fn ask(&mut self, archive: &Archive) -> Result<Batch, SearchError>;
+    fn ask(&mut self, archive: &Archive) -> Result<Vec<Candidate>, SearchError>;
 
     /// Whether it is known to have no further question, so that a search whose
     /// evaluations are used up is complete all the same.
@@ -82,7 +61,7 @@ pub fn questions(
     let (mut seen, mut all, mut in_vain) = (HashSet::new(), Vec::new(), 0);
     let nothing = Archive::default();
     while all.len() < most && in_vain < PATIENCE {
-        let Batch { candidates, .. } = strategy.ask(&nothing)?;
+        let candidates = strategy.ask(&nothing)?;
         if candidates.is_empty() {
             break;
         }

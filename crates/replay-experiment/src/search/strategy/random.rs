@@ -2,7 +2,7 @@ use rand::RngExt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::{Archive, Batch, SearchError, SearchStrategy};
+use super::{Archive, SearchError, SearchStrategy};
 use crate::search::Candidate;
 use crate::search::ratio::{Ratio, nearest_vector};
 use crate::search::space::Space;
@@ -51,7 +51,7 @@ impl Random {
 }
 
 impl SearchStrategy for Random {
-    fn ask(&mut self, _archive: &Archive) -> Result<Batch, SearchError> {
-        Ok(Batch::whole((0..BATCH).map(|_| self.draw()).collect()))
+    fn ask(&mut self, _archive: &Archive) -> Result<Vec<Candidate>, SearchError> {
+        Ok((0..BATCH).map(|_| self.draw()).collect())
     }
 }

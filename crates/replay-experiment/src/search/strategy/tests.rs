@@ -134,15 +134,12 @@ fn stopping_early_does_not_change_the_best() {
 fn any_number_of_threads_gives_the_same() {
     let problem = problem(&[trace(200)], "mean_pairwise_l1", &["worst-class[jobs=5]<=5"]);
     type Make = fn() -> Box<dyn SearchStrategy>;
-    let makes: [(Make, u64); 8] = [
+    let makes: [(Make, u64); 5] = [
         (|| Box::new(List::new(Space::johnson().grid())), 700),
         (|| Box::new(Random::new(Space::johnson(), 3)), 150),
         (|| Box::new(Local::new(Space::johnson(), 3)), 150),
-        (|| Box::new(Tpe::new(Space::johnson(), 3)), 80),
-        (|| Box::new(Halving::new(small().grid(), 2)), 1000),
         (|| Box::new(Random::new(slackened(Space::johnson()), 3)), 150),
         (|| Box::new(Local::new(slackened(Space::johnson()), 3)), 150),
-        (|| Box::new(Tpe::new(slackened(Space::johnson()), 3)), 80),
     ];
     for (make, evaluations) in makes {
         let run = |threads: usize| {
@@ -184,11 +181,8 @@ fn strategies_move_among_the_slacks_of_the_space() {
     let problem = problem(&[trace(60)], "mean_pairwise_l1", &[]);
     let slacks = ["0.05", "0.1", "0.3", "0.5"].map(|text| text.parse().expect("a slack"));
     let space = Space { slacks: slacks.to_vec(), ..Space::johnson() };
-    let strategies: [Box<dyn SearchStrategy>; 3] = [
-        Box::new(Local::new(space.clone(), 0)),
-        Box::new(Random::new(space.clone(), 0)),
-        Box::new(Tpe::new(space, 0)),
-    ];
+    let strategies: [Box<dyn SearchStrategy>; 2] =
+        [Box::new(Local::new(space.clone(), 0)), Box::new(Random::new(space, 0))];
     for mut strategy in strategies {
         let mut archive = Archive::default();
         go(&problem, strategy.as_mut(), &mut archive, Some(200), None);
@@ -202,32 +196,14 @@ fn strategies_move_among_the_slacks_of_the_space() {
 fn an_exhausted_space_ends_every_search() {
     let problem = problem(&[trace(30)], "mean_pairwise_l1", &[]);
     let tiny = Space { scan_radii: "2".parse().expect("a range"), largest: 1, ..Space::johnson() };
-    let strategies: [Box<dyn SearchStrategy>; 3] = [
-        Box::new(Local::new(tiny.clone(), 0)),
-        Box::new(Random::new(tiny.clone(), 0)),
-        Box::new(Tpe::new(tiny, 0)),
-    ];
+    let strategies: [Box<dyn SearchStrategy>; 2] =
+        [Box::new(Local::new(tiny.clone(), 0)), Box::new(Random::new(tiny, 0))];
     for mut strategy in strategies {
         let mut archive = Archive::default();
         let end = go(&problem, strategy.as_mut(), &mut archive, None, None);
         // Three factors of 0 or 1, but not all 0.
         assert_eq!((end, archive.evaluations().len()), (End::Exhausted, 7));
     }
-}
-
-#[test]
-fn halving_ends_with_whole_evaluations_of_a_few() {
-    let problem = problem(&[trace(300)], "mean_pairwise_l1", &[]);
-    let grid = Space::johnson().grid()[..300].to_vec();
-    let archive = searched(&problem, Halving::new(grid, 5), None, None);
-    // 300, 100, 34 and 12 thirds of thirds; the last twelve in whole.
-    let count =
-        |extent: Extent| archive.evaluations().iter().filter(|one| one.extent == extent).count();
-    assert_eq!(archive.ranked().len(), 12);
-    assert_eq!(count(Extent::Prefix(1.0 / 27.0)), 300);
-    assert_eq!((count(Extent::Prefix(1.0 / 9.0)), count(Extent::Prefix(1.0 / 3.0))), (100, 34));
-    let spared = archive.spared(problem.decisions());
-    assert_eq!((spared.dropped, spared.dropped_decisions), (288, 288 * 300));
 }
 
 #[test]
@@ -318,12 +294,10 @@ fn a_search_goes_on_by_its_journal() {
     let problem = problem(&[trace], "mean_pairwise_l1", &["worst-class<=1"]);
     let space = slackened(small());
     type Make = fn(&Space) -> Box<dyn SearchStrategy>;
-    let strategies: [Make; 5] = [
+    let strategies: [Make; 3] = [
         |space| Box::new(List::new(space.grid())),
         |space| Box::new(Local::new(space.clone(), 3)),
         |space| Box::new(Random::new(space.clone(), 3)),
-        |space| Box::new(Tpe::new(space.clone(), 3)),
-        |space| Box::new(Halving::new(space.grid(), 5)),
     ];
     for (number, strategy) in strategies.iter().enumerate() {
         for keep in [None, Some(5)] {
@@ -411,14 +385,13 @@ proptest! {
     #[test]
     fn a_bar_stops_only_what_is_below(
         sr in 1u32..6, a in 0i32..8, w in 0i32..8, b in 0i32..8, slack in 0u32..5,
-        bar in -10.0f64..10.0, share in 0.1f64..1.0,
+        bar in -10.0f64..10.0,
     ) {
         let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &[]);
         let text = format!("{sr},{a},{w},{b}@{}", f64::from(slack) / 10.0);
         let candidate: Candidate = text.parse().expect("a candidate");
-        let yardstick = problem.yardstick(share, Watch::new(&Stop::new())).expect("a yardstick");
-        let plain = problem.evaluate(candidate, &yardstick, None, Watch::new(&Stop::new())).expect("a value");
-        let barred = problem.evaluate(candidate, &yardstick, Some(bar), Watch::new(&Stop::new())).expect("a value");
+        let plain = problem.evaluate(candidate, None, Watch::new(&Stop::new())).expect("a value");
+        let barred = problem.evaluate(candidate, Some(bar), Watch::new(&Stop::new())).expect("a value");
         if barred.extent == Extent::Stopped {
             prop_assert!(plain.improvement_percent < bar);
         } else {
@@ -434,7 +407,7 @@ proptest! {
     #[test]
     fn together_is_as_alone(
         drawn in proptest::collection::vec((1u32..4, 0i32..4, 0i32..4, 0i32..4, 0u32..3), 2..20),
-        bar in proptest::option::of(-10.0f64..10.0), share in 0.1f64..1.5,
+        bar in proptest::option::of(-10.0f64..10.0),
     ) {
         let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &["worst-class<=5"]);
         let candidates: Vec<Candidate> = drawn.into_iter().map(|(sr, a, w, b, slack)| {
@@ -443,11 +416,10 @@ proptest! {
         }).collect();
         let stop = Stop::new();
         let watch = Watch::new(&stop);
-        let yardstick = problem.yardstick(share.min(1.0), watch).expect("a yardstick");
-        let together = problem.evaluate_all(&candidates, &yardstick, bar, watch).expect("values");
+        let together = problem.evaluate_all(&candidates, bar, watch).expect("values");
         prop_assert_eq!(together.len(), candidates.len());
         for (candidate, together) in candidates.into_iter().zip(together) {
-            let alone = problem.evaluate(candidate, &yardstick, bar, watch).expect("a value");
+            let alone = problem.evaluate(candidate, bar, watch).expect("a value");
             prop_assert_eq!(alone, together);
         }
     }

@@ -340,7 +340,6 @@ impl<C: Count> Allocator for Mc1x1<C> {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            forgets_when_empty: true,
             supports_outages: true,
             counts_ties: true,
             ..Capabilities::default()

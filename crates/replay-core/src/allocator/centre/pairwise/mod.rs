@@ -271,7 +271,6 @@ impl Allocator for Pairwise {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            forgets_when_empty: true,
             supports_outages: true,
             counts_ties: true,
             ..Capabilities::default()

@@ -136,7 +136,7 @@ impl Allocator for Literal {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities { refusals_last: true, forgets_when_empty: true, ..Capabilities::coupled() }
+        Capabilities { refusals_last: true, ..Capabilities::coupled() }
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {

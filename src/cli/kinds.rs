@@ -1,0 +1,63 @@
+//! The cells of a plan by kind: a trace, a scheduler and a strategy. Cells of one kind take about as long as each other.
+
+use std::collections::{BTreeMap, HashMap};
+
+use replay_core::allocator::centre::TieRule;
+use replay_core::naming::NameError;
+use replay_experiment::sweep::Plan;
+
+/// With more strategies, all of one entry of the grid are one.
+const STRATEGIES: usize = 64;
+
+/// The places of a trace, a scheduler and a strategy.
+pub type Kind = [usize; 3];
+
+/// The strategies of a plan that count as one.
+pub struct Kinds {
+    /// The place in `strategies` of each strategy of the grid.
+    of: Vec<usize>,
+    /// Names without tie vectors.
+    pub strategies: Vec<String>,
+}
+
+impl Kinds {
+    /// The kinds of a plan.
+    ///
+    /// # Errors
+    /// [`NameError`] if a strategy cannot be made.
+    pub fn new(plan: &Plan) -> Result<Self, NameError> {
+        let of_grid = &plan.grid.strategies;
+        let mut names = HashMap::new();
+        let mut strategies = Vec::new();
+        let mut of = of_grid.of_each(|strategy| {
+            // One that tunes its vector does other work than one that has it.
+            let tunes =
+                strategy.tie_breaking().is_some_and(|breaking| breaking.tie == TieRule::Auto);
+            let name = if tunes { strategy.name() } else { strategy.without_tie() }.to_string();
+            *names.entry(name).or_insert_with_key(|name| {
+                strategies.push(name.clone());
+                strategies.len() - 1
+            })
+        })?;
+        if strategies.len() > STRATEGIES.max(plan.grid.file.allocator.len()) {
+            of = (0..of_grid.len()).map(|index| of_grid.entry(index)).collect();
+            strategies = plan.grid.file.allocator.iter().map(|entry| entry.name.clone()).collect();
+        }
+        Ok(Self { of, strategies })
+    }
+
+    /// The kind of a cell.
+    pub fn of(&self, plan: &Plan, run: u32) -> Kind {
+        let [trace, _, scheduler, strategy, _] = plan.places(run);
+        [trace, scheduler, self.of[strategy]]
+    }
+
+    /// Cells by kind.
+    pub fn cells(&self, plan: &Plan, cells: &[u32]) -> BTreeMap<Kind, Vec<u32>> {
+        let mut kinds = BTreeMap::<_, Vec<u32>>::new();
+        for &run in cells {
+            kinds.entry(self.of(plan, run)).or_default().push(run);
+        }
+        kinds
+    }
+}

@@ -12,7 +12,7 @@
 //! channels are free, and no job ends at that very instant. The network then is as at the beginning
 //! of a part. Scheduler and allocator are so if they keep nothing of the past, and say so themselves
 //! ([`Capabilities::forgets_when_empty`](replay_core::scheduler::Capabilities::forgets_when_empty),
-//! [`Allocator::forgets_when_empty`]); a run with others is in one piece. Jobs draw by their own numbers, and
+//! [also of allocators](replay_core::allocator::Capabilities::forgets_when_empty)); a run with others is in one piece. Jobs draw by their own numbers, and
 //! cycles are those of the whole run. What is added up over jobs and parts are integers; so the outcome is
 //! that of one piece, to the last bit. What fails is run once more in one piece, so that errors are the same,
 //! too.

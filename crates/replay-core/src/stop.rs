@@ -2,7 +2,7 @@
 //!
 //! A [`Stop`] is a flag that somebody raises (Ctrl-C, a time that is up) and that every long
 //! loop looks at: the simulations at each decision, an allocator inside a decision that can
-//! itself take long ([`Allocator::stopped_by`](crate::allocator::Allocator::stopped_by)), the
+//! itself take long ([`RunSetup::stop`](crate::allocator::RunSetup::stop)), the
 //! network every few milliseconds. What it ends fails with [`Stopped`]. One look costs a
 //! load, and a second after the flag is raised everything has ended.
 //!

@@ -1,10 +1,8 @@
 //! What a strategy tells of a decision while it makes it.
 //!
 //! A strategy holds [`Notes`] and writes down what it looks at. Nobody listens in a run: then a note costs
-//! a look at one pointer for each decision, and no word of it is made. [`Allocator::tells`] gives it notes
-//! that somebody can listen to.
-//!
-//! [`Allocator::tells`]: super::Allocator::tells
+//! a look at one pointer for each decision, and no word of it is made. [`RunSetup::notes`](super::RunSetup::notes)
+//! gives it notes that somebody can listen to.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

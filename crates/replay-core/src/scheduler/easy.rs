@@ -45,7 +45,7 @@ use crate::workload::JobId;
 /// head finds an empty machine at the latest. It is tried again after every completion. A
 /// head for which less is free than it takes has missed nothing. A job that was to be
 /// backfilled and is refused is passed over until a job completes. Where refusals
-/// [do not last](crate::allocator::Allocator::refusals_last), both are tried again after every start, too.
+/// [do not last](crate::allocator::Capabilities::refusals_last), both are tried again after every start, too.
 ///
 /// # A place for the head
 ///

@@ -8,7 +8,7 @@
 //! An allocator may be unable to place the job that was named although enough processors
 //! are free ([`Scheduler::on_refused`]). The scheduler keeps the job at its place and does not
 //! name it again before some job completes; with an allocator whose refusals
-//! [do not last](crate::allocator::Allocator::refusals_last), before some job starts or completes.
+//! [do not last](crate::allocator::Capabilities::refusals_last), before some job starts or completes.
 //!
 //! An allocator may also give a job more processors than it asked for. A waiting job says
 //! how many that can be ([`QueuedJob::takes`]), a running job how many it holds
@@ -190,7 +190,7 @@ pub trait Reservation {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capabilities {
     /// Whether the discipline is defined for allocators that can refuse or give more than was
-    /// asked for, those that do not [keep the schedule](crate::allocator::Allocator::keeps_schedule).
+    /// asked for, those that do not [keep the schedule](crate::allocator::Capabilities::keeps_schedule).
     pub takes_refusals: bool,
     /// Whether it asks for places of its own accord: it then has a [`Reservation`].
     pub reserves_places: bool,

@@ -11,7 +11,7 @@ use crate::workload::JobId;
 /// and every job that can be placed starts.
 ///
 /// A job that was refused is not tried again before a completion if the refusal
-/// [lasts](crate::allocator::Allocator::refusals_last), so that only new arrivals are looked at.
+/// [lasts](crate::allocator::Capabilities::refusals_last), so that only new arrivals are looked at.
 /// Other allocators, such as Frame Sliding, whose frames begin at the first free processor, may
 /// find a place after another job has started: the walk then begins again at the head.
 #[derive(Clone, Debug, Default)]

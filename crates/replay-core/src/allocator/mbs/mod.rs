@@ -87,7 +87,7 @@ impl Mbs {
     }
 
     /// Takes all processors of an area, which must be free, as one unit: another strategy
-    /// has given them to a job. [`released`](Allocator::released) takes them back.
+    /// has given them to a job. [`MachineEvent::Released`] takes them back.
     pub fn carve(&mut self, area: SubMesh, first: NodeId) {
         self.records.carve(area);
         self.started(first, 1);

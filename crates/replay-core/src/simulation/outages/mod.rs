@@ -14,7 +14,7 @@
 //! ([`Outages::steps`]); the others see what is free. Processors out of service are neither free nor
 //! neighbours that count in a tie value; they are walls there if the user says so.
 //!
-//! Not every allocator [can work](crate::allocator::Allocator::takes_outages) beside this. Those that go by
+//! Not every allocator [can work](crate::allocator::Capabilities::supports_outages) beside this. Those that go by
 //! which processors are free can; those that keep books of the machine are told what leaves and what
 //! returns, and say so if their books have a place for it.
 

@@ -209,7 +209,7 @@ fn a_scheduler_in_a_decorator_decides_like_the_bare_one() {
 fn an_allocator_in_a_decorator_decides_like_the_bare_one() {
     let variants = [
         "mc1x1[tie=2,13,20,6]",
-        "mc1x1[tie=auto,shadows=3,every=8]",
+        "mc1x1[tie=auto,shadows=3,every=16]",
         "mm[tie=1,2,3,4,slack=0.2]",
         "paging[size=1]",
         "first-fit[engine=literal]",
@@ -229,7 +229,12 @@ fn an_allocator_in_a_decorator_decides_like_the_bare_one() {
     let (mut names, mut compared) = (std::collections::BTreeSet::new(), 0);
     for name in registry::standard().names().chain(variants) {
         let spec: AllocatorSpec = name.parse().expect("a strategy");
-        for machine in machines {
+        let machines = match name {
+            "midplane" => &["8x8x8"],
+            "limit" => &["8x8"],
+            _ => &machines[..],
+        };
+        for &machine in machines {
             let topology: Topology = machine.parse().expect("a machine");
             // Some strategies are defined on some machines only.
             if spec.recorded() || spec.build(&topology, 1).is_err() {
@@ -263,9 +268,8 @@ fn an_allocator_in_a_decorator_decides_like_the_bare_one() {
             }
         }
     }
-    let missing: Vec<&str> =
-        registry::standard().names().filter(|name| !names.contains(name)).collect();
-    assert!(missing.iter().all(|name| ["recorded", "midplane"].contains(name)), "{missing:?}");
+    let missing = registry::standard().names().filter(|name| !names.contains(name));
+    assert_eq!(missing.collect::<Vec<_>>(), ["recorded"]);
     assert!(compared > 400, "{compared}");
 }
 

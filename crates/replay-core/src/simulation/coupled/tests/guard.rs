@@ -65,6 +65,21 @@ fn who_has_no_copies_is_refused() {
     assert!(told("easy").is_ok());
 }
 
+/// Folded jobs have a place when one of their sizes has one, also those that are larger than the machine.
+#[test]
+fn folded_jobs_are_promised_places() {
+    let jobs = [job(0, 100, 100, 8), job(1, 200, 200, 4), job(2, 60, 60, 32), job(3, 150, 150, 4)];
+    for name in ["rsr[t=2,inner=first-fit]", "limit[k=3,inner=first-fit]"] {
+        let topology: Topology = "4x4".parse().expect("a mesh");
+        let spec: AllocatorSpec = name.parse().expect("a strategy");
+        let mut allocator = spec.build(&topology, 1).expect("it works there");
+        let log = run(&jobs, "4x4", "easy[guard=place]", allocator.as_mut()).expect("it runs");
+        // The third has a place for eight at 100.
+        assert_eq!(log.starts[..3], [0, 1, 100], "{name}");
+        assert_eq!(log.promises, Some(Promises { given: 1, broken: 0, worst: 0 }), "{name}");
+    }
+}
+
 /// The earliest instant at which these jobs, by their estimates, leave a gap of `size`.
 fn earliest(jobs: &[Job], log: &Log, running: &[JobId], size: u32, now: i64) -> Option<i64> {
     let end = |id: &JobId| (log.starts[id.index()] + jobs[id.index()].estimate).max(now);

@@ -17,7 +17,6 @@ use replay_core::workload::{Manifest, Policy, SearchPath, generated, stochastic}
 use replay_experiment::against::AgainstRow;
 use replay_experiment::compare::Compared;
 use replay_experiment::contention::{Contended, ContendedJob, Correlations};
-use replay_experiment::estimates::{BoxFinding, Finding};
 use replay_experiment::explained::steps::Step;
 use replay_experiment::fragmentation::FreeSpace;
 use replay_experiment::moved::Moved;
@@ -302,8 +301,6 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<FreeSpace>(),
         TableInfo::of::<Outcome>(),
         TableInfo::of::<Found>(),
-        TableInfo::of::<Finding>(),
-        TableInfo::of::<BoxFinding>(),
         TableInfo::of::<Compared>(),
         TableInfo::of::<Projected>(),
         TableInfo::of::<Moved>(),

@@ -24,7 +24,6 @@ mod complete;
 mod contend;
 mod cost;
 mod earlier;
-mod estimates;
 mod every;
 mod exit;
 mod explain;
@@ -188,11 +187,6 @@ enum Command {
     /// Jobs of a mix of boxes wait in a window that is refilled at once; Slurm's rule is compared with
     /// others on the same streams.
     Saturate(saturate::SaturateArgs),
-    /// Do users' estimates help MC1x1 to break ties?
-    ///
-    /// Searches tie vectors on the first half of each trace, with EF and without, judges both winners on
-    /// the second half, and does the same with perfect and with shuffled estimates.
-    Estimates(estimates::EstimatesArgs),
     /// Make a synthetic trace and write it as SWF.
     Synth(synth::SynthArgs),
     /// Make a trace of a log of another kind: sacct, Cobalt, Torque, or any table.
@@ -213,7 +207,6 @@ fn definition() -> clap::Command {
         .mut_subcommand("contend", contend::adapted)
         .mut_subcommand("show", show::adapted)
         .mut_subcommand("explain", explain::adapted)
-        .mut_subcommand("estimates", compatible::hides_outages)
 }
 
 /// What arguments mean, the name of the program first.
@@ -263,7 +256,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Place(args)) => place::run(&args),
         Some(Command::Saturate(args)) => saturate::run(&args, &arguments),
-        Some(Command::Estimates(args)) => estimates::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, definition()),

@@ -16,7 +16,6 @@ pub mod against;
 mod cell;
 pub mod compare;
 pub mod contention;
-pub mod estimates;
 pub mod explained;
 pub mod files;
 pub mod fragmentation;

@@ -124,7 +124,6 @@ impl SearchTask {
         let grid = Space {
             scan_radii: args.sr.unwrap_or(usual.scan_radii),
             factors: args.factors.unwrap_or(usual.factors),
-            ends: args.ef.unwrap_or(usual.ends),
             largest: args.largest.unwrap_or(usual.largest),
             slacks,
         };
@@ -272,7 +271,7 @@ fn slacks(texts: &[String], allocator: &AllocatorSpec) -> Result<Vec<Slack>, Fai
 }
 
 /// The slacks of `--slack`, in ascending order.
-pub fn listed_slacks(texts: &[String]) -> Result<Vec<Slack>, Failure> {
+fn listed_slacks(texts: &[String]) -> Result<Vec<Slack>, Failure> {
     let listed: Values = texts.iter().map(|text| text.trim()).collect();
     let texts = listed.texts().map_err(|e| Failure::usage_message(format!("--slack: {e}")))?;
     let slacks = texts.iter().map(|text| text.parse::<Slack>());
@@ -347,13 +346,6 @@ fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
     }
     if args.largest.is_some() && !args.moves_freely() {
         return refuse("--largest: this search has a grid alone; --factors says which factors");
-    }
-    if args.ef.is_some_and(|ends| ends.high > limit) {
-        return refuse("--ef: the largest is 1,000,000");
-    }
-    let without_ends = matches!(args.strategy, StrategyArg::Tpe | StrategyArg::External);
-    if args.ef.is_some_and(|ends| ends.high > 0) && without_ends {
-        return refuse("--ef: tpe and external do not try it");
     }
     if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
         return refuse("--split: a share is between 0 and 1");

@@ -72,7 +72,7 @@ impl Tpe {
             let Ok(drawn) = estimator.ask(&mut self.rng);
             *value = drawn;
         }
-        let ratio = Ratio { wall: values[1].min(1.0), border: values[2].min(1.0), ends: 0.0 };
+        let ratio = Ratio { wall: values[1].min(1.0), border: values[2].min(1.0) };
         let vector = nearest_vector(values[0] as u32, ratio.factors(), self.space.largest)?;
         let slacks = &self.space.slacks;
         Some(Candidate { vector, slack: slacks[(values[3] as usize).min(slacks.len() - 1)] })

@@ -93,7 +93,7 @@ impl Pairwise {
     }
 
     fn rule(centres: Centres, options: CentreOptions) -> CentreRule {
-        CentreRule { centres, metric: Metric::L1, score: Score::PairwiseL1, options, ends: None }
+        CentreRule { centres, metric: Metric::L1, score: Score::PairwiseL1, options }
     }
 
     fn new(grid: &Grid, rule: CentreRule) -> Self {

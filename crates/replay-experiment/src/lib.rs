@@ -28,7 +28,6 @@ pub mod pool;
 mod problem;
 mod result;
 mod runner;
-pub mod saturated;
 pub mod search;
 pub mod shaken;
 pub mod snapshot;

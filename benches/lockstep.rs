@@ -81,7 +81,7 @@ fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
     let timeline = Timeline::compute(jobs, processors, fcfs.as_mut(), stop)?;
     let grid = trace.topology.grid().ok_or("a machine without a grid")?;
     let way = |&vector: &TieVector| Way::new(Some(vector), Default::default());
-    let ways = vectors.iter().map(way).collect::<Option<_>>().ok_or("a vector with EF")?;
+    let ways = vectors.iter().map(way).collect();
     let many = Many::new(grid, CentreOptions::default(), ways).ok_or("not together")?;
     let scene = Scene { jobs, topology: &trace.topology, timed: false, stop };
     let decided = lockstep::<u16>(&timeline, scene, many, |_| {})?;

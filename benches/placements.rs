@@ -9,7 +9,8 @@
 use std::error::Error;
 use std::time::Instant;
 
-use replay::experiment::saturated::{Bench, Estimates, Mix, Rule};
+use replay::experiment::Watch;
+use replay::experiment::stream::backlog::{Bench, Estimates, Mix, Rule};
 use replay::placement::menu::{Anchors, Menu};
 use replay::stop::Stop;
 use replay::topology::Topology;
@@ -30,7 +31,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let jobs = Mix::ALL[0].1.draw(bench.torus(), JOBS, Estimates::Exact, stream);
                     let jobs = jobs.ok_or("the torus has no box of the mix")?;
                     let begin = Instant::now();
-                    let (_, decisions) = bench.decide(&jobs, *rule, window, &Stop::new())?;
+                    let (_, decisions) =
+                        bench.decide(&jobs, *rule, window, Watch::new(&Stop::new()))?;
                     most = most.max(decisions as f64 / begin.elapsed().as_secs_f64());
                     all += decisions;
                 }

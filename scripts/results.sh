@@ -12,7 +12,7 @@
 # (scripts/compare-results.py). NAME: only these, named as in the report, such as traces or search. A script that lacks a trace
 # is reported as ignored. Exit codes: 0 all equal, 1 a difference or a script that failed, 2 usage.
 #
-# --list prints each page below results/ and the command that writes it.
+# --list prints each page below results/ and the command that writes it, or `retired`.
 #
 # Traces are looked up as the program does ($REPLAY_TRACES, traces/); `verify` reports what needs an absent trace as not run.
 # scripts/lib.bash lists the environment variables.

@@ -15,7 +15,6 @@ mod cli {
     pub mod begin;
     pub mod compare;
     pub mod down;
-    pub mod estimates;
     pub mod explain;
     pub mod figures;
     pub mod files;
@@ -86,7 +85,6 @@ fn main() -> ExitCode {
         cli::traces::trials(),
         cli::stochastic::trials(),
         cli::network::trials(),
-        cli::estimates::trials(),
         cli::parted::trials(),
         cli::place::trials(),
         cli::python::trials(&arguments),

@@ -1,11 +1,11 @@
 # The page torus-placements: rules of placement on a 3D torus.
 
-# saturate NAME ARGUMENTS...: rules of placement under endless demand, as a table and as CSV.
-saturate() {
+# backlog NAME ARGUMENTS...: rules of placement while jobs always wait, as a table and as CSV.
+backlog() {
     local name=$1
     shift
-    printf '\n`replay saturate %s`\n\n' "$*"
-    kept "$out/torus-$name.csv" || "$replay" saturate "$@" --format csv --quiet > "$out/torus-$name.csv"
+    printf '\n`replay stream --backlog 1,16 %s`\n\n' "$*"
+    kept "$out/torus-$name.csv" || "$replay" stream --backlog 1,16 "$@" --format csv --quiet > "$out/torus-$name.csv"
     printf '| mix | estimates | window | rule | utilization %% | gain on Slurm, points | streams |\n|---|---|---:|---|---:|---:|---:|\n'
     csv "$out/torus-$name.csv" '
         { gain = get("gain_on_slurm") == "" ? "" : sprintf("%.2f +- %.2f", get("gain_on_slurm"), get("gain_on_slurm_half_width"))
@@ -14,12 +14,12 @@ saturate() {
     printf '\n[torus-%s.csv](torus-%s.csv)\n' "$name" "$name"
 }
 
-# saturate_search NAME ARGUMENTS...: the weights that are found, judged on what was not searched.
-saturate_search() {
+# backlog_search NAME ARGUMENTS...: the weights that are found, judged on what was not searched.
+backlog_search() {
     local name=$1
     shift
-    printf '\n`replay saturate --search %s`\n\n' "$*"
-    kept "$out/torus-$name.csv" || "$replay" saturate --search "$@" --format csv --quiet > "$out/torus-$name.csv"
+    printf '\n`replay stream --backlog 1,16 --search %s`\n\n' "$*"
+    kept "$out/torus-$name.csv" || "$replay" stream --backlog 1,16 --search "$@" --format csv --quiet > "$out/torus-$name.csv"
     printf '| estimates | window | found | tried | gain on Slurm, first halves | second halves | gain on dl, second halves |\n|---|---:|---|---:|---:|---:|---:|\n'
     csv "$out/torus-$name.csv" '
         { printf "| %s | %s | `%s` | %s | %.2f | %.2f +- %.2f | %.2f +- %.2f |\n", get("estimates"), get("window"), get("way"), get("ways_tried"), get("first_half_gain_on_slurm"), get("second_half_gain_on_slurm"), get("second_half_gain_on_slurm_half_width"), get("second_half_gain_on_dl"), get("second_half_gain_on_dl_half_width") }'
@@ -83,10 +83,10 @@ depend on size but in `heavy-tail`.
 TXT
     printf '\n## Slices of TPU v4 pods\n'
     if quick; then
-        saturate slices --rules slurm,first --estimates exact --jobs 8000 --streams 10
+        backlog slices --rules slurm,first --estimates exact --jobs 8000 --replications 10
         return
     fi
-    saturate slices --rules count,first,slurm,lf,lf-eq,nf,dl --estimates exact --jobs 8000 --streams 10
+    backlog slices --rules count,first,slurm,lf,lf-eq,nf,dl --estimates exact --jobs 8000 --replications 10
     cat << 'TXT'
 
 Rules that look at space alone differ little from Slurm's. Knowing when neighbours end (`dl`) brings more, a part of
@@ -97,14 +97,14 @@ what separates Slurm's rule from the bound (`count`).
 `noisy` estimates are the truth times 1 + x, x exponential with mean 2; `shuffled` ones are those of another job of the
 same size: they hold no information, and must bring nothing.
 TXT
-    saturate estimates --rules slurm,lf,dl --estimates noisy,shuffled --jobs 8000 --streams 10
+    backlog estimates --rules slurm,lf,dl --estimates noisy,shuffled --jobs 8000 --replications 10
     cat << 'TXT'
 
 A part of the gain stays under poor estimates. Without any knowledge `dl` is worse than Slurm's rule, so its gain
 is knowledge and not another way to pack.
 TXT
     printf '\n## Ten other mixes\n'
-    saturate mixes --rules slurm,dl --jobs 3000 --streams 10 \
+    backlog mixes --rules slurm,dl --jobs 3000 --replications 10 \
         --mix uniform,uniform-half,cubes,cubes-half,slabs,slabs-half,small,small-half,heavy-tail,heavy-tail-half
     cat << 'TXT'
 
@@ -116,7 +116,7 @@ both keep the same share busy: the large ones wait for one half, whatever is don
 `--search` tries some hundred ways to weigh the terms (LF, EQ, NF, EF, DL) and how compact a box must be (slack), on the
 first half of each stream; the best is judged on the second half, which it never saw. Gains are in percentage points.
 TXT
-    saturate_search search --estimates exact,noisy,shuffled --jobs 4000 --streams 6
+    backlog_search search --estimates exact,noisy,shuffled --jobs 4000 --replications 6
     cat << 'TXT'
 
 The last column compares what it finds with `dl` alone, on jobs that the search did not see.
@@ -124,7 +124,7 @@ The last column compares what it finds with `dl` alone, on jobs that the search 
 `auto` searches nothing: beside the machine sixteen others see the same jobs, each with weights of its own, and the machine
 uses the weights that lost least processor-time so far. Its figures include the time in which it has yet to learn.
 TXT
-    saturate auto --rules slurm,dl,auto --estimates exact,noisy,shuffled --jobs 8000 --streams 6
+    backlog auto --rules slurm,dl,auto --estimates exact,noisy,shuffled --jobs 8000 --replications 6
     cat << 'TXT'
 
 Where estimates are exact `auto` is close to `dl`. Where they hold no information `dl` loses to Slurm's rule first come, first

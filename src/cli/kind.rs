@@ -11,7 +11,6 @@ pub enum Kind {
     Contend,
     Show,
     Explain,
-    Saturate,
 }
 
 /// The tables of runs.
@@ -28,7 +27,7 @@ const OF_RUNS: [&str; 8] = [
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 8] = [
+    pub const ALL: [Kind; 7] = [
         Kind::Run,
         Kind::Sweep,
         Kind::Search,
@@ -36,7 +35,6 @@ impl Kind {
         Kind::Contend,
         Kind::Show,
         Kind::Explain,
-        Kind::Saturate,
     ];
 
     pub const fn name(self) -> &'static str {
@@ -48,7 +46,6 @@ impl Kind {
             Kind::Contend => "contend",
             Kind::Show => "show",
             Kind::Explain => "explain",
-            Kind::Saturate => "saturate",
         }
     }
 
@@ -64,7 +61,14 @@ impl Kind {
                 "portability.parquet",
                 "portability.csv",
             ],
-            Kind::Stream => &["stream.parquet", "stream.csv"],
+            Kind::Stream => &[
+                "stream.parquet",
+                "stream.csv",
+                "saturated.parquet",
+                "saturated.csv",
+                "saturated_search.parquet",
+                "saturated_search.csv",
+            ],
             Kind::Show => &[
                 "held.parquet",
                 "held.csv",
@@ -76,12 +80,6 @@ impl Kind {
                 "fragmentation.csv",
             ],
             Kind::Explain => &["steps.parquet", "steps.csv"],
-            Kind::Saturate => &[
-                "saturated.parquet",
-                "saturated.csv",
-                "saturated_search.parquet",
-                "saturated_search.csv",
-            ],
             Kind::Contend => &[
                 "contend.parquet",
                 "contend.csv",

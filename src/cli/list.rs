@@ -17,15 +17,13 @@ use replay_core::workload::{Manifest, Policy, SearchPath, generated, stochastic}
 use replay_experiment::against::AgainstRow;
 use replay_experiment::compare::Compared;
 use replay_experiment::contention::{Contended, ContendedJob, Correlations};
-use replay_experiment::estimates::{BoxFinding, Finding};
 use replay_experiment::explained::steps::Step;
 use replay_experiment::fragmentation::FreeSpace;
 use replay_experiment::moved::Moved;
-use replay_experiment::saturated::Outcome;
-use replay_experiment::saturated::search::Found;
 use replay_experiment::search::{PortabilityRow, SearchRow, SparedRow};
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::snapshot::Hold;
+use replay_experiment::stream::backlog::{Found, Outcome};
 use replay_experiment::stream::{SizeOf, StreamRow};
 use replay_experiment::{OfRun, RunResult};
 use replay_network::Usage;
@@ -302,8 +300,6 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<FreeSpace>(),
         TableInfo::of::<Outcome>(),
         TableInfo::of::<Found>(),
-        TableInfo::of::<Finding>(),
-        TableInfo::of::<BoxFinding>(),
         TableInfo::of::<Compared>(),
         TableInfo::of::<Projected>(),
         TableInfo::of::<Moved>(),

@@ -24,7 +24,6 @@ mod complete;
 mod contend;
 mod cost;
 mod earlier;
-mod estimates;
 mod every;
 mod exit;
 mod explain;
@@ -49,7 +48,6 @@ mod report;
 mod results;
 mod resumed;
 mod run;
-mod saturate;
 mod search;
 mod session;
 mod shards;
@@ -163,7 +161,8 @@ enum Command {
     /// Run stochastic streams of jobs, replicated until their means are known well enough.
     ///
     /// The experiments on fragmentation: every combination of loads, schedulers and
-    /// allocators; means with 95 % intervals; common random numbers.
+    /// allocators; means with 95 % intervals; common random numbers. With --backlog jobs always wait, and rules of
+    /// placement on a torus are compared.
     Stream(stream::StreamArgs),
     /// Run the jobs of a trace as messages on a network: does allocation make them faster?
     ///
@@ -183,16 +182,6 @@ enum Command {
     /// Each row of a CSV file names a machine (a topology.yaml), its free nodes and a request; the
     /// answer says which boxes the rule takes and what that blocks.
     Place(place::PlaceArgs),
-    /// How much of a torus do rules of placement keep busy when there is always work?
-    ///
-    /// Jobs of a mix of boxes wait in a window that is refilled at once; Slurm's rule is compared with
-    /// others on the same streams.
-    Saturate(saturate::SaturateArgs),
-    /// Do users' estimates help MC1x1 to break ties?
-    ///
-    /// Searches tie vectors on the first half of each trace, with EF and without, judges both winners on
-    /// the second half, and does the same with perfect and with shuffled estimates.
-    Estimates(estimates::EstimatesArgs),
     /// Make a synthetic trace and write it as SWF.
     Synth(synth::SynthArgs),
     /// Make a trace of a log of another kind: sacct, Cobalt, Torque, or any table.
@@ -213,7 +202,6 @@ fn definition() -> clap::Command {
         .mut_subcommand("contend", contend::adapted)
         .mut_subcommand("show", show::adapted)
         .mut_subcommand("explain", explain::adapted)
-        .mut_subcommand("estimates", compatible::hides_outages)
 }
 
 /// What arguments mean, the name of the program first.
@@ -262,8 +250,6 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Contend(args)) => contend::run(&args, &arguments),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Place(args)) => place::run(&args),
-        Some(Command::Saturate(args)) => saturate::run(&args, &arguments),
-        Some(Command::Estimates(args)) => estimates::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, definition()),

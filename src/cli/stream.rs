@@ -1,13 +1,16 @@
 //! `replay stream`: replicated stochastic streams over loads, schedulers and allocators.
 
+mod backlog;
 mod figure;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::args::OutputArgs;
 use super::cells::parse_list;
@@ -37,7 +40,8 @@ use replay_experiment::contention::{MOST_SENT, Messages, of_streams};
 use replay_experiment::grid::{Values, once};
 use replay_experiment::journal::CellId;
 use replay_experiment::stream::{
-    Counting, Life, Metric, Point, SampleError, SizeOf, StreamRow, estimate_unless,
+    Counting, Estimates, Life, Metric, Point, PointError, SampleError, SizeOf, StreamRow,
+    estimate_unless,
 };
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Lines, Plots, save};
@@ -48,9 +52,11 @@ use replay_output::report::{Sheet, Shown};
 #[command(after_help = "Examples:
   replay stream --mesh 16x16 --arrivals 1..10:1 --alloc first-fit,mbs
   replay stream --mesh 32x32 --load 0.4,0.6,0.8 --sched fcfs,easy --out out/stream
-  replay stream --mesh hypercube:8 --arrivals 2,4 --max-replications 100")]
+  replay stream --mesh hypercube:8 --arrivals 2,4 --max-replications 100
+  replay stream --backlog 1,16 --rules first,slurm,dl --jobs 2000 --replications 3")]
 pub struct StreamArgs {
-    /// Machines: 32x32, 8x8x8, torus:16x16, hypercube:10, cluster:16x2 [default: 16x16].
+    /// Machines: 32x32, 8x8x8, torus:16x16, hypercube:10, cluster:16x2 [default: 16x16; with
+    /// --backlog torus:16x16x16].
     #[arg(long, alias = "machine", value_name = "MACHINE")]
     mesh: Vec<String>,
 
@@ -128,6 +134,10 @@ pub struct StreamArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, allow_negative_numbers = true)]
     precision: f64,
 
+    /// Exactly N replications, however wide the intervals are.
+    #[arg(long, value_name = "N", conflicts_with_all = ["precision", "min_replications", "max_replications"])]
+    replications: Option<u64>,
+
     /// Fewest replications.
     #[arg(long, value_name = "N", default_value_t = 30)]
     min_replications: u64,
@@ -135,6 +145,9 @@ pub struct StreamArgs {
     /// Most replications.
     #[arg(long, value_name = "N", default_value_t = 5000)]
     max_replications: u64,
+
+    #[command(flatten)]
+    backlog: backlog::BacklogArgs,
 
     #[command(flatten)]
     sort: SortArg,
@@ -151,14 +164,24 @@ const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::T
 
 /// Estimates every point and prints the means with their intervals.
 pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    let mut session = Session::begin(Kind::Stream, &args.output, command)?;
-    let points = points(args)?;
-    let sorting = args.sort.of()?;
-    let rule = StopRule {
-        relative: args.precision,
-        minimum: args.min_replications,
-        maximum: args.max_replications,
-        ..StopRule::default()
+    let session = Session::begin(Kind::Stream, &args.output, command)?;
+    let rule = stop_rule(args)?;
+    match args.backlog.is_given() {
+        true => backlog::run(args, &rule, session),
+        false => run_points(args, &rule, session),
+    }
+}
+
+/// When a point has enough replications.
+fn stop_rule(args: &StreamArgs) -> Result<StopRule, Failure> {
+    let rule = match args.replications {
+        Some(replications) => StopRule::exactly(replications),
+        None => StopRule {
+            relative: args.precision,
+            minimum: args.min_replications,
+            maximum: args.max_replications,
+            ..StopRule::default()
+        },
     };
     if rule.minimum > rule.maximum {
         return Err(Failure::usage_message(format!(
@@ -169,27 +192,69 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let Some(problem) = rule.problem() {
         return Err(Failure::usage_message(format!("stop rule: {problem}")));
     }
-    let quiet = args.output.process.quiet;
+    Ok(rule)
+}
+
+/// Streams of arrivals.
+fn run_points(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<Exit, Failure> {
+    let points = points(args)?;
+    let sorting = args.sort.of()?;
+    let mut tally = Tally::of("points", points.len());
+    let ids = points.iter().map(|point| point.id(args.seed, rule, &WATCHED)).collect();
+    let met = |estimates: &Estimates| (estimates.replications, estimates.met);
+    let done = estimated(args, &mut session, &points, ids, &mut tally, met, |point, watch| {
+        estimate_unless(watch, point, args.seed, rule, &WATCHED)
+    })?;
+    let done = done.into_iter();
+    let results: Vec<_> = done.map(|(place, all)| StreamRow(points[place].clone(), all)).collect();
+    let wide = results.iter().any(|StreamRow(_, estimates)| !estimates.met);
+    if let Some(sorting) = sorting.as_ref()
+        && matches!(session.format(), FormatArg::Json | FormatArg::Csv)
+    {
+        unranked(&results, sorting, "point").iter().for_each(|line| session.say(line));
+    }
+    let exit = session.publish(&mut Streams { args, rule, results, sorting }, &tally)?;
+    warn_if_wide(args, &session, wide);
+    Ok(exit)
+}
+
+/// Reports intervals that are wider than what was asked for.
+fn warn_if_wide(args: &StreamArgs, session: &Session, wide: bool) {
+    if wide && args.replications.is_none() {
+        session.say("replay: some intervals are wider than --precision (--max-replications)");
+    }
+}
+
+/// Estimates the points that the journal of the session's folder does not have; the places and results of those that are
+/// done. `met` gives the number of replications of a result, and whether they suffice.
+fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
+    args: &StreamArgs,
+    session: &mut Session,
+    points: &[P],
+    ids: Vec<CellId>,
+    tally: &mut Tally,
+    met: impl Fn(&R) -> (u64, bool) + Sync,
+    estimate: impl Fn(&P, Watch<'_>) -> Result<R, PointError> + Sync,
+) -> Result<Vec<(usize, R)>, Failure> {
+    let (quiet, exact) = (session.is_quiet(), args.replications.is_some());
     let stop = interruption(quiet);
     let cost = Cost::new(quiet);
     let progress = Points::new(quiet, points.len());
     let forecast = |forecast| cost.hear(forecast, |line| progress.above(|| tell(line)));
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let watch = Watch { jobs_done: &jobs_done, forecast: &forecast, ..Watch::new(&stop) };
-    let mut tally = Tally::of("points", points.len());
-    let ids = points.iter().map(|point| point.id(args.seed, &rule, &WATCHED));
-    let ids: Vec<CellId> = ids.collect();
     session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
-    let mut estimated = Resumed::begin(&mut session, ids)?;
-    let ran = estimated.run(&mut tally, |place| {
+    let mut resumed = Resumed::begin(session, ids)?;
+    let ran = resumed.run(tally, |place| {
         let point = &points[place];
-        let outcome = estimate_unless(watch, point, args.seed, &rule, &WATCHED);
+        let outcome = estimate(point, watch);
         progress.point_done();
         progress.above(|| match outcome {
-            Ok(estimates) => {
-                let met = if estimates.met { "" } else { ", not as precise as asked for" };
-                session.say(format_args!("{point}: {} replications{met}", estimates.replications));
-                Some(Ok(estimates))
+            Ok(result) => {
+                let (replications, met) = met(&result);
+                let met = if met || exact { "" } else { ", not as precise as asked for" };
+                session.say(format_args!("{point}: {replications} replications{met}"));
+                Some(Ok(result))
             }
             Err(ReplicateError::Run { error: SampleError::Stopped(_), .. }) => None,
             Err(error) => {
@@ -200,19 +265,7 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     });
     progress.finish();
     ran?;
-    let done = estimated.take().into_iter();
-    let results: Vec<_> = done.map(|(place, all)| StreamRow(points[place].clone(), all)).collect();
-    let wide = results.iter().any(|StreamRow(_, estimates)| !estimates.met);
-    if let Some(sorting) = sorting.as_ref()
-        && matches!(session.format(), FormatArg::Json | FormatArg::Csv)
-    {
-        unranked(&results, sorting, "point").iter().for_each(|line| session.say(line));
-    }
-    let exit = session.publish(&mut Streams { args, rule: &rule, results, sorting }, &tally)?;
-    if wide {
-        session.say("replay: some intervals are wider than --precision (--max-replications)");
-    }
-    Ok(exit)
+    Ok(resumed.take())
 }
 
 /// What the command came to.

@@ -123,7 +123,7 @@ fn commands_that_go_by_points() {
     for command in [
         "stream --mesh 4x4*2",
         "network --mesh 4x4*2 --packets -",
-        "saturate --machine torus:4x4x4*2",
+        "stream --backlog 1 --mesh torus:4x4x4*2",
     ] {
         dir.replay(command).fails(2, 1, &["*2: several processors at a point are for traces"]);
     }

@@ -1,4 +1,4 @@
-//! `replay place` and `replay saturate`: placements on 3D tori.
+//! `replay place` and `replay stream --backlog`: placements on 3D tori.
 
 use super::dir::Dir;
 use super::out::timeless;
@@ -7,9 +7,9 @@ trials!(
     decisions_are_answered_row_by_row,
     cases_that_cannot_be_are_named,
     a_wrong_machine_is_told_with_its_line,
-    a_saturated_torus_is_the_same_for_any_number_of_threads,
+    a_backlog_is_the_same_for_any_number_of_threads,
     a_way_to_place_is_found_on_first_halves,
-    what_saturates_is_written_down,
+    a_backlog_is_written,
     boxes_that_compete_are_drawn,
     boxes_that_tune_themselves_are_replayed,
     unknown_words_get_advice,
@@ -80,9 +80,9 @@ fn a_wrong_machine_is_told_with_its_line() {
         .says("small.yaml:7: torus t: torus3d/toruses/dims: z must be at least 1");
 }
 
-fn a_saturated_torus_is_the_same_for_any_number_of_threads() {
+fn a_backlog_is_the_same_for_any_number_of_threads() {
     let dir = Dir::new();
-    let command = "saturate --machine torus:8x8x8 --menu pow2 --mix uniform --jobs 120 --streams 3 --window 1,4 --format csv -q";
+    let command = "stream --backlog 1,4 --mesh torus:8x8x8 --menu pow2 --mix uniform --jobs 120 --replications 3 --format csv -q";
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
     let two = dir.replay(&format!("{command} --threads 2")).code(0);
     assert_eq!(one.stdout, two.stdout);
@@ -92,7 +92,7 @@ fn a_saturated_torus_is_the_same_for_any_number_of_threads() {
 
 fn a_way_to_place_is_found_on_first_halves() {
     let dir = Dir::new();
-    let command = "saturate --search --machine torus:8x8x8 --menu list:2x2x2+4x4x4+8x4x4 --mix uniform --jobs 600 --streams 2 --window 1 --format csv -q";
+    let command = "stream --backlog 1 --search --mesh torus:8x8x8 --menu list:2x2x2+4x4x4+8x4x4 --mix uniform --jobs 600 --replications 2 --format csv -q";
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
     let two = dir.replay(&format!("{command} --threads 2")).code(0);
     assert_eq!(one.stdout, two.stdout);
@@ -106,9 +106,13 @@ fn a_way_to_place_is_found_on_first_halves() {
     let found = format!("--jobs 50 --machine torus:8x8x8 --alloc placements[{way}] -q");
     dir.replay(&found).code(0);
     let table = command.replace("--format csv", "");
-    dir.replay(&table).code(0).says_nothing().prints("second half [points]");
-    dir.replay("saturate --search --rules dl").refused(&["--search", "--rules"]);
-    dir.replay("saturate --search --jobs 4 --streams 1").fails(2, 1, &["needs more of them"]);
+    dir.replay(&table).code(0).says_nothing().prints("gain on dl, second half");
+    dir.replay("stream --backlog 1 --search --rules dl").refused(&["--search", "--rules"]);
+    dir.replay("stream --backlog 1 --search --jobs 4 --replications 1 -q").fails(
+        1,
+        1,
+        &["needs more of them"],
+    );
 }
 
 fn boxes_that_tune_themselves_are_replayed() {
@@ -144,13 +148,17 @@ fn unknown_words_get_advice() {
         ("--rules slrum", "did you mean \"slurm\"?"),
         ("--mix cube", "did you mean \"cubes\"?"),
         ("--estimates exat", "did you mean \"exact\"?"),
-        ("--machine hypercube:4", "no torus or mesh"),
+        ("--mesh hypercube:4", "no torus or mesh"),
+        ("--mesh torus:4x4x4,torus:8x8x8", "there is one machine"),
         ("--menu trace", "a stream has none"),
-        ("--jobs 5 --streams 1", "needs more of them"),
-        ("--machine torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
-        ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu has not its sizes"),
+        ("--mesh torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
+        ("--mesh torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu has not its sizes"),
     ] {
-        dir.replay(&format!("saturate {options}")).fails(2, 1, &[word]);
+        dir.replay(&format!("stream --backlog 1 {options}")).fails(2, 1, &[word]);
+    }
+    dir.replay("stream --rules dl").refused(&["--backlog"]);
+    for option in ["--load 0.5", "--pattern n-body", "--flits 8", "--alloc mbs", "--sort rule"] {
+        dir.replay(&format!("stream --backlog 1 {option}")).refused(&["--backlog"]);
     }
 }
 
@@ -273,21 +281,18 @@ fn a_trace_is_replayed_on_the_machine_of_a_file() {
     );
 }
 
-fn what_saturates_is_written_down() {
+fn a_backlog_is_written() {
     let dir = Dir::new();
-    let command = "saturate --machine torus:4x4x4 --menu pow2 --mix uniform --jobs 120 --streams 2 --window 1 --out o";
-    dir.replay(command).code(0).says("of so few streams intervals are wide");
+    let command = "stream --backlog 1 --mesh torus:4x4x4 --menu pow2 --mix uniform --jobs 120 --replications 2 --out o";
+    dir.replay(command).code(0).says("uniform exact backlog 1 dl: 2 replications");
     for name in ["manifest.json", "saturated.csv", "saturated.parquet"] {
         assert!(dir.path(&format!("o/{name}")).is_file(), "{name}");
     }
-    let other = command.replace("--streams 2", "--streams 1 -q");
-    dir.replay(&other).fails(2, 1, &["results of a saturate"]);
+    let other = command.replace("--replications 2", "--replications 1 -q");
+    dir.replay(&other).fails(2, 1, &["results of a stream"]);
     dir.replay(&format!("{other} --force")).code(0).says_nothing();
-    let one = command.replace("--streams 2", "--streams 1").replace(" --out o", "");
-    dir.replay(&one).code(0).says("one stream has no interval");
-    let search =
-        command.replace("--window 1", "--window 1 --search --jobs 400").replace("--jobs 120 ", "");
-    dir.replay(&format!("{search} -q --force")).code(0);
+    dir.replay(&format!("{} --search -q --force", command.replace("--jobs 120", "--jobs 400")))
+        .code(0);
     assert!(dir.path("o/saturated_search.csv").is_file());
 }
 

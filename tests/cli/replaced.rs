@@ -37,8 +37,8 @@ const COMMANDS: [[&str; 2]; 9] = [
     ["show --trace tiny.swf --at 0", "show --trace tiny.swf --at 1"],
     ["explain --trace tiny.swf --job 1", "explain --trace tiny.swf --job 2"],
     [
-        "saturate --machine torus:4x4x4 --jobs 60 --streams 1 --window 1 --rules first --mix uniform",
-        "saturate --machine torus:4x4x4 --jobs 61 --streams 1 --window 1 --rules first --mix uniform",
+        "stream --backlog 1 --mesh torus:4x4x4 --jobs 60 --replications 1 --rules first --mix uniform",
+        "stream --backlog 1 --mesh torus:4x4x4 --jobs 61 --replications 1 --rules first --mix uniform",
     ],
 ];
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::contention::{Messages, contended_id};
 use super::grid::ParameterGrid;
 use super::search::{Objective, Part, Problem, Question};
+use super::stream::backlog::{Backlog, Estimates, Mix, Rule, Setting};
 use super::stream::{Counting, Life, Metric, Point};
 use super::sweep::Plan;
 use super::{Cell, Trace, Watch};
@@ -74,6 +75,13 @@ fn ids_are_those_of_earlier_builds() {
         writeln!(text, "stream {name} {}", point.id(7, &StopRule::default(), &watched))
             .expect("memory");
     }
+
+    let (mix, estimates) = (Mix::ALL[1].1, Estimates::Noisy);
+    let backlog = Backlog { mix, estimates, window: 16, jobs: 800 };
+    let (boxes, rule) = ("torus:8x8x8 pow2 aligned", StopRule::exactly(10));
+    let setting = Setting { backlog, rule: Rule::DELAY };
+    writeln!(text, "backlog {}", setting.id(boxes, 7, &rule)).expect("memory");
+    writeln!(text, "backlog search {}", backlog.search_id(boxes, 7, 10)).expect("memory");
 
     for (pattern, preset, copy) in
         [("fft-2d", Preset::Lo, 0), ("one-to-all", Preset::BaniMohammad, 2)]

@@ -37,7 +37,7 @@ pub fn at_once(topology: &Topology) -> usize {
 }
 
 impl Together {
-    /// These, if there are several and they can be: MC1x1 with vectors that look at no estimates.
+    /// These, if there are several and they can be: MC1x1 with given vectors.
     pub fn new<'a>(
         specs: impl Iterator<Item = &'a AllocatorSpec> + Clone,
         topology: &Topology,
@@ -47,8 +47,8 @@ impl Together {
         specs.clone().nth(1)?;
         let way = |spec: &AllocatorSpec| {
             let breaking = spec.tie_breaking().filter(|_| spec.shared(topology) == Some(shared))?;
-            Way::new(breaking.tie.vector(), breaking.slack.fixed())
-                .filter(|_| breaking.tie != TieRule::Auto)
+            (breaking.tie != TieRule::Auto)
+                .then(|| Way::new(breaking.tie.vector(), breaking.slack.fixed()))
         };
         let ways = specs.map(way).collect::<Option<_>>()?;
         let grid = topology.grid()?;

@@ -68,12 +68,6 @@ pub struct SearchArgs {
     #[arg(long, value_name = "A..B", help_heading = "Search")]
     pub factors: Option<Range>,
 
-    /// EF to try: weights of estimated ends, on the grid each; random and local go up to 1 : 0 [default: 0].
-    ///
-    /// Vectors then have a fifth number. Only mc1x1 has EF. external does not try it.
-    #[arg(long, value_name = "A..B", help_heading = "Search", hide_short_help = true)]
-    pub ef: Option<Range>,
-
     /// Slacks to try, such as 0,0.1 or 0..0.3:0.05; may be repeated [default: 0].
     ///
     /// The share of the best score by which a candidate may be worse and still compete by tie

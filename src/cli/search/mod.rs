@@ -16,8 +16,7 @@ pub use shard::merge;
 use args::StrategyArg;
 use output::Findings;
 use progress::{Progress, account};
-use task::{SearchTask, Start};
-pub use task::{failure, listed_slacks};
+use task::{SearchTask, Start, failure};
 
 use super::cells::Loaded;
 use super::compatible::hides_outages;

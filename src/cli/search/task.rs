@@ -119,7 +119,6 @@ impl SearchTask {
         let grid = Space {
             scan_radii: args.sr.unwrap_or(usual.scan_radii),
             factors: args.factors.unwrap_or(usual.factors),
-            ends: args.ef.unwrap_or(usual.ends),
             largest: args.largest.unwrap_or(usual.largest),
             slacks,
         };
@@ -267,7 +266,7 @@ fn slacks(texts: &[String], allocator: &AllocatorSpec) -> Result<Vec<Slack>, Fai
 }
 
 /// The slacks of `--slack`, in ascending order.
-pub fn listed_slacks(texts: &[String]) -> Result<Vec<Slack>, Failure> {
+fn listed_slacks(texts: &[String]) -> Result<Vec<Slack>, Failure> {
     let listed: Values = texts.iter().map(|text| text.trim()).collect();
     let texts = listed.texts().map_err(|e| Failure::usage_message(format!("--slack: {e}")))?;
     let slacks = texts.iter().map(|text| text.parse::<Slack>());
@@ -342,12 +341,6 @@ fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
     }
     if args.largest.is_some() && !args.moves_freely() {
         return refuse("--largest: this search has a grid alone; --factors says which factors");
-    }
-    if args.ef.is_some_and(|ends| ends.high > limit) {
-        return refuse("--ef: the largest is 1,000,000");
-    }
-    if args.ef.is_some_and(|ends| ends.high > 0) && args.strategy == StrategyArg::External {
-        return refuse("--ef: external does not try it");
     }
     if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
         return refuse("--split: a share is between 0 and 1");

@@ -143,11 +143,8 @@ impl Competition<'_> {
             all => format!("{all} candidates compete, the winner first"),
         });
         if let Some(vector) = self.vector() {
-            let [af, wf, bf, ef] = vector.factors();
-            let ends = if ef == 0 { String::new() } else { format!(" - {ef} ends") };
-            words.push(format!(
-                "tie value = {af} free - {wf} wall - {bf} busy{ends}, the lowest wins"
-            ));
+            let [af, wf, bf] = vector.factors();
+            words.push(format!("tie value = {af} free - {wf} wall - {bf} busy, the lowest wins"));
         }
         words
     }
@@ -215,23 +212,15 @@ impl Competition<'_> {
                     Term::Free => Counted::Free,
                     Term::Wall => Counted::Wall,
                     Term::Busy => Counted::Busy,
-                    // They are among the busy ones.
-                    Term::Ends => continue,
                 };
                 weights[places[weight.node.index()]] = Some((counted, weight.weight));
             }
             let mut lines = candidate_words(topology, one, rank == 0);
             let shell = |processor: usize| one.shells.get(processor).copied().unwrap_or(0);
             if let (Some(value), Some(vector)) = (one.tie, self.vector()) {
-                let [af, wf, bf, ef] = vector.factors();
-                let sums =
-                    [Term::Free, Term::Wall, Term::Busy, Term::Ends].map(|term| one.sum(term));
-                let terms = [
-                    (af, sums[0], ""),
-                    (wf, sums[1], "− "),
-                    (bf, sums[2], "− "),
-                    (ef, sums[3], "− "),
-                ];
+                let [af, wf, bf] = vector.factors();
+                let sums = [Term::Free, Term::Wall, Term::Busy].map(|term| one.sum(term));
+                let terms = [(af, sums[0], ""), (wf, sums[1], "− "), (bf, sums[2], "− ")];
                 let terms = terms.iter().filter(|term| term.0 != 0);
                 let terms: Vec<String> =
                     terms.map(|(factor, sum, sign)| format!("{sign}{factor}·{sum}")).collect();
@@ -301,8 +290,7 @@ impl Results for Competition<'_> {
             ];
             return vec![Sheet::of(told, shown)];
         }
-        let ends = self.vector().is_some_and(|vector| vector.ends != 0);
-        let mut shown = vec![
+        let shown = vec![
             Shown::column("candidate_number", "candidate", 0),
             Shown::text("centre", processor),
             Shown::column("last_shell", "last shell", 0),
@@ -311,11 +299,8 @@ impl Results for Competition<'_> {
             Shown::column("free_weight", "free", 0).optional(),
             Shown::column("wall_weight", "walls", 0).optional(),
             Shown::column("busy_weight", "busy", 0).optional(),
+            Shown::column("tie_value", "tie value", 0).optional(),
         ];
-        if ends {
-            shown.push(Shown::column("ends_weight", "ends", 0));
-        }
-        shown.push(Shown::column("tie_value", "tie value", 0).optional());
         vec![Sheet::of(told, shown)]
     }
 

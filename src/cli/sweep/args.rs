@@ -76,16 +76,6 @@ pub struct ListArgs {
     )]
     pub bf: Option<String>,
 
-    /// Weights of those of them that end with the new job, by estimates [default: 0].
-    #[arg(
-        long,
-        value_name = "LIST",
-        requires = "sr",
-        allow_hyphen_values = true,
-        help_heading = "Lists"
-    )]
-    pub ef: Option<String>,
-
     /// Values of any other parameter: order=greedy,scan or slack=0..0.2:0.05.
     #[arg(long, value_name = "KEY=LIST", help_heading = "Lists")]
     pub param: Vec<String>,

@@ -154,8 +154,7 @@ fn allocators(grid: &GridArgs, lists: &ListArgs) -> Result<Vec<AllocatorEntry>, 
     let ties = match (&lists.sr, &lists.af, &lists.wf, &lists.bf) {
         (Some(sr), Some(af), Some(wf), Some(bf)) => {
             let [sr, af, wf, bf] = [sr, af, wf, bf].map(|list| Values::listed(list));
-            let ef = lists.ef.as_deref().map(Values::listed).unwrap_or_default();
-            Some(("--sr", Ties::Product(TieRanges { sr, af, wf, bf, ef })))
+            Some(("--sr", Ties::Product(TieRanges { sr, af, wf, bf })))
         }
         _ if grid.tie.is_empty() => None,
         _ => Some(("--tie", Ties::Vectors(grid.tie.iter().cloned().collect()))),

@@ -87,6 +87,4 @@ pub enum Term {
     Wall,
     /// Over busy processors just outside.
     Busy,
-    /// Over the same, times how near their jobs end to the new one.
-    Ends,
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use super::estimate::{quantile, two_sided_p};
 
 /// If there are fewer weeks than this, blocks are days.
-pub const FEWEST_WEEKS: usize = 8;
+const FEWEST_WEEKS: usize = 8;
 
 /// With fewer blocks than this in which the measure is not 0, there is no interval.
 pub const FEWEST: usize = 5;
@@ -50,7 +50,7 @@ pub struct Gain {
 
 impl Blocks {
     /// Groups jobs, each with its submission in seconds and the measure in both replays: by weeks from the
-    /// first submission on, or by days if there are fewer than [`FEWEST_WEEKS`] weeks.
+    /// first submission on, or by days if there are fewer than eight weeks.
     pub fn new(jobs: impl Iterator<Item = (i64, [f64; 2])> + Clone) -> Self {
         let weeks = Self::of_days(jobs.clone(), 7);
         let mut blocks = if weeks.len() < FEWEST_WEEKS { Self::of_days(jobs, 1) } else { weeks };

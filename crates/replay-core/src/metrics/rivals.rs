@@ -23,8 +23,7 @@ impl Table for Rival {
             C::new("free_weight", "", "sum of the weights of free processors nearby, which AF multiplies; null without a tie vector", sum(Term::Free)),
             C::new("wall_weight", "", "sum of the weights of its own processors along walls, which WF multiplies", sum(Term::Wall)),
             C::new("busy_weight", "", "sum of the weights of busy processors just outside, which BF multiplies", sum(Term::Busy)),
-            C::new("ends_weight", "", "the same, times how near their jobs end to the new one, which EF multiplies", sum(Term::Ends)),
-            C::new("tie_value", "", "AF x free_weight - WF x wall_weight - BF x busy_weight - EF x ends_weight, the lower the better; of a box the weighted sum of its terms; null without either", |it| it.tie),
+            C::new("tie_value", "", "AF x free_weight - WF x wall_weight - BF x busy_weight, the lower the better; of a box the weighted sum of its terms; null without either", |it| it.tie),
             C::new("nodes", "", NODES, |it: &Rival| numbers(&it.nodes)),
         ]
     }

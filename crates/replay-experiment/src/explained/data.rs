@@ -139,7 +139,7 @@ fn of_listing(listing: &Listing) -> Value {
 /// The candidates of a decision; a centre has a coordinate for each of `dimensions`.
 fn of_rivals(rivals: &Rivals, dimensions: usize) -> Value {
     let of_one = |one: &Rival| {
-        let terms = [Term::Free, Term::Wall, Term::Busy, Term::Ends].map(|term| one.sum(term));
+        let terms = [Term::Free, Term::Wall, Term::Busy].map(|term| one.sum(term));
         json!({
             "candidate": one.number,
             "centre": one.centre[..dimensions],
@@ -149,7 +149,6 @@ fn of_rivals(rivals: &Rivals, dimensions: usize) -> Value {
             "free_weight": terms[0],
             "wall_weight": terms[1],
             "busy_weight": terms[2],
-            "ends_weight": terms[3],
             "tie_value": one.tie,
             "nodes": numbers(&one.nodes),
         })

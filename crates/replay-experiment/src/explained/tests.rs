@@ -131,10 +131,9 @@ fn check_rivals(rivals: &Rivals, told: &Told, nodes: &[NodeId]) {
         assert!(one.is_box() || one.tie.is_some() == rivals.vector.is_some());
         assert!(!one.is_box() || rivals.vector.is_none());
         let Some((vector, tie)) = rivals.vector.zip(one.tie) else { continue };
-        let [free, wall, busy, ends] =
-            [Term::Free, Term::Wall, Term::Busy, Term::Ends].map(|term| one.sum(term));
-        let [af, wf, bf, ef] = vector.factors().map(i64::from);
-        assert_eq!(tie, af * free - wf * wall - bf * busy - ef * ends);
+        let [free, wall, busy] = [Term::Free, Term::Wall, Term::Busy].map(|term| one.sum(term));
+        let [af, wf, bf] = vector.factors().map(i64::from);
+        assert_eq!(tie, af * free - wf * wall - bf * busy);
         // Of the others the sums are kept.
         let weights = if place < LISTED { &one.weights[..] } else { &[] };
         for weight in weights {
@@ -143,7 +142,7 @@ fn check_rivals(rivals: &Rivals, told: &Told, nodes: &[NodeId]) {
             let expected = match weight.term {
                 Term::Free => free.is_ok() && !own,
                 Term::Wall => own,
-                Term::Busy | Term::Ends => free.is_err(),
+                Term::Busy => free.is_err(),
             };
             assert!(expected, "{weight:?}");
         }

@@ -24,7 +24,7 @@ pub struct Seen<'a> {
 
 /// What is known of one strategy with vectors of each pattern of zeros.
 #[derive(Default)]
-pub struct Patterns([Option<Pattern>; 32]);
+pub struct Patterns([Option<Pattern>; 16]);
 
 #[derive(Clone)]
 struct Pattern {
@@ -92,14 +92,14 @@ impl<'a> Seen<'a> {
 /// The number of a vector's pattern of zeros, and the vector of that pattern whose other entries are 1.
 fn pattern(vector: TieVector) -> (usize, TieVector) {
     let is = |number: i32| i32::from(number != 0);
-    let [available, wall, border, ends] = vector.factors().map(is);
+    let [available, wall, border] = vector.factors().map(is);
     let scan_radius = u32::from(vector.scan_radius != 0);
-    let digits = [scan_radius as i32, available, wall, border, ends];
+    let digits = [scan_radius as i32, available, wall, border];
     let place = digits.iter().fold(0, |place, digit| 2 * place + digit);
-    (place as usize, TieVector { scan_radius, available, wall, border, ends })
+    (place as usize, TieVector { scan_radius, available, wall, border })
 }
 
-/// A group, below 2^24, and a vector, of 20 bits and four times 21, in one number.
+/// A group, below 2^24, and a vector, of 20 bits and three times 21, in one number.
 fn key(group: u32, vector: TieVector) -> u128 {
     let offset = TieVector::MAX;
     let radius = u128::from(group) << 20 | u128::from(vector.scan_radius);
@@ -114,9 +114,8 @@ struct Beside(u64);
 impl Hasher for Beside {
     fn write_u128(&mut self, key: u128) {
         const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
-        let [border, ends] = [key >> 21, key].map(|field| field as u64 & ((1 << 21) - 1));
-        let rest = key >> 42;
-        let mut place = rest as u64 ^ (rest >> 64) as u64 ^ ends.wrapping_mul(ODD);
+        let (border, rest) = (key as u64 & ((1 << 21) - 1), key >> 21);
+        let mut place = rest as u64 ^ (rest >> 64) as u64;
         for _ in 0..2 {
             place = place.wrapping_mul(ODD);
             place ^= place >> 29;
@@ -127,7 +126,7 @@ impl Hasher for Beside {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u128(u128::from(self.0) << 42 | u128::from(byte)));
+        bytes.iter().for_each(|&byte| self.write_u128(u128::from(self.0) << 21 | u128::from(byte)));
     }
 
     fn finish(&self) -> u64 {
@@ -145,8 +144,8 @@ mod tests {
         let most = TieVector::MAX;
         let factor = || prop_oneof![Just(0), Just(2), -9i32..9, Just(most), Just(-most)];
         let radius = prop_oneof![Just(0), 1..4i32, Just(most)];
-        (radius, factor(), factor(), factor(), prop_oneof![3 => Just(0), 1 => factor()])
-            .prop_map(|(sr, af, wf, bf, ef)| TieVector::new([sr, af, wf, bf, ef]).expect("small"))
+        (radius, factor(), factor(), factor())
+            .prop_map(|(sr, af, wf, bf)| TieVector::new([sr, af, wf, bf]).expect("small"))
     }
 
     proptest! {
@@ -170,8 +169,8 @@ mod tests {
             let mut texts = HashSet::new();
             for spec in &specs {
                 let more = vectors.iter().filter_map(|v| {
-                    let entries = [v.available, v.wall, v.border, v.ends].map(|f| f * scaled);
-                    TieVector::new([v.scan_radius as i32, entries[0], entries[1], entries[2], entries[3]]).ok()
+                    let [af, wf, bf] = v.factors().map(|f| f * scaled);
+                    TieVector::new([v.scan_radius as i32, af, wf, bf]).ok()
                 });
                 let rules = vectors.iter().copied().chain(more).map(TieRule::Vector).map(Some);
                 let rules = rules.chain([None, Some(TieRule::First), Some(TieRule::Auto)]);

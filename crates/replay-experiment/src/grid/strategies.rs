@@ -42,7 +42,7 @@ enum TieAxis {
     /// One by one.
     Rules(Vec<TieRule>),
     /// Every vector of these lists, the last counting fastest.
-    Product([Vec<i32>; 5]),
+    Product([Vec<i32>; 4]),
 }
 
 impl Strategies {
@@ -231,17 +231,13 @@ impl Axis {
                     let unknown = base.value("tie", "none").err();
                     return Err(at(&["tie"], unknown.map_or(String::new(), |e| e.to_string())));
                 }
-                let mut product: [Vec<i32>; 5] = Default::default();
+                let mut product: [Vec<i32>; 4] = Default::default();
                 for (i, (key, values)) in ranges.lists().into_iter().enumerate() {
                     let keys = ["tie", key];
-                    if key == "ef" && values.is_empty() {
-                        product[i].push(0);
-                        continue;
-                    }
                     product[i] = values.integers().map_err(|e| at(&keys, e.to_string()))?;
                     free(&keys, "tie", product[i].len())?;
                     for &value in &product[i] {
-                        let mut vector = [0; 5];
+                        let mut vector = [0; 4];
                         vector[i] = value;
                         let checked = TieVector::new(vector);
                         checked.map_err(|problem| at(&keys, format!("{value}: {problem}")))?;
@@ -288,7 +284,7 @@ impl TieAxis {
             Self::Own => None,
             Self::Rules(rules) => Some(rules[index as usize]),
             Self::Product(lists) => {
-                let mut vector = [0; 5];
+                let mut vector = [0; 4];
                 for (entry, list) in vector.iter_mut().zip(lists).rev() {
                     *entry = list[digit(&mut index, list.len())];
                 }

@@ -143,9 +143,8 @@ fn file() -> impl Strategy<Value = GridFile> {
     let tie = prop_oneof![
         Just(None),
         Just(Some(Ties::Vectors(["none", "2,13,20,6"].into_iter().collect()))),
-        (scan, values(), values(), values()).prop_map(|(sr, af, wf, bf)| Some(Ties::Product(
-            TieRanges { sr, af, wf, bf, ef: Values::default() }
-        ))),
+        (scan, values(), values(), values())
+            .prop_map(|(sr, af, wf, bf)| Some(Ties::Product(TieRanges { sr, af, wf, bf }))),
     ];
     let orders = named(&["scan", "carried", "greedy"]);
     let entry = (tie, orders).prop_map(|(tie, orders)| AllocatorEntry {
@@ -215,7 +214,7 @@ proptest! {
 
     #[test]
     fn equal_strategies_are_one(sr in 0u32..4, af in values(), wf in values()) {
-        let ranges = TieRanges { sr: Values::listed(&sr.to_string()), af, wf, bf: Values::listed("0,3"), ef: Values::default() };
+        let ranges = TieRanges { sr: Values::listed(&sr.to_string()), af, wf, bf: Values::listed("0,3") };
         let entry = AllocatorEntry { tie: Some(Ties::Product(ranges.clone())), ..AllocatorEntry::named("mm") };
         let grid = ParameterGrid::resolve(&GridFile { allocator: vec![entry], ..GridFile::default() }).expect("a grid");
         // The plain way: every vector, kept if no earlier one is of its ratio.

@@ -28,16 +28,13 @@ pub struct TieRanges {
     pub wf: Values,
     /// Weights of busy processors just outside.
     pub bf: Values,
-    /// Weights of those among them whose jobs are to end with the new one; none is `0`.
-    #[serde(default, skip_serializing_if = "Values::is_empty")]
-    pub ef: Values,
 }
 
 impl TieRanges {
     /// The lists in the order of the vector, with their keys.
-    pub fn lists(&self) -> [(&'static str, &Values); 5] {
-        let Self { sr, af, wf, bf, ef } = self;
-        [("sr", sr), ("af", af), ("wf", wf), ("bf", bf), ("ef", ef)]
+    pub fn lists(&self) -> [(&'static str, &Values); 4] {
+        let Self { sr, af, wf, bf } = self;
+        [("sr", sr), ("af", af), ("wf", wf), ("bf", bf)]
     }
 }
 
@@ -54,9 +51,7 @@ impl<'de> Visitor<'de> for VectorsOrProduct {
     type Value = Ties;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "tie vectors \"SR,AF,WF,BF\", \"none\", or a table of sr, af, wf, bf and perhaps ef",
-        )
+        f.write_str("tie vectors \"SR,AF,WF,BF\", \"none\", or a table of sr, af, wf and bf")
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<Ties, E> {

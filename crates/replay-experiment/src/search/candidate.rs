@@ -32,7 +32,7 @@ impl Candidate {
     /// candidates of one slack, then those of three scan radii, then those in which BF weighs as much beside the
     /// other factors, then WF. Few radii, because each has sums of its own.
     pub fn place(self) -> impl PartialOrd + Copy {
-        let TieVector { scan_radius, available, wall, border, .. } = self.vector;
+        let TieVector { scan_radius, available, wall, border } = self.vector;
         let [available, wall, border] =
             [available, wall, border].map(|factor| f64::from(factor.unsigned_abs()));
         let all = (available + wall + border).max(1.0);

@@ -21,7 +21,7 @@ pub enum SearchError {
     Allocator(#[from] NameError),
     /// The strategy has no tie vector to search for.
     #[error(
-        "allocator \"{0}\" breaks no ties by a vector, or has one of its own (of boxes, saturate --search looks for weights)"
+        "allocator \"{0}\" breaks no ties by a vector, or has one of its own (of boxes, stream --backlog N --search looks for weights)"
     )]
     NoTie(String),
     /// The allocator refused a job.

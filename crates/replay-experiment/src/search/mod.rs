@@ -70,9 +70,9 @@ pub use portability::{
     shaken_improvement, width,
 };
 pub use problem::{Evaluation, Extent, Problem};
-pub use ratio::{Ratio, nearest_vector};
+pub use ratio::Ratio;
 pub use row::{Origin, SearchRow, SparedRow, rows};
 pub use shaken::Behind;
 pub use space::{Range, RangeError, Space};
 pub use split::split;
-pub use tally::{ClassSum, Tally, WorstClass, improvement_percent};
+pub use tally::{ClassSum, Tally, WorstClass};

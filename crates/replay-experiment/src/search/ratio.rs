@@ -1,10 +1,9 @@
 //! Ratios of the factors as points of a square.
 //!
-//! Only the ratio AF : WF : BF : EF decides what a vector does, so a search moves in three
-//! dimensions, not four, and in two where estimates play no part:
+//! Only the ratio AF : WF : BF decides what a vector does, so a search moves in two
+//! dimensions, not three:
 //!
-//! * wall share = WF / (AF + WF), border share = BF / (AF + WF + BF), ends share =
-//!   EF / (AF + WF + BF + EF), all from 0 to 1.
+//! * wall share = WF / (AF + WF), border share = BF / (AF + WF + BF), both from 0 to 1.
 //!
 //! A vector with AF = WF = 0 has the wall share 0.
 
@@ -17,23 +16,20 @@ pub struct Ratio {
     pub wall: f64,
     /// BF / (AF + WF + BF).
     pub border: f64,
-    /// EF / (AF + WF + BF + EF).
-    pub ends: f64,
 }
 
 impl Ratio {
     /// The ratio of a vector; negative factors count as 0.
     pub fn of(vector: TieVector) -> Self {
-        let [a, w, b, e] = vector.factors().map(|factor| f64::from(factor.max(0)));
+        let [a, w, b] = vector.factors().map(|factor| f64::from(factor.max(0)));
         let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
-        Self { wall: share(w, a + w), border: share(b, a + w + b), ends: share(e, a + w + b + e) }
+        Self { wall: share(w, a + w), border: share(b, a + w + b) }
     }
 
-    /// (AF, WF, BF, EF) with sum 1.
-    pub fn factors(self) -> [f64; 4] {
-        let all = 1.0 - self.ends;
-        let rest = all * (1.0 - self.border);
-        [(1.0 - self.wall) * rest, self.wall * rest, all * self.border, self.ends]
+    /// (AF, WF, BF) with sum 1.
+    pub fn factors(self) -> [f64; 3] {
+        let rest = 1.0 - self.border;
+        [(1.0 - self.wall) * rest, self.wall * rest, self.border]
     }
 }
 
@@ -42,7 +38,7 @@ impl Ratio {
 ///
 /// Factors below half of `1 / largest` of the largest become 0. Among equally near
 /// vectors the one of the smallest numbers is taken.
-pub fn nearest_vector(scan_radius: u32, factors: [f64; 4], largest: u32) -> Option<TieVector> {
+pub fn nearest_vector(scan_radius: u32, factors: [f64; 3], largest: u32) -> Option<TieVector> {
     let factors = factors.map(|factor| factor.max(0.0));
     let most = factors.iter().fold(0.0, |most: f64, &factor| most.max(factor));
     if !(most > 0.0 && most.is_finite()) {
@@ -63,9 +59,8 @@ pub fn nearest_vector(scan_radius: u32, factors: [f64; 4], largest: u32) -> Opti
             best = (scale, error);
         }
     }
-    let [available, wall, border, ends] =
-        unit.map(|part| (part * f64::from(best.0)).round() as i32);
-    Some(TieVector { scan_radius, available, wall, border, ends }.reduced())
+    let [available, wall, border] = unit.map(|part| (part * f64::from(best.0)).round() as i32);
+    Some(TieVector { scan_radius, available, wall, border }.reduced())
 }
 
 #[cfg(test)]
@@ -79,31 +74,28 @@ mod tests {
         let ratio = Ratio::of(vector);
         assert_eq!((ratio.wall, ratio.border), (20.0 / 33.0, 6.0 / 39.0));
         assert_eq!(nearest_vector(2, ratio.factors(), 100), Some(vector));
-        assert_eq!(nearest_vector(2, [0.0, -1.0, f64::NAN, 0.0], 100), None);
+        assert_eq!(nearest_vector(2, [0.0, -1.0, f64::NAN], 100), None);
     }
 
     proptest! {
         #[test]
         fn any_vector_up_to_the_largest_factor_is_its_own_nearest(
-            a in 0i32..=100, w in 0i32..=100, b in 0i32..=100, e in 0i32..=100, scale in 0.001f64..1000.0,
+            a in 0i32..=100, w in 0i32..=100, b in 0i32..=100, scale in 0.001f64..1000.0,
         ) {
-            prop_assume!(a + w + b + e > 0);
-            let vector = TieVector { scan_radius: 3, available: a, wall: w, border: b, ends: e }.reduced();
-            let factors = [a, w, b, e].map(|factor| f64::from(factor) * scale);
+            prop_assume!(a + w + b > 0);
+            let vector = TieVector { scan_radius: 3, available: a, wall: w, border: b }.reduced();
+            let factors = [a, w, b].map(|factor| f64::from(factor) * scale);
             let found = nearest_vector(3, factors, 100).expect("a vector");
             // Rounding may prefer smaller numbers only if they are as near as makes no odds.
             let (x, y) = (Ratio::of(vector), Ratio::of(found));
             prop_assert!((x.wall - y.wall).abs() < 1e-9 && (x.border - y.border).abs() < 1e-9);
-            prop_assert!((x.ends - y.ends).abs() < 1e-9);
         }
 
         #[test]
-        fn factors_and_shares_are_inverse(
-            wall in 0.0f64..0.999, border in 0.0f64..0.999, ends in 0.0f64..0.999,
-        ) {
-            let [a, w, b, e] = Ratio { wall, border, ends }.factors();
-            prop_assert!((a + w + b + e - 1.0).abs() < 1e-12);
-            prop_assert!((w / (a + w) - wall).abs() < 1e-9 && (e - ends).abs() < 1e-12);
+        fn factors_and_shares_are_inverse(wall in 0.0f64..0.999, border in 0.0f64..0.999) {
+            let [a, w, b] = Ratio { wall, border }.factors();
+            prop_assert!((a + w + b - 1.0).abs() < 1e-12);
+            prop_assert!((w / (a + w) - wall).abs() < 1e-9);
             prop_assert!((b / (a + w + b) - border).abs() < 1e-9);
         }
     }

@@ -13,8 +13,6 @@ pub struct Space {
     pub scan_radii: Range,
     /// AF, WF and BF of the exhaustive grid.
     pub factors: Range,
-    /// EF of the exhaustive grid and of random draws and steps; `0..0` leaves estimates out.
-    pub ends: Range,
     /// The largest factor of a strategy that moves freely among ratios.
     pub largest: u32,
     /// Slacks, at least one, in ascending order.
@@ -28,14 +26,13 @@ impl Space {
         Self {
             scan_radii: Range { low: 1, high: 9 },
             factors: Range { low: 0, high: 10 },
-            ends: Range { low: 0, high: 0 },
             largest: 100,
             slacks: vec![Slack::NONE],
         }
     }
 
     /// Everything on the grid that breaks a tie, each ratio once, reduced: slacks outermost,
-    /// then SR, EF innermost.
+    /// then SR, BF innermost.
     pub fn grid(&self) -> Vec<Candidate> {
         let vectors = self.vectors();
         let of = |&slack: &Slack| vectors.iter().map(move |&vector| Candidate { vector, slack });
@@ -48,12 +45,7 @@ impl Space {
             let factors = || self.factors.iter().map(|factor| factor as i32);
             factors().flat_map(move |available| {
                 factors().flat_map(move |wall| {
-                    factors().flat_map(move |border| {
-                        self.ends.iter().map(move |ends| {
-                            let ends = ends as i32;
-                            TieVector { scan_radius, available, wall, border, ends }
-                        })
-                    })
+                    factors().map(move |border| TieVector { scan_radius, available, wall, border })
                 })
             })
         });
@@ -67,13 +59,8 @@ impl Space {
     /// Candidates of the grid before those of one ratio are made one; as many as can be
     /// counted if they are more.
     pub fn grid_points(&self) -> u64 {
-        let factors = self.factors.len().saturating_pow(3).saturating_mul(self.ends.len());
+        let factors = self.factors.len().saturating_pow(3);
         factors.saturating_mul(self.scan_radii.len()).saturating_mul(self.slacks.len() as u64)
-    }
-
-    /// Whether estimates may break ties.
-    pub fn takes_ends(&self) -> bool {
-        self.ends.high > 0
     }
 
     /// The place of a slack among [`Space::slacks`]; of one that is not there, that of the

@@ -5,6 +5,7 @@
 //! every point of one seed, so that differences between strategies are not those between
 //! their jobs.
 
+pub mod backlog;
 mod by_size;
 mod metric;
 mod record;

@@ -36,6 +36,9 @@ pub enum SampleError {
         /// Why.
         cause: CoupledError,
     },
+    /// A backlog came to its end before any of its jobs.
+    #[error("the stream ends before any of its jobs does; it needs more of them")]
+    Drained,
     /// The flag was raised.
     #[error(transparent)]
     Stopped(#[from] Stopped),

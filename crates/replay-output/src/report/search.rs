@@ -59,8 +59,7 @@ fn with_interval(percent: f64, half_width: Option<f64>) -> String {
 fn ratios(Candidate { vector, .. }: Candidate) -> String {
     let factors = vector.factors().map(f64::from);
     let unit = factors.iter().copied().find(|&factor| factor != 0.0).unwrap_or(1.0).abs();
-    let shown = if vector.ends == 0 { &factors[..3] } else { &factors[..] };
-    shown.iter().map(|factor| fixed(factor / unit, 3)).collect::<Vec<_>>().join(" : ")
+    factors.iter().map(|factor| fixed(factor / unit, 3)).collect::<Vec<_>>().join(" : ")
 }
 
 /// Improvements in percent by vector and trace.

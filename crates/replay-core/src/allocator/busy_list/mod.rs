@@ -158,11 +158,7 @@ impl Allocator for BusyListAllocator {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            refusals_last: true,
-            supports_outages: true,
-            ..Capabilities::coupled()
-        }
+        Capabilities { refusals_last: true, supports_outages: true, ..Capabilities::coupled() }
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {

@@ -44,13 +44,7 @@ pub fn options() -> impl Strategy<Value = CentreOptions> {
     let scan_radius = prop_oneof![9 => 0u32..6, 1 => 6u32..60, 1 => Just(1_000_000)];
     let weight = |low, high| prop_oneof![9 => low..high, 1 => Just(TieVector::MAX)];
     let vector = (scan_radius, weight(0, 15), weight(-3, 25), weight(0, 9)).prop_map(
-        |(scan_radius, available, wall, border)| TieVector {
-            scan_radius,
-            available,
-            wall,
-            border,
-            ends: 0,
-        },
+        |(scan_radius, available, wall, border)| TieVector { scan_radius, available, wall, border },
     );
     (
         proptest::option::weighted(0.8, vector),

@@ -5,11 +5,9 @@
 //! definition leaves nothing to shorten (`order=greedy`). Cost per decision: candidates
 //! times free processors, times a logarithm.
 
-use super::ends::Ends;
 use super::options::{CentreOptions, Metric, ShellOrder};
 use super::slack::Slack;
 use super::tie::{TieVector, walls_of};
-use crate::allocator::Times;
 use crate::allocator::rival::Term;
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
@@ -72,8 +70,6 @@ pub struct CentreRule {
     pub score: Score,
     /// Tie-breaking and open choices.
     pub options: CentreOptions,
-    /// For EF: when the running jobs are to end, and what is known of the new one.
-    pub ends: Option<(Ends, Times)>,
 }
 
 /// A candidate allocation.
@@ -98,8 +94,6 @@ pub struct TieTerms {
     pub walls: i64,
     /// Over busy processors just outside.
     pub busy: i64,
-    /// Over the same, times how near their jobs end to the new one.
-    pub ends: i64,
 }
 
 impl CentreRule {
@@ -227,8 +221,8 @@ impl CentreRule {
         nodes: &[NodeId],
     ) -> i64 {
         let terms = self.tie_terms(machine, grid, vector, centre, nodes);
-        let [available, wall, border, ends] = vector.factors().map(i64::from);
-        available * terms.free - wall * terms.walls - border * terms.busy - ends * terms.ends
+        let [available, wall, border] = vector.factors().map(i64::from);
+        available * terms.free - wall * terms.walls - border * terms.busy
     }
 
     /// What the tie value of a candidate set is made of; all 0 if SR is.
@@ -246,7 +240,6 @@ impl CentreRule {
                 Term::Free => &mut terms.free,
                 Term::Wall => &mut terms.walls,
                 Term::Busy => &mut terms.busy,
-                Term::Ends => &mut terms.ends,
             };
             *sum += weight;
         });
@@ -283,11 +276,7 @@ impl CentreRule {
             } else if machine.is_free(node) && d <= max_shell {
                 take(node, Term::Free, weight);
             } else if !machine.is_free(node) && !machine.is_down(node) && d == outermost + 1 {
-                let level = self.ends.as_ref().map_or(0, |(ends, new)| ends.level(node, *new));
                 take(node, Term::Busy, weight);
-                if level > 0 {
-                    take(node, Term::Ends, weight * i64::from(level));
-                }
             }
         }
     }

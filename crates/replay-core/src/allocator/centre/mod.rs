@@ -12,7 +12,6 @@
 //! | `slack`, `tie` | how nearly tied candidates compete, and by which tie values |
 //! | `options` | shells, the order in a last shell, all that the papers leave open |
 //! | `carried` | part of a last shell |
-//! | `ends` | when running jobs are to end, for EF |
 //! | [`literal`] | the definition |
 //! | [`mc1x1`] | MC1x1, evaluated by box counts |
 //! | [`fleet`] | MC1x1 with many ways to break ties, each on its machine, in step |
@@ -24,7 +23,6 @@
 mod carried;
 #[cfg(test)]
 mod cases;
-mod ends;
 pub mod fleet;
 pub mod literal;
 pub mod mc1x1;
@@ -37,7 +35,6 @@ mod told;
 pub mod tuned;
 
 pub use carried::Cut;
-pub use ends::Ends;
 pub use names::{CentreStrategy, table};
 pub use options::{CentreOptions, Metric, ShellOrder};
 pub use slack::{Slack, SlackError, SlackRule};

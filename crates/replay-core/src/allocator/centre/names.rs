@@ -43,9 +43,6 @@ impl CentreStrategy {
     fn check(&self) -> Result<(), String> {
         let problem = match (self.rule, self.breaking.tie, self.breaking.slack) {
             (Rule::Mc1x1, TieRule::Vector(_), SlackRule::Auto) => "slack=auto goes with tie=auto",
-            (Rule::GenAlg | Rule::Mm, TieRule::Vector(vector), _) if vector.ends != 0 => {
-                "only mc1x1 knows EF, the fifth number of a tie vector"
-            }
             (Rule::GenAlg | Rule::Mm, TieRule::Auto, _) => "only mc1x1 tunes its tie vector itself",
             (Rule::GenAlg | Rule::Mm, _, SlackRule::Auto) => "only mc1x1 tunes its slack itself",
             _ => return Ok(()),
@@ -154,21 +151,14 @@ fn entry(name: &str, rule: Rule) -> Entry<CentreStrategy> {
         Rule::Mc1x1 => format!("{plain}|auto"),
         Rule::GenAlg | Rule::Mm => plain.to_string(),
     };
-    let (vector, about) = match rule {
-        Rule::Mc1x1 => (
-            "SR,AF,WF,BF[,EF]",
-            "tie vector: scan radius in shells, then the weights of free processors nearby, own \
-             processors along walls, busy processors just outside; EF of those among them whose jobs \
-             are to end about when the new one is, by users' estimates",
-        ),
-        Rule::GenAlg | Rule::Mm => (
-            "SR,AF,WF,BF",
+    Entry::new(name, CentreStrategy::usual(rule))
+        .param(
+            "tie",
+            kind::told(&values("SR,AF,WF,BF")),
             "tie vector: scan radius in shells, then the weights of free processors nearby, own \
              processors along walls, busy processors just outside",
-        ),
-    };
-    Entry::new(name, CentreStrategy::usual(rule))
-        .param("tie", kind::told(&values(vector)), about, |s| &mut s.breaking.tie)
+            |s| &mut s.breaking.tie,
+        )
         .param(
             "wall",
             kind::one_of(&WallRule::ALL),

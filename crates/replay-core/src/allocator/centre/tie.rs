@@ -5,8 +5,7 @@ use super::slack::SlackRule;
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 
-/// The tie-breaking vector (SR, AF, WF, BF) of Johnson, Bunde, Leung (section II), and a fifth
-/// entry of ours, EF, 0 in theirs.
+/// The tie-breaking vector (SR, AF, WF, BF) of Johnson, Bunde, Leung (section II).
 ///
 /// L = shell of the outermost chosen processor, M = L + SR, w(p) = M - distance(centre,
 /// p) + 1. The tie value, lower is better, is
@@ -15,8 +14,6 @@ use crate::topology::{Grid, NodeId};
 ///   AF * sum of w(p) over free processors outside the candidate with distance <= M
 /// - WF * sum of w(p) over the candidate's own processors that touch a wall
 /// - BF * sum of w(p) over busy processors at distance exactly L + 1
-/// - EF * sum of w(p) * q(p) over the same, q(p) from 0 to 4 (`Ends::level`): the nearer the job
-///        there is to end, by estimates, to the end of the new job, the more
 /// ```
 ///
 /// and 0 for every candidate if SR = 0. Busy processors inside the candidate's shells
@@ -32,33 +29,31 @@ pub struct TieVector {
     pub wall: i32,
     /// BF: weight of busy processors just outside.
     pub border: i32,
-    /// EF: weight of those among them whose jobs are to end about when the new one is.
-    pub ends: i32,
 }
 
 impl TieVector {
     /// The largest magnitude of a weight, and the largest scan radius.
     pub const MAX: i32 = 1_000_000;
 
-    /// The vector of entries SR, AF, WF, BF, EF.
+    /// The vector of entries SR, AF, WF, BF.
     ///
     /// # Errors
     /// What is wrong, in words, if an entry is beyond [`MAX`](Self::MAX) or SR is negative.
-    pub fn new(entries: [i32; 5]) -> Result<Self, &'static str> {
+    pub fn new(entries: [i32; 4]) -> Result<Self, &'static str> {
         if entries.iter().any(|v| v.unsigned_abs() > Self::MAX as u32) {
             return Err("an entry is beyond 1,000,000");
         }
-        let [scan_radius, available, wall, border, ends] = entries;
+        let [scan_radius, available, wall, border] = entries;
         let scan_radius = u32::try_from(scan_radius).map_err(|_| "the scan radius is negative")?;
-        Ok(Self { scan_radius, available, wall, border, ends })
+        Ok(Self { scan_radius, available, wall, border })
     }
 
-    /// AF, WF, BF and EF.
-    pub fn factors(self) -> [i32; 4] {
-        [self.available, self.wall, self.border, self.ends]
+    /// AF, WF and BF.
+    pub fn factors(self) -> [i32; 3] {
+        [self.available, self.wall, self.border]
     }
 
-    /// (SR, AF, WF, BF, EF) with the factors divided by their greatest common divisor:
+    /// (SR, AF, WF, BF) with the factors divided by their greatest common divisor:
     /// vectors of one ratio are the same strategy.
     pub fn reduced(self) -> Self {
         let gcd = self.factors().iter().fold(0, |g, v| gcd(g, v.unsigned_abs()));
@@ -70,14 +65,13 @@ impl TieVector {
             available: divide(self.available),
             wall: divide(self.wall),
             border: divide(self.border),
-            ends: divide(self.ends),
             ..self
         }
     }
 
     /// Whether it gives every candidate the same value.
     pub fn is_indifferent(&self) -> bool {
-        self.scan_radius == 0 || self.factors() == [0; 4]
+        self.scan_radius == 0 || self.factors() == [0; 3]
     }
 }
 
@@ -87,12 +81,11 @@ fn gcd(a: u32, b: u32) -> u32 {
 
 impl fmt::Display for TieVector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{},{},{},{}", self.scan_radius, self.available, self.wall, self.border)?;
-        if self.ends == 0 { Ok(()) } else { write!(f, ",{}", self.ends) }
+        write!(f, "{},{},{},{}", self.scan_radius, self.available, self.wall, self.border)
     }
 }
 
-/// A tie vector that is not four or five integers in range.
+/// A tie vector that is not four integers in range.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("tie vector \"{0}\": {1} (write SR,AF,WF,BF such as 2,13,20,6)")]
 pub struct TieVectorError(String, &'static str);
@@ -104,13 +97,8 @@ impl FromStr for TieVector {
         let error = |problem| TieVectorError(text.to_string(), problem);
         let parts: Option<Vec<i32>> =
             text.split(',').map(|part| part.trim().parse().ok()).collect();
-        let entries = parts.and_then(|mut parts| {
-            if parts.len() == 4 {
-                parts.push(0);
-            }
-            parts.try_into().ok()
-        });
-        Self::new(entries.ok_or_else(|| error("not four integers, or five"))?).map_err(error)
+        let entries = parts.and_then(|parts| parts.try_into().ok());
+        Self::new(entries.ok_or_else(|| error("not four integers"))?).map_err(error)
     }
 }
 
@@ -120,7 +108,7 @@ pub enum TieRule {
     /// `none`: the first candidate wins.
     #[default]
     First,
-    /// `SR,AF,WF,BF`, or `SR,AF,WF,BF,EF`.
+    /// `SR,AF,WF,BF`.
     Vector(TieVector),
     /// `auto`: by a vector that is tuned during the replay.
     Auto,
@@ -213,7 +201,7 @@ mod tests {
 
     #[test]
     fn rules_are_read_as_they_are_written() {
-        for text in ["none", "auto", "2,13,20,6", "2,13,20,6,3"] {
+        for text in ["none", "auto", "2,13,20,6"] {
             assert_eq!(text.parse::<TieRule>().map(|rule| rule.to_string()).as_deref(), Ok(text));
         }
         assert!("Auto".parse::<TieRule>().is_err());
@@ -225,10 +213,7 @@ mod tests {
         assert_eq!(reduced("2,26,40,12").as_deref(), Ok("2,13,20,6"));
         assert_eq!(reduced("2,0,0,0").as_deref(), Ok("2,0,0,0"));
         assert_eq!(reduced("4,0,9,0").as_deref(), Ok("4,0,1,0"));
-        assert_eq!(reduced("2,26,40,12,0").as_deref(), Ok("2,13,20,6"));
-        assert_eq!(reduced("2,26,40,12,3").as_deref(), Ok("2,26,40,12,3"));
-        assert_eq!(reduced("2,0,0,0,6").as_deref(), Ok("2,0,0,0,1"));
-        for bad in ["", "1,2,3", "1,2,3,4,5,6", "-1,2,3,4", "a,b,c,d", "1,2,3,99999999"] {
+        for bad in ["", "1,2,3", "1,2,3,4,5", "-1,2,3,4", "a,b,c,d", "1,2,3,99999999"] {
             assert!(reduced(bad).is_err(), "{bad}");
         }
     }

@@ -61,18 +61,13 @@ pub fn tell(
     let key = |rival: &Rival| (rival.candidate.tie, rival.candidate.score, rival.order);
     rivals.sort_by_key(key);
     if let Some(vector) = rule.options.tie {
-        let entries = match vector.ends {
-            0 => String::new(),
-            ends => format!(", EF = {ends}"),
-        };
         notes.say(|| {
             format!(
-                "the tie vector is SR = {}, AF = {}, WF = {}, BF = {}{entries}: tie value = AF * free - WF * walls - BF * busy{}; the lowest wins, then the lower score, then the first candidate",
+                "the tie vector is SR = {}, AF = {}, WF = {}, BF = {}: tie value = AF * free - WF * walls - BF * busy; the lowest wins, then the lower score, then the first candidate",
                 vector.scan_radius,
                 vector.available,
                 vector.wall,
                 vector.border,
-                if vector.ends == 0 { "" } else { " - EF * ends" },
             )
         });
     } else {
@@ -206,12 +201,9 @@ fn sets_of(rivals: &[Rival]) -> HashMap<Vec<NodeId>, usize> {
 fn listing(rule: &CentreRule, grid: &Grid, rivals: &[Rival]) -> Listing {
     let sets = sets_of(rivals);
     let with_ties = rule.options.tie.is_some();
-    let with_ends = rule.options.tie.is_some_and(|vector| vector.ends != 0);
     let mut columns = vec!["candidate", "centre", "last shell", "score", "set"];
     if with_ties {
-        columns.extend(["free", "walls", "busy"]);
-        columns.extend(with_ends.then_some("ends"));
-        columns.push("tie value");
+        columns.extend(["free", "walls", "busy", "tie value"]);
     }
     let rows = rivals.iter().map(|rival| {
         let Rival { order, candidate, shells, terms } = rival;
@@ -224,7 +216,6 @@ fn listing(rule: &CentreRule, grid: &Grid, rivals: &[Rival]) -> Listing {
         ];
         if with_ties {
             row.extend([terms.free, terms.walls, terms.busy].map(|term| term.to_string()));
-            row.extend(with_ends.then(|| terms.ends.to_string()));
             row.push(candidate.tie.to_string());
         }
         row

@@ -1,7 +1,6 @@
 use super::*;
-use crate::allocator::Request;
 use crate::allocator::centre::TieRule;
-use crate::allocator::{Allocator, Capabilities, MachineEvent, Request, RunSetup, Times};
+use crate::allocator::{Capabilities, MachineEvent, Request, RunSetup};
 use crate::machine::Machine;
 use crate::topology::{NodeId, Topology};
 use proptest::prelude::*;

@@ -165,8 +165,7 @@ impl External {
 }
 
 fn answer(one: &Evaluation) -> Value {
-    // Programs ask for no EF.
-    let TieVector { scan_radius, available, wall, border, ends: _ } = one.candidate.vector;
+    let TieVector { scan_radius, available, wall, border } = one.candidate.vector;
     json!({
         "vector": [i64::from(scan_radius), i64::from(available), i64::from(wall), i64::from(border)],
         "slack": one.candidate.slack.share(),

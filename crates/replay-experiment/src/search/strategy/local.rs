@@ -98,7 +98,6 @@ impl Local {
     fn reaches(&self, centre: Candidate, other: Candidate) -> bool {
         let (a, b) = (Ratio::of(centre.vector), Ratio::of(other.vector));
         let far = (a.wall - b.wall).abs().max((a.border - b.border).abs());
-        let far = far.max((a.ends - b.ends).abs());
         let steps = self.space.step(centre.slack).abs_diff(self.space.step(other.slack));
         let radii = centre.vector.scan_radius.abs_diff(other.vector.scan_radius);
         radii <= 2 && steps <= 2 && far <= self.step
@@ -111,7 +110,6 @@ impl Local {
             (a.vector.scan_radius, a.slack) == (b.vector.scan_radius, b.slack)
                 && (x.wall - y.wall).abs() < NEIGHBOURHOOD
                 && (x.border - y.border).abs() < NEIGHBOURHOOD
-                && (x.ends - y.ends).abs() < NEIGHBOURHOOD
         };
         let ranked = archive.ranked();
         let candidates = ranked.iter().take(STARTS).map(|one| one.candidate);
@@ -126,9 +124,7 @@ impl Local {
         let factors = Ratio::of(centre).factors();
         let (step, largest) = (self.step, self.space.largest);
         let mut found = Vec::new();
-        // EF stays 0 where estimates play no part.
-        let moved = if self.space.takes_ends() { 4 } else { 3 };
-        for i in 0..moved {
+        for i in 0..factors.len() {
             // A factor of 0 cannot be multiplied; it becomes a small one.
             let steps = [factors[i] * (1.0 + step), factors[i] / (1.0 + step), 0.0, 0.1 * step];
             let steps = if factors[i] > 0.0 { &steps[..3] } else { &steps[3..] };
@@ -154,8 +150,7 @@ impl Local {
                 let normal: f64 = rng.sample(StandardNormal);
                 if factor > 0.0 { factor * (step * normal).exp() } else { 0.1 * step * normal }
             };
-            let mut drawn = factors;
-            drawn[..moved].iter_mut().for_each(|factor| *factor = draw(*factor, &mut self.rng));
+            let drawn = factors.map(|factor| draw(factor, &mut self.rng));
             let other = i64::from(self.rng.random_range(0..4u32) == 0);
             let way = if self.rng.random_range(0..2u32) == 0 { -other } else { other };
             let scan_radius = (i64::from(centre.scan_radius) + way).max(0) as u32;

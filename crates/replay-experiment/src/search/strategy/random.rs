@@ -11,8 +11,8 @@ use replay_core::allocator::centre::Slack;
 /// Candidates in a batch.
 const BATCH: usize = 64;
 
-/// Scan radii, ratios and slacks drawn independently: SR, wall share, border share, the ends share
-/// if estimates may break ties, and the slack among those of the space are each uniform.
+/// Scan radii, ratios and slacks drawn independently: SR, wall share, border share, and the slack
+/// among those of the space are each uniform.
 #[derive(Clone, Debug)]
 pub struct Random {
     space: Space,
@@ -30,9 +30,7 @@ impl Random {
         loop {
             let scan_radius = self.rng.random_range(self.space.scan_radii.iter());
             let [wall, border] = [self.rng.random(), self.rng.random()];
-            // Where there is no choice, nothing is drawn.
-            let ends = if self.space.takes_ends() { self.rng.random() } else { 0.0 };
-            let ratio = Ratio { wall, border, ends };
+            let ratio = Ratio { wall, border };
             let slack = self.slack();
             if let Some(vector) = nearest_vector(scan_radius, ratio.factors(), self.space.largest) {
                 return Candidate { vector, slack };

@@ -76,13 +76,12 @@ pub struct Many {
 }
 
 impl Way {
-    /// A way to break ties; `None` if vectors of this kind are not decided for together: those
-    /// with EF look at who holds what.
-    pub fn new(tie: Option<TieVector>, slack: Slack) -> Option<Self> {
+    /// Breaks ties by a vector, if there is one, among candidates nearly as good.
+    pub fn new(tie: Option<TieVector>, slack: Slack) -> Self {
         match tie.filter(|vector| !vector.is_indifferent()) {
             // Without tie values a worse score never wins.
-            None => Some(Self { vector: TieVector::default(), slack: Slack::NONE }),
-            Some(vector) => (vector.ends == 0).then_some(Self { vector, slack }),
+            None => Self { vector: TieVector::default(), slack: Slack::NONE },
+            Some(vector) => Self { vector, slack },
         }
     }
 }

@@ -6,8 +6,7 @@
 //!
 //! * score(c) = sum over r >= 0 of max(0, k - cnt(c, r)), and the outermost shell L is
 //!   the first r with cnt(c, r) >= k;
-//! * the terms of the tie value follow from counts as well, but for EF: the ring outside is
-//!   looked at, for those candidates alone that could then still win.
+//! * the terms of the tie value follow from counts as well.
 //!
 //! Scores are computed for 16 neighbouring centres at a time; the sums
 //! stop as soon as all of them exceed the best so far. Cost per decision: free
@@ -21,21 +20,19 @@ mod ring;
 mod scores;
 mod tie;
 
-use crate::allocator::centre::ends::{Ends, HIGHEST_LEVEL};
 use crate::allocator::centre::literal::{CentreRule, Centres, Score};
 use crate::allocator::centre::options::{CentreOptions, Metric, ShellOrder};
 use crate::allocator::centre::told;
 use crate::allocator::notes::Notes;
 use crate::allocator::{
-    Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats, Times,
-    settled_by_count,
+    Allocator, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count,
 };
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 use lane::Lane;
 pub use many::{Counts, Many, Way};
-use ring::{Ring, down_on_shell, on_shell};
+use ring::{Ring, down_on_shell};
 use scores::Scores;
 use tie::{Rest, TieTerms, Value};
 
@@ -47,8 +44,6 @@ pub struct Mc1x1<C = u16> {
     free: BoxCounts<C>,
     scores: Scores,
     tie: Option<TieTerms<C>>,
-    /// Kept only if the vector has EF.
-    ends: Option<Ends>,
     ring: Ring,
     /// Centres whose tie value is known only to be at least something: (bound, score,
     /// centre) and what would settle it.
@@ -73,7 +68,6 @@ impl Mc1x1 {
             metric: Metric::Linf,
             score: Score::ShellSum,
             options,
-            ends: None,
         }
     }
 }
@@ -93,7 +87,6 @@ impl<C: Count> Mc1x1<C> {
             free: BoxCounts::new(grid),
             scores: Scores::new(grid),
             tie: vector.map(|vector| TieTerms::new(grid, vector, options)),
-            ends: vector.filter(|vector| vector.ends != 0).map(|_| Ends::new(grid.processors())),
             grid: grid.clone(),
             options,
             ring: Ring::new(grid, options.order),
@@ -138,39 +131,28 @@ impl<C: Count> Mc1x1<C> {
         Some(sets.len() as u32)
     }
 
-    /// [`rule`](Mc1x1::rule) for a request on the machine as it is.
-    fn rule_now(&self, times: Times) -> CentreRule {
-        let ends = self.ends.as_ref().map(|ends| (ends.clone(), times));
-        CentreRule { ends, ..Mc1x1::rule(self.options) }
-    }
-
     /// The winning centre; `size` is less than the number of free processors.
-    fn best_centre(&mut self, machine: &Machine, size: u32, times: Times) -> Option<NodeId> {
+    fn best_centre(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
         #[cfg(target_arch = "x86_64")]
         if std::is_x86_feature_detected!("avx2") {
             // SAFETY: the only obligation of the call is that the processor has AVX2,
             // which the line above has asked it.
             #[allow(unsafe_code)]
-            return unsafe { self.best_centre_avx2(machine, size, times) };
+            return unsafe { self.best_centre_avx2(machine, size) };
         }
-        self.best_centre_portable(machine, size, times)
+        self.best_centre_portable(machine, size)
     }
 
     /// The same code compiled for wider vectors. Everything below that works on lanes is
     /// inlined into it, and works on integers, so that the result cannot differ.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn best_centre_avx2(&mut self, machine: &Machine, size: u32, times: Times) -> Option<NodeId> {
-        self.best_centre_portable(machine, size, times)
+    fn best_centre_avx2(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
+        self.best_centre_portable(machine, size)
     }
 
     #[inline(always)]
-    fn best_centre_portable(
-        &mut self,
-        machine: &Machine,
-        size: u32,
-        times: Times,
-    ) -> Option<NodeId> {
+    fn best_centre_portable(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
         self.free.update(machine);
         let Some(tie) = &mut self.tie else {
             return self.scores.first_best(&self.free, size);
@@ -182,9 +164,9 @@ impl<C: Count> Mc1x1<C> {
         }
         tie.update(machine, &self.grid);
         if TieTerms::<C>::is_narrow(&self.free, machine.processors()) {
-            self.least_tie::<u16>(machine, size, times, admitted)
+            self.least_tie::<u16>(machine, size, admitted)
         } else {
-            self.least_tie::<u32>(machine, size, times, admitted)
+            self.least_tie::<u32>(machine, size, admitted)
         }
     }
 
@@ -194,10 +176,9 @@ impl<C: Count> Mc1x1<C> {
         &mut self,
         machine: &Machine,
         size: u32,
-        times: Times,
         admitted: u64,
     ) -> Option<NodeId> {
-        let Self { tie: Some(tie), ends, grid, free, scores, ring, unsettled, .. } = self else {
+        let Self { tie: Some(tie), grid, free, scores, ring, unsettled, .. } = self else {
             return None;
         };
         // Processor numbers are in candidate order, so that the least of these is the winner.
@@ -223,22 +204,6 @@ impl<C: Count> Mc1x1<C> {
                         let down = down_on_shell(grid, machine, centre, outside.shell);
                         value = value.less(-tie.down_term(down));
                     }
-                }
-                if let Some(ends) = ends {
-                    let outside = terms.outside(i);
-                    let most = tie.ends_term(HIGHEST_LEVEL * outside.busy).max(0);
-                    if !beats(best, value.least() - most) {
-                        continue;
-                    }
-                    value = value.less(tie.ends_term(if outside.busy == 0 {
-                        0
-                    } else {
-                        let mut levels = 0;
-                        on_shell(grid, centre, outside.shell, |node| {
-                            levels += ends.level(node, times);
-                        });
-                        levels
-                    }));
                 }
                 match value {
                     Value::Exact(value) if beats(best, value) => {
@@ -289,9 +254,6 @@ impl<C: Count> Allocator for Mc1x1<C> {
         if let Some(tie) = &mut self.tie {
             tie.reset();
         }
-        if let Some(ends) = &mut self.ends {
-            ends.reset();
-        }
         Ok(())
     }
 
@@ -307,43 +269,25 @@ impl<C: Count> Allocator for Mc1x1<C> {
         }
         if settled_by_count(machine, size, chosen)? {
             self.notes.say(|| "it asks for all that are free, and takes them".to_string());
-            if let Some(ends) = &mut self.ends {
-                ends.start(chosen, request.times);
-            }
             return Ok(());
         }
         if self.notes.are_read() {
-            let rule = self.rule_now(request.times);
+            let rule = Mc1x1::rule(self.options);
             told::tell(&self.notes, &rule, machine, &self.grid, size, &self.stop)?;
         }
         if self.options.order == ShellOrder::Greedy {
-            let rule = self.rule_now(request.times);
+            let rule = Mc1x1::rule(self.options);
             let winner = rule.choose_unless(&self.stop, machine, &self.grid, size)?;
             chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
         } else {
-            let centre = self
-                .best_centre(machine, request.size, request.times)
-                .ok_or(Refusal::Fragmented)?;
+            let centre = self.best_centre(machine, request.size).ok_or(Refusal::Fragmented)?;
             self.collect(machine, centre, request.size, chosen);
-        }
-        if let Some(ends) = &mut self.ends {
-            ends.start(chosen, request.times);
         }
         Ok(())
     }
 
-    fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
-        if let (Some(ends), MachineEvent::Released(nodes)) = (&mut self.ends, event) {
-            ends.end(nodes);
-        }
-    }
-
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            supports_outages: true,
-            counts_ties: true,
-            ..Capabilities::default()
-        }
+        Capabilities { supports_outages: true, counts_ties: true, ..Capabilities::default() }
     }
 
     fn stats(&self) -> Stats {

@@ -176,7 +176,7 @@ impl Drop for Room<'_> {
 }
 
 /// Calls `visit` with every position at distance `shell` from `centre`, free or not, once.
-pub fn on_shell(grid: &Grid, centre: NodeId, shell: u32, mut visit: impl FnMut(NodeId)) {
+fn on_shell(grid: &Grid, centre: NodeId, shell: u32, mut visit: impl FnMut(NodeId)) {
     let c = grid.coord(centre);
     let axes = grid.axes();
     let lane_axis = grid.dimensions() - 1;

@@ -51,10 +51,9 @@ proptest! {
         prop_assume!(machine.free_count() > 1);
         let size = 1 + ((machine.free_count() - 2) as f64 * share) as u32;
         let mut mc1x1 = Mc1x1::new(&grid, options);
-        let times = Times { now: 100, limit: Some(60) };
-        let portable = mc1x1.best_centre_portable(&machine, size, times);
+        let portable = mc1x1.best_centre_portable(&machine, size);
         prop_assert!(portable.is_some());
-        prop_assert_eq!(mc1x1.best_centre(&machine, size, times), portable);
+        prop_assert_eq!(mc1x1.best_centre(&machine, size), portable);
     }
 }
 
@@ -90,100 +89,4 @@ proptest! {
         let machine = machine(&grid, 0.93, seed);
         agrees(&mut Mc1x1::new(&grid, options), &Mc1x1::rule(options), &grid, machine, &[share])?;
     }
-}
-
-/// Times around 1000, some unknown; levels of all kinds occur.
-fn times() -> impl Strategy<Value = Times> {
-    let limit = proptest::option::weighted(0.9, 1u32..2000);
-    (0i64..2000, limit).prop_map(|(now, limit)| Times { now, limit })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
-
-    /// With EF, on machines whose processors jobs of all kinds hold.
-    #[test]
-    fn ends_agree_with_the_definition(
-        grid in grids(),
-        mut options in options(),
-        factor in -3i32..12,
-        busy in 0.0..0.95f64,
-        seed: u64,
-        running in proptest::collection::vec(times(), 1..6),
-        new in proptest::collection::vec((times(), 0.0..1.0f64), 3),
-    ) {
-        if let Some(vector) = &mut options.tie {
-            vector.ends = factor;
-        }
-        let mut machine = machine(&grid, busy, seed);
-        let mut mc1x1 = Mc1x1::new(&grid, options);
-        for node in machine.topology().nodes().filter(|&node| !machine.is_free(node)) {
-            let job = running[node.index() / 3 % running.len()];
-            mc1x1.ends.iter_mut().for_each(|ends| ends.start(&[node], job));
-        }
-        for (times, share) in new {
-            let free = machine.free_count();
-            if free < 2 {
-                break;
-            }
-            let size = 1 + ((free - 2) as f64 * share) as usize;
-            let expected = mc1x1.rule_now(times).choose(&machine, &grid, size).expect("enough");
-            let request = Request { times, ..Request::of_size(size as u32) };
-            let mut chosen = Vec::new();
-            prop_assert_eq!(mc1x1.allocate(&machine, request, &mut chosen), Ok(()));
-            machine.occupy(&chosen);
-            if let Some(ends) = &mc1x1.ends {
-                // Who starts is known from now on; 0 apart from itself, the level is the highest.
-                let level = ends.level(chosen[0], times);
-                prop_assert_eq!(level, if times.limit.is_some() { HIGHEST_LEVEL } else { 0 });
-            }
-            let sorted = |mut nodes: Vec<NodeId>| { nodes.sort_unstable(); nodes };
-            prop_assert_eq!(sorted(chosen), sorted(expected.nodes));
-        }
-    }
-}
-
-/// Two places are alike but for the neighbour: with EF the job goes to the one that ends with it,
-/// and when nobody says when that is, to the first.
-#[test]
-fn the_neighbour_that_ends_together_is_better() {
-    let grid = "1x9".parse::<crate::topology::Topology>().expect("a mesh");
-    let grid = grid.grid().expect("a mesh");
-    let tie = Some("1,0,0,0,1".parse().expect("a vector"));
-    let places = |first: Option<u32>, second: Option<u32>| {
-        let mut mc1x1 = Mc1x1::new(grid, CentreOptions { tie, ..CentreOptions::default() });
-        let mut machine = Machine::new(crate::topology::Topology::Grid(grid.clone()));
-        for (nodes, limit) in [([2, 3], first), ([5, 6], second)] {
-            let nodes = nodes.map(NodeId);
-            machine.occupy(&nodes);
-            let ends = mc1x1.ends.as_mut().expect("the vector has EF");
-            ends.start(&nodes, Times { now: 0, limit });
-        }
-        let times = Times { now: 50, limit: Some(50) };
-        let request = Request { times, ..Request::of_size(2) };
-        let mut chosen = Vec::new();
-        mc1x1.allocate(&machine, request, &mut chosen).expect("four are free");
-        chosen.sort_unstable();
-        chosen
-    };
-    let (left, right) = ([0, 1].map(NodeId), [7, 8].map(NodeId));
-    assert_eq!(places(Some(100), Some(1000)), left);
-    assert_eq!(places(Some(1000), Some(100)), right);
-    assert_eq!(places(Some(1000), Some(1000)), left);
-    assert_eq!(places(None, None), left);
-}
-
-/// Where EF decides nothing no end of a job is kept: neither memory nor a look at it per decision.
-#[test]
-fn without_ef_no_ends_are_kept() {
-    let grid = "8x8".parse::<crate::topology::Topology>().expect("a mesh");
-    let grid = grid.grid().expect("a mesh");
-    let ends = |tie: Option<&str>| {
-        let tie = tie.map(|tie| tie.parse().expect("a vector"));
-        Mc1x1::new(grid, CentreOptions { tie, ..CentreOptions::default() }).ends
-    };
-    for without in [None, Some("2,13,20,6"), Some("2,13,20,6,0"), Some("0,0,0,0,3")] {
-        assert_eq!(ends(without), None, "{without:?}");
-    }
-    assert_eq!(ends(Some("2,13,20,6,3")), Some(Ends::new(64)));
 }

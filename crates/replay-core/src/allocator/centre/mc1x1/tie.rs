@@ -10,9 +10,7 @@
 //!   all or none of its processors touch a wall; else it lies between two bounds, and
 //!   only if these cannot exclude the candidate is the shell gathered and cut.
 //!
-//! * ends: SR times the levels of the jobs in ring L + 1, which the caller adds up.
-//!
-//! All but the last two is computed for 16 neighbouring centres at a time, each with its own
+//! All but the last is computed for 16 neighbouring centres at a time, each with its own
 //! L: a lane takes part in a sum while its mask says so.
 
 use super::lane::Lane;
@@ -71,14 +69,6 @@ pub enum Value {
 }
 
 impl Value {
-    /// The value is no less than this.
-    #[inline(always)]
-    pub fn least(&self) -> i64 {
-        match *self {
-            Value::Exact(value) | Value::AtLeast(value, _) => value,
-        }
-    }
-
     /// The value less a term that is known.
     #[inline(always)]
     pub fn less(self, term: i64) -> Self {
@@ -396,12 +386,6 @@ impl<C: Count> TieTerms<C> {
     #[inline(always)]
     pub fn down_term(&self, down: u32) -> i64 {
         i64::from(self.vector.border) * i64::from(self.vector.scan_radius) * i64::from(down)
-    }
-
-    /// What the sum of the levels in the ring outside takes from a tie value.
-    #[inline(always)]
-    pub fn ends_term(&self, levels: u32) -> i64 {
-        i64::from(self.vector.ends) * i64::from(self.vector.scan_radius) * i64::from(levels)
     }
 
     /// The value that counts alone did not tell.

@@ -98,7 +98,7 @@ impl Pairwise {
     }
 
     fn rule(centres: Centres, options: CentreOptions) -> CentreRule {
-        CentreRule { centres, metric: Metric::L1, score: Score::PairwiseL1, options, ends: None }
+        CentreRule { centres, metric: Metric::L1, score: Score::PairwiseL1, options }
     }
 
     fn new(grid: &Grid, rule: CentreRule) -> Self {
@@ -270,11 +270,7 @@ impl Allocator for Pairwise {
     }
 
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            supports_outages: true,
-            counts_ties: true,
-            ..Capabilities::default()
-        }
+        Capabilities { supports_outages: true, counts_ties: true, ..Capabilities::default() }
     }
 
     fn stats(&self) -> Stats {

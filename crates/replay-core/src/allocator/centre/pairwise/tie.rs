@@ -53,8 +53,7 @@ impl TieValues {
         last: u32,
         chosen: &[NodeId],
     ) -> i64 {
-        // No EF: the names refuse it for these strategies.
-        let TieVector { scan_radius, available, wall, border, ends: _ } = self.vector;
+        let TieVector { scan_radius, available, wall, border } = self.vector;
         let max_shell = i64::from(last) + i64::from(scan_radius);
         // Free processors nearby, less the candidate's own.
         let mut nearby = 0;

@@ -64,7 +64,7 @@ impl Map {
                 for available in 0..=PARTS {
                     for wall in 0..=PARTS - available {
                         let border = PARTS - available - wall;
-                        let vector = TieVector { scan_radius, available, wall, border, ends: 0 };
+                        let vector = TieVector { scan_radius, available, wall, border };
                         points.push(Point { vector, slack, step });
                     }
                 }

@@ -25,9 +25,9 @@ enum Machines {
     Apart(Vec<Shadow>, Box<PairDistances>),
 }
 
-/// The way of MC1x1 with these options. Vectors of the map have no EF.
+/// The way of MC1x1 with these options.
 fn way(options: CentreOptions) -> Way {
-    Way::new(options.tie, options.slack).unwrap_or_default()
+    Way::new(options.tie, options.slack)
 }
 
 impl Shadows {

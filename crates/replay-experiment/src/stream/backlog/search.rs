@@ -7,11 +7,16 @@
 
 use rayon::prelude::*;
 
-use super::{Bench, CONFIDENCE, Estimates, Job, Mix, Rule};
+use serde::{Deserialize, Serialize};
+
+use super::{Backlog, Bench, CONFIDENCE, Job, Rule, gain, percent};
+use crate::Watch;
+use crate::journal::CellId;
+use crate::stream::{PointError, SampleError};
 use replay_core::allocator::torus3d::ways::{Way, points};
 use replay_core::metrics::estimate::Accumulator;
 use replay_core::placement::ties::{Handles, Rivals};
-use replay_core::stop::{Stop, Stopped};
+use replay_core::stop::Stopped;
 use replay_core::table::{Column, Table};
 
 /// Of so many ways one goes on, on so many times as many jobs.
@@ -23,59 +28,69 @@ const FEWEST: usize = 250;
 /// Rounds of changes of the best.
 const ROUNDS: usize = 4;
 
-/// What is searched for.
-#[derive(Clone, Debug)]
-pub struct Task {
-    /// The sizes.
-    pub mix: Mix,
-    /// What jobs say of their service time.
-    pub estimates: Estimates,
-    /// Jobs that may overtake, and the first.
-    pub window: usize,
-    /// Jobs of each stream, both halves together.
-    pub jobs: usize,
-    /// By stream its seed.
-    pub seeds: Vec<u64>,
-}
-
-/// What was found.
-#[derive(Clone, Debug)]
-pub struct Found {
-    /// What for.
-    pub task: Task,
+/// The best way of a search, and the shares of the torus that rules keep busy, by stream.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Best {
     /// The best on the first halves, as parameters of `placements`.
     pub way: String,
     /// Ways that were tried.
-    pub tried: usize,
-    /// Utilization on the first halves in percent, on which it was chosen.
-    pub first: Accumulator,
-    /// Minus that of Slurm's rule on the same jobs, in percentage points.
-    pub first_gain: Accumulator,
-    /// The same two on the second halves.
-    pub second: Accumulator,
-    /// See above.
-    pub second_gain: Accumulator,
-    /// On the second halves: minus that of DL alone.
-    pub over_delay: Accumulator,
+    tried: usize,
+    /// Its shares on the first and on the second halves.
+    halves: [Vec<f64>; 2],
+    /// Those of Slurm's rule.
+    slurm: [Vec<f64>; 2],
+    /// Those of DL alone on the second halves.
+    delay: Vec<f64>,
 }
+
+/// The best way for a backlog: a row of the table of searches.
+#[derive(Clone, Debug)]
+pub struct Found(pub Backlog, pub Best);
 
 /// By stream, the two halves of its jobs.
 type Halves = Vec<[Vec<Job>; 2]>;
 
-/// Searches, on the current rayon pool.
-///
-/// # Errors
-/// [`Stopped`]. `None` if the menu has not the sizes of the mix, or a stream ended before any of its jobs.
-pub fn search(bench: &Bench, task: &Task, stop: &Stop) -> Result<Option<Found>, Stopped> {
-    let halves = |&seed: &u64| {
+impl Backlog {
+    /// What tells a search from those of other backlogs, tori (`boxes`), seeds and numbers of streams.
+    pub fn search_id(&self, boxes: &str, seed: u64, streams: u64) -> CellId {
+        let jobs = self.jobs;
+        CellId::of(&format!(
+            "replay backlog search 1\n{boxes}\n{self}\n{jobs}\n{seed}\n{streams}\n"
+        ))
+    }
+
+    /// Searches on so many streams with the seeds from `seed` on, on the current rayon pool.
+    ///
+    /// # Errors
+    /// [`PointError`].
+    pub fn search(
+        &self,
+        bench: &Bench,
+        seed: u64,
+        streams: u64,
+        watch: Watch<'_>,
+    ) -> Result<Best, PointError> {
+        let best = search(self, bench, seed, streams, watch);
+        best.map_err(|error| PointError::Run { replication: 0, error })
+    }
+}
+
+fn search(
+    task: &Backlog,
+    bench: &Bench,
+    seed: u64,
+    streams: u64,
+    watch: Watch<'_>,
+) -> Result<Best, SampleError> {
+    let halves = |stream: u64| {
+        let seed = seed.wrapping_add(stream);
         let mut first = task.mix.draw(bench.torus(), task.jobs, task.estimates, seed)?;
         let second = first.split_off(task.jobs / 2);
         Some([first, second])
     };
-    let Some(streams) = task.seeds.iter().map(halves).collect::<Option<Halves>>() else {
-        return Ok(None);
-    };
-    let run = |jobs: &[Job], rule: Rule| bench.run(jobs, rule, task.window, stop);
+    let streams = (0..streams).map(halves).collect::<Option<Halves>>();
+    let streams = streams.ok_or(SampleError::Drained)?;
+    let run = |jobs: &[Job], rule: Rule| bench.run(jobs, rule, task.window, watch);
     let mut tried = 0;
     // By way, its mean over so many streams of so many jobs of each first half.
     let mut try_on = |ways: &[Way], used: usize, jobs: usize| -> Result<Vec<(f64, Way)>, Stopped> {
@@ -123,25 +138,14 @@ pub fn search(bench: &Bench, task: &Task, stop: &Stop) -> Result<Option<Found>, 
     let on = |half: usize, rule: Rule| -> Result<Vec<f64>, Stopped> {
         streams.par_iter().map(|halves| run(&halves[half], rule)).collect()
     };
-    let percent = |all: &[f64]| all.iter().map(|one| 100.0 * one).collect::<Accumulator>();
-    let gain = |all: &[f64], base: &[f64]| -> Accumulator {
-        all.iter().zip(base).map(|(one, base)| 100.0 * (one - base)).collect()
-    };
     let rule = Rule::Way(best.1);
-    let [first, second] = [on(0, rule)?, on(1, rule)?];
+    let halves = [on(0, rule)?, on(1, rule)?];
     let slurm = [on(0, Rule::SLURM)?, on(1, Rule::SLURM)?];
     let delay = on(1, Rule::DELAY)?;
-    let all = [&first, &second, &slurm[0], &slurm[1], &delay];
-    Ok(all.iter().all(|some| some.iter().all(|one| one.is_finite())).then(|| Found {
-        task: task.clone(),
-        way: best.1.to_string(),
-        tried,
-        first: percent(&first),
-        first_gain: gain(&first, &slurm[0]),
-        second: percent(&second),
-        second_gain: gain(&second, &slurm[1]),
-        over_delay: gain(&second, &delay),
-    }))
+    if halves.iter().chain(&slurm).chain([&delay]).flatten().any(|share| !share.is_finite()) {
+        return Err(SampleError::Drained);
+    }
+    Ok(Best { way: best.1.to_string(), tried, halves, slurm, delay })
 }
 
 /// Ways that differ from one in one weight, by a factor of three, or in the slack, by two.
@@ -171,23 +175,25 @@ impl Table for Found {
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
-        let mean = |of: fn(&Self) -> &Accumulator| move |row: &Self| Some(of(row).estimate(CONFIDENCE).mean).filter(|one| one.is_finite());
-        let half = |of: fn(&Self) -> &Accumulator| move |row: &Self| Some(of(row).estimate(CONFIDENCE).half_width).filter(|one| one.is_finite());
+        let mean = |of: fn(&Self) -> Accumulator| move |row: &Self| Some(of(row).estimate(CONFIDENCE).mean).filter(|one| one.is_finite());
+        let half = |of: fn(&Self) -> Accumulator| move |row: &Self| Some(of(row).estimate(CONFIDENCE).half_width).filter(|one| one.is_finite());
+        let second_gain = |row: &Self| gain(&row.1.halves[1], &row.1.slurm[1]);
+        let over_delay = |row: &Self| gain(&row.1.halves[1], &row.1.delay);
         vec![
-            Column::text("mix", "sizes of the jobs", |row: &Self| Some(row.task.mix.name())),
-            Column::text("estimates", "what jobs say of their service time", |row: &Self| Some(row.task.estimates.name())),
-            Column::new("window", "jobs", "waiting jobs that may start, the first included", |row: &Self| row.task.window as u32),
-            Column::text("way", "what was found on the first halves, as parameters of placements", |row: &Self| Some(&*row.way)),
-            Column::new("ways_tried", "", "ways that were tried, most of them on few jobs", |row: &Self| row.tried as u32),
-            Column::new("stream_jobs", "jobs", "jobs of each stream", |row: &Self| row.task.jobs as u32),
-            Column::new("streams", "", "streams, each with a seed of its own", |row: &Self| row.first.count() as u32),
-            Column::new("first_half_utilization", "%", "busy processors over all on the first halves, on which it was chosen, mean over streams", mean(|row| &row.first)),
-            Column::new("first_half_gain_on_slurm", "%", "the same minus that of slurm, in percentage points", mean(|row| &row.first_gain)),
-            Column::new("second_half_utilization", "%", "busy processors over all on the second halves, which the search never saw, mean over streams", mean(|row| &row.second)),
-            Column::new("second_half_gain_on_slurm", "%", "the same minus that of slurm, in percentage points", mean(|row| &row.second_gain)),
-            Column::new("second_half_gain_on_slurm_half_width", "%", "half of the 95 % interval of that gain, by streams", half(|row| &row.second_gain)),
-            Column::new("second_half_gain_on_dl", "%", "utilization on the second halves minus that of dl, in percentage points", mean(|row| &row.over_delay)),
-            Column::new("second_half_gain_on_dl_half_width", "%", "half of the 95 % interval of that gain, by streams", half(|row| &row.over_delay)),
+            Column::text("mix", "sizes of the jobs", |row: &Self| Some(row.0.mix.name())),
+            Column::text("estimates", "what jobs say of their service time", |row: &Self| Some(row.0.estimates.name())),
+            Column::new("window", "jobs", "waiting jobs that may start, the first included", |row: &Self| row.0.window as u32),
+            Column::text("way", "what was found on the first halves, as parameters of placements", |row: &Self| Some(&*row.1.way)),
+            Column::new("ways_tried", "", "ways that were tried, most of them on few jobs", |row: &Self| row.1.tried as u32),
+            Column::new("stream_jobs", "jobs", "jobs of each stream", |row: &Self| row.0.jobs as u32),
+            Column::new("streams", "", "streams, each with a seed of its own", |row: &Self| row.1.delay.len() as u32),
+            Column::new("first_half_utilization", "%", "busy processors over all on the first halves, on which it was chosen, mean over streams", mean(|row| percent(&row.1.halves[0]))),
+            Column::new("first_half_gain_on_slurm", "%", "the same minus that of slurm, in percentage points", mean(|row| gain(&row.1.halves[0], &row.1.slurm[0]))),
+            Column::new("second_half_utilization", "%", "busy processors over all on the second halves, which the search never saw, mean over streams", mean(|row| percent(&row.1.halves[1]))),
+            Column::new("second_half_gain_on_slurm", "%", "the same minus that of slurm, in percentage points", mean(second_gain)),
+            Column::new("second_half_gain_on_slurm_half_width", "%", "half of the 95 % interval of that gain, by streams", half(second_gain)),
+            Column::new("second_half_gain_on_dl", "%", "utilization on the second halves minus that of dl, in percentage points", mean(over_delay)),
+            Column::new("second_half_gain_on_dl_half_width", "%", "half of the 95 % interval of that gain, by streams", half(over_delay)),
         ]
     }
 }
@@ -195,7 +201,9 @@ impl Table for Found {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stream::backlog::{Estimates, Mix};
     use replay_core::placement::menu::{Anchors, Menu};
+    use replay_core::stop::Stop;
     use replay_core::topology::Topology;
 
     fn bench() -> Bench {
@@ -211,8 +219,8 @@ mod tests {
     fn what_is_found_is_judged_on_what_was_not_searched() {
         let (bench, stop) = (bench(), Stop::new());
         let (mix, estimates) = (Mix::ALL[1].1, Estimates::Exact);
-        let task = Task { mix, estimates, window: 1, jobs: 700, seeds: vec![4, 5, 6] };
-        let found = search(&bench, &task, &stop).expect("runs").expect("a way");
+        let task = Backlog { mix, estimates, window: 1, jobs: 700 };
+        let found = task.search(&bench, 4, 3, Watch::new(&stop)).expect("a way");
         let all = points(false, None).into_iter().map(|point| point.way);
         let mut ways: Vec<Way> = all.collect();
         for _ in 0..ROUNDS {
@@ -223,18 +231,18 @@ mod tests {
             ways = more;
         }
         let way = ways.into_iter().find(|way| way.to_string() == found.way).expect("its way");
-        for (half, known) in [&found.first, &found.second].into_iter().enumerate() {
-            let of = |&seed: &u64| {
+        for (half, known) in found.halves.iter().enumerate() {
+            let of = |seed: u64| {
                 let jobs = mix.draw(bench.torus(), 700, estimates, seed).expect("sizes");
                 let jobs = [&jobs[..350], &jobs[350..]][half];
-                100.0 * bench.run(jobs, Rule::Way(way), 1, &stop).expect("runs")
+                bench.run(jobs, Rule::Way(way), 1, Watch::new(&stop)).expect("runs")
             };
-            let all: Accumulator = task.seeds.iter().map(of).collect();
-            assert_eq!(all.estimate(CONFIDENCE).mean, known.estimate(CONFIDENCE).mean, "{half}");
+            assert_eq!((4..7).map(of).collect::<Vec<_>>(), *known, "{half}");
         }
         assert!(found.tried > points(false, None).len());
         stop.raise();
-        assert!(matches!(search(&bench, &task, &stop), Err(Stopped)));
+        let stopped = task.search(&bench, 4, 3, Watch::new(&stop));
+        assert!(matches!(stopped, Err(PointError::Run { error: SampleError::Stopped(_), .. })));
     }
 
     #[test]

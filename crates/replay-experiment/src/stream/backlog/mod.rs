@@ -1,4 +1,4 @@
-//! The saturated queue: how much of a torus of boxes a rule of placement keeps busy.
+//! A backlog that never empties: how much of a torus of boxes a rule of placement keeps busy.
 //!
 //! There is always work. A stream of jobs, each a size from a mix and a service time, stands before
 //! the machine; the first W of it wait, and the window is refilled at once. At the beginning and after
@@ -13,17 +13,24 @@
 
 mod mix;
 mod rule;
-pub mod search;
+mod search;
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 
 pub use mix::{Job, Mix};
 pub use rule::{Estimates, Rule};
+pub use search::{Best, Found};
 
+use serde::{Deserialize, Serialize};
+
+use super::{PointError, SampleError};
+use crate::journal::CellId;
+use crate::{Pace, Watch};
 use replay_core::allocator::torus3d::tuned::{Tuner, Tuning};
-use replay_core::metrics::estimate::Accumulator;
+use replay_core::metrics::estimate::{Accumulator, StopRule, replicate};
 use replay_core::placement::decide::{Decider, Pick};
 use replay_core::placement::ties::{Handles, Question, Rivals, Ties};
 use replay_core::placement::{Layout, Torus};
@@ -37,19 +44,83 @@ const UNITS: f64 = 1e6;
 const TUNER_SEED: u64 = 0;
 
 /// Confidence of intervals.
-pub const CONFIDENCE: f64 = 0.95;
+const CONFIDENCE: f64 = 0.95;
 
-/// What one rule is asked.
-#[derive(Clone, Debug)]
-pub struct Setting {
+/// Jobs of which some wait at any time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Backlog {
     /// The sizes.
     pub mix: Mix,
-    /// How places are chosen.
-    pub rule: Rule,
-    /// Jobs that may overtake, and the first.
-    pub window: usize,
     /// What jobs say of their service time.
     pub estimates: Estimates,
+    /// Waiting jobs that may start, the first included.
+    pub window: usize,
+    /// Jobs of a stream.
+    pub jobs: usize,
+}
+
+impl fmt::Display for Backlog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { mix, estimates, window, jobs: _ } = self;
+        write!(f, "{} {} backlog {window}", mix.name(), estimates.name())
+    }
+}
+
+/// A backlog under a rule of placement, which is replicated.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Setting {
+    /// The jobs.
+    pub backlog: Backlog,
+    /// How places are chosen.
+    pub rule: Rule,
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.backlog, self.rule.name())
+    }
+}
+
+/// The share of a torus that is busy in each replication of a setting.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Busy {
+    /// By replication, from 0 to 1.
+    pub shares: Vec<f64>,
+    /// Whether their mean meets the stop rule.
+    pub met: bool,
+}
+
+impl Setting {
+    /// What tells its replications from those of other settings, tori (`boxes`), seeds and stop rules.
+    pub fn id(&self, boxes: &str, seed: u64, rule: &StopRule) -> CellId {
+        let StopRule { relative, confidence, minimum, maximum } = rule;
+        CellId::of(&format!(
+            "replay backlog 1\n{boxes}\n{self}\n{}\n{seed}\n{relative} {confidence} {minimum} {maximum}\n",
+            self.backlog.jobs
+        ))
+    }
+
+    /// Replicates it on the current rayon pool until the mean share meets the rule.
+    ///
+    /// # Errors
+    /// [`PointError`].
+    pub fn estimate(
+        &self,
+        bench: &Bench,
+        seed: u64,
+        rule: &StopRule,
+        watch: Watch<'_>,
+    ) -> Result<Busy, PointError> {
+        let Self { backlog: Backlog { mix, estimates, window, jobs: count }, rule: of } = *self;
+        let run = |replication: u64| -> Result<[f64; 1], SampleError> {
+            watch.stop.check()?;
+            let jobs = mix.draw(bench.torus(), count, estimates, seed.wrapping_add(replication));
+            let share = bench.run(&jobs.unwrap_or_default(), of, window, watch)?;
+            if share.is_finite() { Ok([share]) } else { Err(SampleError::Drained) }
+        };
+        let runs = replicate(rule, &[0], run)?;
+        Ok(Busy { shares: runs.samples.into_iter().flatten().collect(), met: runs.met })
+    }
 }
 
 /// A torus ready for runs.
@@ -83,9 +154,9 @@ impl Bench {
         jobs: &[Job],
         rule: Rule,
         window: usize,
-        stop: &Stop,
+        watch: Watch<'_>,
     ) -> Result<f64, Stopped> {
-        self.decide(jobs, rule, window, stop).map(|(utilization, _)| utilization)
+        self.decide(jobs, rule, window, watch).map(|(utilization, _)| utilization)
     }
 
     /// The same, with the number of decisions: how often the rule was asked for a place, those without
@@ -98,7 +169,7 @@ impl Bench {
         jobs: &[Job],
         rule: Rule,
         window: usize,
-        stop: &Stop,
+        watch: Watch<'_>,
     ) -> Result<(f64, u64), Stopped> {
         let tuner = match rule {
             Rule::Auto => {
@@ -124,10 +195,11 @@ impl Bench {
             no_place: Vec::new(),
             decisions: 0,
             never: Stop::new(),
+            pace: Pace::new(watch, jobs.len()).counted(),
         };
         let (mut now, mut area) = (0.0, 0.0);
         while run.refill() && run.start(now) {
-            stop.check()?;
+            watch.stop.check()?;
             let Some(Reverse(end)) = run.running.pop() else { break };
             let at = f64::from_bits(end.at);
             area += f64::from(run.busy) * (at - now);
@@ -167,6 +239,7 @@ struct Run<'a> {
     decisions: u64,
     /// Stops no decision: between two of them somebody looks.
     never: Stop,
+    pace: Pace<'a>,
 }
 
 impl Run<'_> {
@@ -248,6 +321,7 @@ impl Run<'_> {
         if let Some(place) = place {
             self.bench.ties.start(place, end, true);
         }
+        self.pace.started();
         self.busy += size;
         self.running.push(Reverse(End { at: (now + service).to_bits(), job, place }));
     }
@@ -275,17 +349,32 @@ fn units(time: f64) -> u64 {
     (time * UNITS).round() as u64
 }
 
-/// What a rule comes to over all seeds.
+/// The utilization of a setting over its replications.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// What was asked.
-    pub setting: Setting,
-    /// Jobs of each stream.
-    pub jobs: usize,
-    /// Utilization in percent.
-    pub utilization: Accumulator,
+    setting: Setting,
+    /// In percent.
+    utilization: Accumulator,
     /// Minus that of Slurm's rule on the same jobs, in percentage points.
-    pub gain: Accumulator,
+    gain: Accumulator,
+}
+
+impl Outcome {
+    /// The outcome of a setting beside that of Slurm's rule on the same jobs.
+    pub fn new(setting: Setting, busy: &Busy, slurm: Option<&Busy>) -> Self {
+        let (utilization, base) = (percent(&busy.shares), slurm.map_or(&[][..], |one| &one.shares));
+        Self { setting, utilization, gain: gain(&busy.shares, base) }
+    }
+}
+
+/// Shares in percent.
+fn percent(shares: &[f64]) -> Accumulator {
+    shares.iter().map(|share| 100.0 * share).collect()
+}
+
+/// Shares minus those of the same replications of another, in percentage points.
+fn gain(shares: &[f64], base: &[f64]) -> Accumulator {
+    shares.iter().zip(base).map(|(share, base)| 100.0 * (share - base)).collect()
 }
 
 impl Table for Outcome {
@@ -298,11 +387,11 @@ impl Table for Outcome {
         let (utilization, gain) = (of(|row| &row.utilization), of(|row| &row.gain));
         let finite = |value: f64| Some(value).filter(|value| value.is_finite());
         vec![
-            Column::text("mix", "sizes of the jobs", |row: &Self| Some(row.setting.mix.name())),
-            Column::text("estimates", "what jobs say of their service time", |row: &Self| Some(row.setting.estimates.name())),
-            Column::new("window", "jobs", "waiting jobs that may start, the first included", |row: &Self| row.setting.window as u32),
+            Column::text("mix", "sizes of the jobs", |row: &Self| Some(row.setting.backlog.mix.name())),
+            Column::text("estimates", "what jobs say of their service time", |row: &Self| Some(row.setting.backlog.estimates.name())),
+            Column::new("window", "jobs", "waiting jobs that may start, the first included", |row: &Self| row.setting.backlog.window as u32),
             Column::text("rule", "rule of placement", |row: &Self| Some(row.setting.rule.name())),
-            Column::new("stream_jobs", "jobs", "jobs of each stream", |row: &Self| row.jobs as u32),
+            Column::new("stream_jobs", "jobs", "jobs of each stream", |row: &Self| row.setting.backlog.jobs as u32),
             Column::new("streams", "", "streams, each with a seed of its own", |row: &Self| row.utilization.count() as u32),
             Column::new("saturated_utilization", "%", "busy processors over all, mean over streams of time means", move |row| finite(utilization(row).mean)),
             Column::new("saturated_utilization_half_width", "%", "half of its 95 % interval over streams", move |row| finite(utilization(row).half_width)),

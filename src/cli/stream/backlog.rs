@@ -1,0 +1,295 @@
+//! `replay stream --backlog`: how much of a torus the rules of placement keep busy while jobs always wait.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::{StreamArgs, estimated, warn_if_wide};
+use crate::cli::cells::parse_list;
+use crate::cli::compatible::one_a_point;
+use crate::cli::exit::{Exit, Failure};
+use crate::cli::results::{Results, Tally};
+use crate::cli::session::Session;
+use crate::cli::words::{one, some};
+use replay_core::metrics::estimate::StopRule;
+use replay_core::placement::menu::{Anchors, Menu};
+use replay_core::table::Table;
+use replay_core::topology::Topology;
+use replay_experiment::stream::backlog::{
+    Backlog, Bench, Best, Busy, Estimates, Found, Mix, Outcome, Rule, Setting,
+};
+use replay_output::plot::Plots;
+use replay_output::report::{Sheet, Shown};
+
+const MACHINE: &str = "torus:16x16x16";
+
+/// What takes the place of arrivals, schedulers and allocators.
+#[derive(Clone, Debug, Args)]
+pub struct BacklogArgs {
+    /// Keep N jobs waiting in place of arrivals, and compare rules of placement on a torus; several as a list.
+    ///
+    /// The queue is refilled at once, and any of its N jobs may start: 1 is first come, first served. A run ends when
+    /// the --jobs of a stream are too few to refill it. Slurm's rule always runs: the others are compared with it on
+    /// the same jobs.
+    #[arg(
+        long,
+        value_name = "N",
+        value_delimiter = ',',
+        value_parser = clap::value_parser!(u32).range(1..=10_000),
+        conflicts_with_all = [
+            "load", "arrivals", "sides", "service", "pattern", "preset", "network", "quota", "flits", "mapping", "warm_up",
+            "completions", "by_size", "log", "sched", "alloc", "sort",
+        ],
+        help_heading = "Backlog"
+    )]
+    backlog: Vec<u32>,
+
+    /// Boxes that jobs may have: pow2, all, tpu-v4, list:AxBxC+...
+    #[arg(
+        long,
+        value_name = "MENU",
+        default_value = "tpu-v4",
+        requires = "backlog",
+        help_heading = "Backlog"
+    )]
+    menu: Menu,
+
+    /// Positions of a box: aligned, half, all.
+    #[arg(
+        long,
+        value_name = "WORD",
+        default_value = "aligned",
+        requires = "backlog",
+        help_heading = "Backlog"
+    )]
+    anchors: String,
+
+    /// Sizes of jobs: tpu-v4; uniform, cubes, slabs, small, heavy-tail, each also with -half, where
+    /// every tenth job takes half of the torus. Service times do not depend on sizes but in heavy-tail.
+    #[arg(
+        long,
+        value_name = "MIX",
+        value_delimiter = ',',
+        default_value = "tpu-v4",
+        requires = "backlog",
+        help_heading = "Backlog"
+    )]
+    mix: Vec<String>,
+
+    /// Rules of placement: count (a bound: only the number of free processors matters), first,
+    /// slurm, lf, lf-eq, nf, dl, dl-lf, auto (tunes itself by the jobs so far).
+    #[arg(
+        long,
+        value_name = "RULE",
+        value_delimiter = ',',
+        default_value = "count,first,slurm,lf,dl",
+        requires = "backlog",
+        help_heading = "Backlog"
+    )]
+    rules: Vec<String>,
+
+    /// Search for the weights and the slack that keep the torus busiest, on the first half of each
+    /// stream, and judge them on the second.
+    ///
+    /// As many streams as --replications or --min-replications says.
+    #[arg(long, conflicts_with = "rules", requires = "backlog", help_heading = "Backlog")]
+    search: bool,
+
+    /// What jobs say of their service time: exact, noisy (times 1 + x, x exponential with mean 2),
+    /// shuffled (that of another job of the same size).
+    #[arg(
+        long,
+        value_name = "WORD",
+        value_delimiter = ',',
+        default_value = "exact",
+        requires = "backlog",
+        help_heading = "Backlog"
+    )]
+    estimates: Vec<String>,
+}
+
+impl BacklogArgs {
+    /// Whether a backlog takes the place of arrivals.
+    pub fn is_given(&self) -> bool {
+        !self.backlog.is_empty()
+    }
+}
+
+/// The values, each once.
+fn distinct<T: PartialEq>(named: Vec<T>) -> Vec<T> {
+    let mut distinct = Vec::with_capacity(named.len());
+    for one in named {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    distinct
+}
+
+/// Runs every mix, estimate and window under every rule, or searches for each.
+pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<Exit, Failure> {
+    let backlog = &args.backlog;
+    let anchors = one("--anchors", &backlog.anchors, &Anchors::ALL)?;
+    let mut rules = some("--rules", &backlog.rules, &Rule::ALL)?;
+    if !rules.contains(&Rule::SLURM) {
+        rules.push(Rule::SLURM);
+    }
+    let rules = distinct(rules);
+    let mixes = distinct(some("--mix", &backlog.mix, &Mix::ALL)?);
+    let estimates = distinct(some("--estimates", &backlog.estimates, &Estimates::ALL)?);
+    let windows = distinct(backlog.backlog.clone());
+    let machine = machine(args)?;
+    let Some(grid) = machine.grid() else {
+        return Err(Failure::usage_message(format!("--mesh {machine}: no torus or mesh")));
+    };
+    if backlog.menu == Menu::Trace {
+        let why = "--menu trace goes by the sizes of a trace, and a stream has none: name a menu, or boxes by list:";
+        return Err(Failure::usage_message(why));
+    }
+    let torus = backlog.menu.torus(grid, anchors, true);
+    let bench = Bench::new(torus.map_err(|why| Failure::usage_message(format!("--menu: {why}")))?);
+    if let Some(mix) =
+        mixes.iter().find(|mix| mix.draw(bench.torus(), 1, Estimates::Exact, 0).is_none())
+    {
+        let name = mix.name();
+        return Err(Failure::usage_message(format!("--mix {name}: the menu has not its sizes")));
+    }
+    let mut backlogs = Vec::new();
+    for &mix in &mixes {
+        for &estimates in &estimates {
+            backlogs.extend(windows.iter().map(|&window| Backlog {
+                mix,
+                estimates,
+                window: window as usize,
+                jobs: args.jobs as usize,
+            }));
+        }
+    }
+    let boxes = format!("{machine} {} {}", backlog.menu, backlog.anchors);
+    if backlog.search {
+        let mut tally = Tally::of("searches", backlogs.len());
+        let streams = rule.minimum;
+        let ids = backlogs.iter().map(|one| one.search_id(&boxes, args.seed, streams)).collect();
+        let met = |_: &Best| (streams, true);
+        let found =
+            estimated(args, &mut session, &backlogs, ids, &mut tally, met, |one, watch| {
+                one.search(&bench, args.seed, streams, watch)
+            })?;
+        let rows: Vec<_> =
+            found.into_iter().map(|(place, best)| Found(backlogs[place], best)).collect();
+        return session
+            .publish(&mut Rows { args, rule, machine, rows, shown: of_searches }, &tally);
+    }
+    let settings: Vec<Setting> = backlogs
+        .iter()
+        .flat_map(|&backlog| rules.iter().map(move |&rule| Setting { backlog, rule }))
+        .collect();
+    let mut tally = Tally::of("settings", settings.len());
+    let ids = settings.iter().map(|setting| setting.id(&boxes, args.seed, rule)).collect();
+    let met = |busy: &Busy| (busy.shares.len() as u64, busy.met);
+    let done = estimated(args, &mut session, &settings, ids, &mut tally, met, |setting, watch| {
+        setting.estimate(&bench, args.seed, rule, watch)
+    })?;
+    let outcome = |(place, busy): &(usize, Busy)| {
+        let setting = settings[*place];
+        let slurm = Setting { rule: Rule::SLURM, ..setting };
+        let slurm = done.iter().find(|(other, _)| setting != slurm && settings[*other] == slurm);
+        Outcome::new(setting, busy, slurm.map(|(_, busy)| busy))
+    };
+    let rows: Vec<_> = done.iter().map(outcome).collect();
+    let wide = done.iter().any(|(_, busy)| !busy.met);
+    let exit =
+        session.publish(&mut Rows { args, rule, machine, rows, shown: of_settings }, &tally)?;
+    warn_if_wide(args, &session, wide);
+    Ok(exit)
+}
+
+/// The torus.
+fn machine(args: &StreamArgs) -> Result<Topology, Failure> {
+    let machines: Vec<Topology> = parse_list(&args.mesh, MACHINE)?;
+    one_a_point(&machines)?;
+    match <[Topology; 1]>::try_from(machines) {
+        Ok([machine]) => Ok(machine),
+        Err(_) => Err(Failure::usage_message("--mesh: with --backlog there is one machine")),
+    }
+}
+
+/// A table of settings or of searches.
+struct Rows<'a, Row> {
+    args: &'a StreamArgs,
+    rule: &'a StopRule,
+    machine: Topology,
+    rows: Vec<Row>,
+    /// The columns for people.
+    shown: fn() -> Vec<Shown<'static, Row>>,
+}
+
+impl<Row: Table> Results for Rows<'_, Row> {
+    type Row = Row;
+
+    fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    fn sheets(&self) -> Vec<Sheet> {
+        vec![Sheet::of(&self.rows, (self.shown)())]
+    }
+
+    fn configuration(&self) -> impl Serialize {
+        let StreamArgs { backlog, seed, jobs, .. } = self.args;
+        serde_json::json!({
+            "machine": self.machine.to_string(),
+            "menu": backlog.menu.to_string(),
+            "anchors": backlog.anchors,
+            "mix": backlog.mix,
+            "rules": (!backlog.search).then_some(&backlog.rules),
+            "search": backlog.search,
+            "backlog": backlog.backlog,
+            "estimates": backlog.estimates,
+            "jobs": jobs,
+            "seed": seed,
+            "stop_rule": self.rule,
+        })
+    }
+
+    fn figures(&self, _plots: &Plots) -> anyhow::Result<Vec<PathBuf>> {
+        Ok(Vec::new())
+    }
+}
+
+/// A backlog, for people.
+fn of_backlogs<Row: Table + 'static>() -> Vec<Shown<'static, Row>> {
+    vec![
+        Shown::column("mix", "mix", 0),
+        Shown::column("estimates", "estimates", 0),
+        Shown::column("window", "backlog", 0),
+    ]
+}
+
+fn of_settings() -> Vec<Shown<'static, Outcome>> {
+    let mut shown = of_backlogs();
+    shown.extend([
+        Shown::column("rule", "rule", 0),
+        Shown::column("saturated_utilization", "util %", 2),
+        Shown::column("saturated_utilization_half_width", "+-", 2),
+        Shown::column("gain_on_slurm", "gain on slurm, points", 2),
+        Shown::column("gain_on_slurm_half_width", "+-", 2),
+        Shown::column("streams", "runs", 0),
+    ]);
+    shown
+}
+
+fn of_searches() -> Vec<Shown<'static, Found>> {
+    let mut shown = of_backlogs();
+    shown.extend([
+        Shown::column("way", "found", 0),
+        Shown::column("ways_tried", "tried", 0),
+        Shown::column("first_half_gain_on_slurm", "gain on slurm, first half", 2),
+        Shown::column("second_half_gain_on_slurm", "second half", 2),
+        Shown::column("second_half_gain_on_slurm_half_width", "+-", 2),
+        Shown::column("second_half_gain_on_dl", "gain on dl, second half", 2),
+        Shown::column("second_half_gain_on_dl_half_width", "+-", 2),
+    ]);
+    shown
+}

@@ -227,7 +227,7 @@ impl Decorator for Reduced {
             topology: self.topology.clone(),
             refused_sizes: self.refused_sizes,
             reduction: self.reduction,
-            in_system: self.in_system.clone(),
+            in_system: self.in_system,
             notes: Notes::default(),
         }))
     }

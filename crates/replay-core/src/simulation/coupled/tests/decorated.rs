@@ -134,7 +134,7 @@ impl Observer for Events {
 fn busy(count: i64, largest_power: i64) -> Vec<Job> {
     let one = |i: i64| {
         let run = 1 + i * 37 % 41;
-        let size = 1 << (i * i * 7 + i / 3) % (largest_power + 1);
+        let size = 1 << ((i * i * 7 + i / 3) % (largest_power + 1));
         Job { number: i, ..job(3 * i, run, run + i % 3 * 10, size) }
     };
     (0..count).map(one).collect()

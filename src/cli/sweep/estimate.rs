@@ -1,8 +1,9 @@
 //! A rough estimate of the time that a sweep takes.
 //!
-//! Each [kind](crate::cli::kinds) of cells gets a share of one second on all threads. In it, cells of the kind that a sweep
-//! replays as one run in windows of jobs from the middle of the trace, each several times as long as the one before. The
-//! last two windows give the time of a job start, and the estimate is that times the jobs of the trace.
+//! Each [kind](crate::cli::kinds) of cells gets a share of one second on all threads. In it, a cell of the kind runs in
+//! windows of jobs from the middle of the trace, each several times as long as the one before. The last two windows give
+//! the time of a job start, and the estimate is that times the jobs of the trace. Cells that a sweep replays as one count
+//! as if each ran alone: when their decisions diverge no window shows.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -10,13 +11,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::cli::exit::Failure;
 use crate::cli::kinds::{Kind, Kinds};
 use replay_core::number::fixed;
 use replay_core::stop::Stop;
-use replay_experiment::sweep::{Plan, done_as_one};
-use replay_experiment::{Cell, Trace, Watch, run_cell, run_together};
+use replay_experiment::sweep::Plan;
+use replay_experiment::{Cell, Measure, Trace, Watch, run_cell};
 
 /// The time for all samples, on each thread.
 const BUDGET: Duration = Duration::from_secs(1);
@@ -24,8 +26,6 @@ const BUDGET: Duration = Duration::from_secs(1);
 const FEWEST: usize = 64;
 /// The most by which one window is longer than the one before.
 const GROWTH: usize = 8;
-/// Cells of a kind that are searched for some that are replayed as one.
-const LOOKED_AT: usize = 2048;
 
 /// A kind of cells and its estimate.
 pub struct KindEstimate {
@@ -37,12 +37,12 @@ pub struct KindEstimate {
     pub cells: usize,
     /// Jobs of a cell.
     pub jobs: u64,
-    /// Seconds of one thread for one cell; `None` without a sample.
+    /// CPU seconds of one cell; `None` without a sample.
     pub each: Option<f64>,
 }
 
 impl KindEstimate {
-    /// Seconds of one thread for all its cells.
+    /// CPU seconds of all its cells.
     pub fn all(&self) -> Option<f64> {
         self.each.map(|each| each * self.cells as f64)
     }
@@ -52,9 +52,9 @@ impl KindEstimate {
 pub struct Estimate {
     /// By kind, in the order of the grid.
     pub kinds: Vec<KindEstimate>,
-    /// Seconds of one thread for all cells and the schedules that they share; `None` without a sample.
+    /// CPU seconds of all cells and the schedules that they share; `None` without a sample.
     pub all: Option<f64>,
-    /// Seconds until the last cell is done.
+    /// Seconds until the last cell is done, on an idle machine.
     pub elapsed: f64,
     /// Threads that have something to do.
     pub threads: usize,
@@ -62,7 +62,7 @@ pub struct Estimate {
     pub unsampled: usize,
 }
 
-/// The times of one window, in seconds.
+/// The times of one window, in CPU seconds.
 #[derive(Clone, Copy)]
 struct Window {
     jobs: f64,
@@ -86,7 +86,7 @@ pub fn estimate(
     let by_kind = kinds.cells(plan, cells);
     let mut order: Vec<(&Kind, &Vec<u32>)> = by_kind.iter().filter(|_| timed).collect();
     order.sort_by_key(|(kind, runs)| (std::cmp::Reverse(weight(plan, runs)), **kind));
-    let samples = samples(plan, traces, &order, cells.len())?;
+    let samples = samples(plan, traces, &order)?;
     let mut schedules = HashMap::new();
     let (mut sampled, mut sampled_jobs, mut longest) = (0.0, 0, 0f64);
     let of_kind = |(kind, runs): (&Kind, &Vec<u32>)| {
@@ -130,7 +130,6 @@ fn samples(
     plan: &Plan,
     traces: &[Arc<Trace>],
     order: &[(&Kind, &Vec<u32>)],
-    cells: usize,
 ) -> Result<HashMap<Kind, Vec<Window>>, Failure> {
     let (next, samples) = (AtomicUsize::new(0), Mutex::new(HashMap::new()));
     let until = Instant::now() + BUDGET;
@@ -141,13 +140,8 @@ fn samples(
             let left = until.saturating_duration_since(Instant::now());
             let Some((kind, runs)) = order.get(at).filter(|_| !left.is_zero()) else { break };
             let share = left / (order.len() - at).div_ceil(threads) as u32;
-            let near = runs.len() / 2;
-            let near = &runs[near..runs.len().min(near + LOOKED_AT)];
-            let bundle = done_as_one(plan, traces, near, cells).map_err(Failure::usage)?;
-            let cell = |&run: &u32| plan.cell(traces, run).map(|cell| (run, cell));
-            let bundle: Result<Vec<_>, _> = bundle.unwrap_or(near).iter().map(cell).collect();
-            let bundle = bundle.map_err(Failure::usage)?;
-            let windows = windows(plan, &bundle, Instant::now() + share);
+            let cell = plan.cell(traces, runs[runs.len() / 2]).map_err(Failure::usage)?;
+            let windows = windows(&cell, plan.grid.measure, Instant::now() + share);
             if !windows.is_empty() {
                 let mut samples = samples.lock().unwrap_or_else(PoisonError::into_inner);
                 samples.insert(**kind, windows);
@@ -159,41 +153,37 @@ fn samples(
     Ok(samples.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Runs cells that are replayed as one in ever longer windows.
-fn windows(plan: &Plan, cells: &[(u32, Cell)], until: Instant) -> Vec<Window> {
+/// Runs a cell in ever longer windows.
+fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
     let (stop, mut windows) = (Stop::new().until(until), Vec::new());
-    let (trace, scheduler) = (&cells[0].1.trace, &cells[0].1.scheduler);
+    let (trace, scheduler) = (&cell.trace, &cell.scheduler);
     let all = &trace.workload.jobs;
     let mut size = FEWEST.min(all.len());
     let mut shares_schedule = false;
     loop {
         let first = (all.len() - size) / 2;
         let window = Arc::new(trace.with_jobs(all[first..first + size].to_vec()));
-        let in_window =
-            |(run, cell): &(u32, Cell)| (*run, Cell { trace: window.clone(), ..cell.clone() });
-        let cells: Vec<_> = cells.iter().map(in_window).collect();
-        let begin = Instant::now();
+        let begin = thread_time();
         if shares_schedule && window.schedule(scheduler, &stop).is_err() {
             return windows;
         }
-        let schedule = begin.elapsed().as_secs_f64();
+        let schedule = thread_time() - begin;
         let started = AtomicU64::new(0);
         let jobs_done = |jobs| _ = started.fetch_add(jobs, Ordering::Relaxed);
         let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&stop) };
-        let measure = plan.grid.measure;
-        let outcomes = run_together(&cells, measure, watch)
-            .unwrap_or_else(|| vec![run_cell(cells[0].0, &cells[0].1, measure, watch)]);
-        let took = begin.elapsed().as_secs_f64() - schedule;
-        let of = outcomes.len() as f64;
+        let in_window = Cell { trace: window.clone(), ..cell.clone() };
+        // What fails costs what it costs.
+        let _ = run_cell(0, &in_window, measure, watch);
+        let took = thread_time() - begin - schedule;
         if stop.is_raised() {
             // Of a strategy that did not get through the first window its job starts count.
             let started = started.into_inner() as f64;
             if windows.is_empty() && started > 0.0 {
-                windows.push(Window { jobs: started / of, schedule, cell: took / of });
+                windows.push(Window { jobs: started, schedule, cell: took });
             }
             return windows;
         }
-        windows.push(Window { jobs: size as f64, schedule, cell: took / of });
+        windows.push(Window { jobs: size as f64, schedule, cell: took });
         shares_schedule = window.scheduled(scheduler).is_some();
         let left = until.saturating_duration_since(Instant::now()).as_secs_f64();
         let affordable = (size as f64 * left / (2.0 * (took + schedule))) as usize;
@@ -203,6 +193,12 @@ fn windows(plan: &Plan, cells: &[(u32, Cell)], until: Instant) -> Vec<Window> {
         }
         size = next;
     }
+}
+
+/// The CPU time of this thread in seconds, which other work on the machine changes little.
+fn thread_time() -> f64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
 /// The time of so many jobs, along the line through the last two windows.

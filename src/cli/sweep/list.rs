@@ -63,7 +63,7 @@ fn in_words(estimate: &Estimate) -> String {
     };
     let threads = counted(estimate.threads as u64, "thread");
     let mut words = format!(
-        "roughly {} on {threads}, {} of one thread, by samples of {} of cells",
+        "roughly {} on {threads}, CPU time {}, by samples of {} of cells",
         duration(estimate.elapsed),
         duration(all),
         counted(estimate.kinds.len() as u64, "kind"),
@@ -86,7 +86,7 @@ fn summary(plan: &Plan, estimate: &Estimate, timed: bool) -> Result<(), Failure>
         ("jobs of each", Align::Right),
     ];
     if timed {
-        header.extend([("time of each", Align::Right), ("of all", Align::Right)]);
+        header.extend([("CPU time of each", Align::Right), ("of all", Align::Right)]);
     }
     let mut sheet = Sheet::new(&header);
     let times = |each: Option<f64>, all: Option<f64>| {

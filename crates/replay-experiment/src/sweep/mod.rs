@@ -22,5 +22,5 @@ pub use super::journal::{CellId, CellIdError};
 pub use configuration::{CellConfiguration, chains_digest, jobs_digest, text_digest};
 pub use pairs::Pairs;
 pub use plan::{Build, Plan, PlanError, PlannedTrace};
-pub use run::{SweepError, done_as_one, pending, run_plan, run_sweep};
+pub use run::{SweepError, pending, run_plan, run_sweep};
 pub use shard::{Shard, ShardError};

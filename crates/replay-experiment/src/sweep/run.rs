@@ -57,7 +57,7 @@ pub fn run_plan<E: From<NameError>>(
     watch: Watch<'_>,
     mut take: impl FnMut(u32, Result<RunResult, CellError>) -> Result<bool, E>,
 ) -> Result<(), E> {
-    let bundles = bundles(plan, traces, runs, runs.len())?;
+    let bundles = bundles(plan, traces, runs)?;
     let measure = |cell: &Cell| {
         let measure = plan.grid.measure;
         // Of shaken copies nobody wants every job.
@@ -96,31 +96,15 @@ pub fn run_plan<E: From<NameError>>(
     })
 }
 
-/// Some of these runs that are done as one where `all` runs are done: the most that are. `None` if
-/// there is no run.
-///
-/// # Errors
-/// As [`Plan::key`].
-pub fn done_as_one<'a>(
-    plan: &Plan,
-    traces: &[Arc<Trace>],
-    runs: &'a [u32],
-    all: usize,
-) -> Result<Option<&'a [u32]>, NameError> {
-    let bundles = bundles(plan, traces, runs, all)?;
-    Ok(bundles.into_iter().map(|bundle| &runs[bundle]).rev().max_by_key(|bundle| bundle.len()))
-}
-
 /// Runs of a plan that are done as one, in order: those that differ in the tie vector alone, of which
-/// every thread gets some where `all` runs are done.
-fn bundles(
+/// every thread gets some.
+pub(super) fn bundles(
     plan: &Plan,
     traces: &[Arc<Trace>],
     runs: &[u32],
-    all: usize,
 ) -> Result<Vec<Range<usize>>, NameError> {
     let alone = !plan.grid.measure.is_of_shared_replays();
-    let share = all.div_ceil(rayon::current_num_threads().max(1));
+    let share = runs.len().div_ceil(rayon::current_num_threads().max(1));
     let mut bundles: Vec<Range<usize>> = Vec::new();
     let mut latest = None;
     for (place, &run) in runs.iter().enumerate() {

@@ -278,13 +278,18 @@ fn a_folder_in_use_is_refused() {
 
 /// Commands that keep a journal until their results come, with the number of their cells. A cell
 /// takes tens of milliseconds, so that a signal comes amid them.
-const OTHERS: [(&str, usize); 2] = [
+const OTHERS: [(&str, usize); 3] = [
     (
         "stream --mesh 8x8 --arrivals 1..4:1 --jobs 4000 --alloc first-fit,mbs --min-replications 30 \
          --max-replications 30 --no-plots",
         8,
     ),
     ("contend --jobs 400 --scale 0.5 --alloc mbs,first-fit,random --seed 0..2 --no-plots", 9),
+    (
+        "stream --backlog 1,16 --mesh torus:8x8x8 --menu pow2 --mix uniform,cubes --rules first,slurm --jobs 600 \
+         --replications 10 --no-plots",
+        8,
+    ),
 ];
 
 /// Starts a command into `out` and ends it by a signal when so many cells are journalled.

@@ -241,7 +241,6 @@ fn forgetful(topology: &Topology) -> Vec<AllocatorSpec> {
     let variants = [
         "mc1x1[tie=2,13,20,6]",
         "mc1x1[tie=2,13,20,6,slack=0.1]",
-        "mc1x1[tie=2,13,20,6,9]",
         "mc1x1[order=scan]",
         "mc1x1[tie=auto]",
         "mm[tie=2,13,20,6]",

@@ -180,7 +180,6 @@ fn what_is_told_is_what_the_run_did_for_every_strategy() {
     names.extend(
         [
             "mc1x1[tie=2,13,20,6]",
-            "mc1x1[tie=2,13,20,6,3]",
             "mm[tie=1,1,1,1,slack=0.1]",
             "mc1x1[tie=auto]",
             "gen-alg[tie=2,1,1,1]",

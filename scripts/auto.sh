@@ -100,8 +100,8 @@ slack() {
     done < <(traces)
 }
 
-exact > "$out/auto.csv"
-slack > "$out/auto-slack.csv"
+kept "$out/auto.csv" || exact > "$out/auto.csv"
+kept "$out/auto-slack.csv" || slack > "$out/auto-slack.csv"
 if quick; then
     part auto
     exit

@@ -1,32 +1,63 @@
-# The page build: what a fresh build costs. REVISIONS, if set, are the commits that are built [HEAD].
+# The page build: the size of the sources and what it costs to build them. REVISIONS, if set, are the commits that are measured
+# [HEAD]. build.csv keeps the rows of other commits.
 
 build() {
-    local repository=$PWD revision commit program tests
+    local repository=$PWD revision commit kept
     cat << 'TXT'
-# What a fresh build costs
+# Size of the sources, and what a build costs
 
-CPU seconds (user and system) and wall seconds of `cargo build --release` on nothing compiled, crates fetched before, then of
-`cargo test --release --no-run`. Parts of our own crate are optimised together on one core; with 16 parts instead of one it
-builds on all cores, but replays half as fast.
+CPU seconds are user and system time of all processes; crates were fetched before. *Fresh* is `cargo build --release` with nothing
+compiled, *command* and *allocator* the same command after a changed line in a file of a command (`src/cli/list.rs`) and in that
+of an allocator. Lines are those of `src`, `crates` and `tests`, with comments and tests; those of `replay-core` are without
+tests. The first row is the program before it was divided into crates, measured by hand.
 
 TXT
-    echo 'commit,build_cpu_s,build_wall_s,tests_cpu_s,tests_wall_s' > "$out/build.csv"
-    if quick; then return; fi
+    local header=commit,rust_lines,core_lines,allocator_methods,scheduler_methods,fresh_cpu_s,fresh_wall_s,command_cpu_s,allocator_cpu_s,binary_mb
+    if quick; then echo "$header" > "$out/build.csv"; return; fi
+    kept=$(tail -n +2 "$out/build.csv")
+    echo "$header" > "$out/build.csv"
     for revision in ${REVISIONS:-HEAD}; do
-        commit=$(git rev-parse --short "$revision")
+        commit=$(git rev-parse --short=8 "$revision")
+        kept=$(grep -v "^$commit," <<< "$kept" || true)
         git clone --quiet "$repository" "$work/$commit"
-        (
-            cd "$work/$commit"
-            git checkout --quiet "$commit"
-            unset CARGO_TARGET_DIR
-            cargo fetch --quiet
-            TIMEFORMAT='%U %S %R'
-            program=$({ time cargo build --release --quiet > "$work/log" 2>&1; } 2>&1)
-            tests=$({ time cargo test --release --no-run --quiet > "$work/log" 2>&1; } 2>&1)
-            echo "$program $tests" |
-                awk -v c="$commit" '{ printf "%s,%.0f,%.0f,%.0f,%.0f\n", c, $1 + $2, $3, $4 + $5, $6 }'
-        )
+        (cd "$work/$commit" && git checkout --quiet "$commit" && unset CARGO_TARGET_DIR && measured_build "$commit") > "$work/row"
+        kept=$(printf '%s\n%s' "$kept" "$(cat "$work/row")")
         rm -rf "${work:?}/$commit"
-    done >> "$out/build.csv"
-    table "$out/build.csv" commit 'build, CPU s' 'wall s' 'tests, CPU s' 'wall s'
+    done
+    sed '/^$/d' <<< "$kept" >> "$out/build.csv"
+    table "$out/build.csv" commit lines 'of core' 'methods of Allocator' 'of Scheduler' 'fresh, CPU s' 'wall s' 'command, CPU s' \
+        'allocator, CPU s' 'program, MB'
 }
+
+# measured_build COMMIT: a row of build.csv for the checkout in this folder.
+measured_build() {
+    local TIMEFORMAT='%U %S %R' fresh command allocator
+    local core=crates/replay-core/src
+    cargo fetch --quiet
+    fresh=$(built)
+    echo '// A line.' >> src/cli/list.rs
+    command=$(built)
+    echo '// A line.' >> $core/allocator/random.rs
+    allocator=$(built)
+    git checkout --quiet src crates
+    echo "$fresh $command $allocator" | awk -v OFS=, -v commit="$1" \
+        -v lines="$(cat $(git ls-files 'src/*.rs' 'crates/*.rs' 'tests/*.rs') | wc -l)" \
+        -v core="$(untested $(git ls-files "$core/*.rs") | wc -l)" \
+        -v allocator="$(methods Allocator $core/allocator/mod.rs)" -v scheduler="$(methods Scheduler $core/scheduler/mod.rs)" \
+        -v bytes="$(stat -c %s target/release/replay)" '{
+            print commit, lines, core, allocator, scheduler, sprintf("%.0f,%.0f,%.0f,%.0f", $1 + $2, $3, $4 + $5, $7 + $8),
+                sprintf("%.1f", bytes / 1e6) }'
+}
+
+# built: user, system and wall seconds of a build.
+built() { { time cargo build --release --quiet > /dev/null 2>&1; } 2>&1; }
+
+# untested FILE...: the lines of source files without those of tests.
+untested() {
+    printf '%s\n' "$@" | grep -vE '/tests?(/|\.rs$)|/plain\.rs$' | while read -r file; do
+        awk '/^#\[cfg\(test\)\]$/ { held = $0; next } held && /^(pub\(crate\) )?mod .* \{$/ { exit } held { print held; held = "" } { print }' "$file"
+    done
+}
+
+# methods TRAIT FILE: the number of its methods.
+methods() { awk -v trait="^pub trait $1[ :]" '$0 ~ trait { in_it = 1 } in_it && /^    fn / { n++ } in_it && /^}/ { print n; exit }' "$2"; }

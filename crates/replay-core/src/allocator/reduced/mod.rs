@@ -23,7 +23,8 @@
 //! A scheduler names a job and lets the strategy decide, so that every discipline that takes refusals
 //! works, whatever the speed-up. It sees a waiting job with the fewest processors on which it may run
 //! ([`Bounds::min_processors`]): it names the head as soon as so many are free, and queues in order of size
-//! go by them. What EASY promises its head is the size asked for; jobs that overtake it are backfilled
+//! go by them. What EASY promises its head is the size asked for, with `guard=place` a place for
+//! one of the sizes that it may get; jobs that overtake it are backfilled
 //! by their estimate unfolded, so that one that is folded may delay the head. Conservative backfilling
 //! works with none of these strategies: it reserves processors and time when a job arrives, and how
 //! many and how long is decided only when the job starts.

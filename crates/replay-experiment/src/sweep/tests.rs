@@ -165,7 +165,7 @@ fn bundles_give_what_cells_give() {
     };
     let swf = format!("; MaxProcs: 16\n{}", (1..80).map(jobs).collect::<String>());
     let text = "schedulers = ['fcfs', 'easy']\nallocator = ['random', { name = 'mc1x1', tie = ['none', \
-        '1,2,3,4', '1,4,6,8', '2,0,1,3', '3,1,0,0', '2,1,1,1,1'], slack = ['0', '0.1'] }, 'hilbert-best-fit']";
+        '1,2,3,4', '1,4,6,8', '2,0,1,3', '3,1,0,0', '2,1,1,1'], slack = ['0', '0.1'] }, 'hilbert-best-fit']";
     let stop = Stop::new();
     let told = |run: &RunResult| format!("{:?}", RunResult { seconds: 0.0, ..run.clone() });
     for (placements, threads) in [(false, 1), (false, 3), (true, 1), (true, 3)] {

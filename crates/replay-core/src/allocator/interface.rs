@@ -13,7 +13,7 @@ use crate::workload::Job;
 pub struct RunSetup<'a> {
     /// All jobs to come; empty if they are not known.
     pub jobs: &'a [Job],
-    /// Where the strategy explains its decisions. Strategies of which only the outcome can be told ignore it.
+    /// Where the strategy explains its decisions. Strategies that explain nothing ignore it.
     pub notes: Notes,
     /// Breaks off decisions, with [`Refusal::Stopped`](super::Refusal::Stopped); the allocator is then of no
     /// further use. Strategies ignore it unless a single decision can take more than some tenths of a second.

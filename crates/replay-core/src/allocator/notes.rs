@@ -1,8 +1,8 @@
-//! What a strategy tells of a decision while it makes it.
+//! Explanations that a strategy writes while it decides.
 //!
-//! A strategy holds [`Notes`] and writes down what it looks at. Nobody listens in a run: then a note costs
+//! A strategy holds [`Notes`] and writes down what it looks at. In a run notes are not read: then one costs
 //! a look at one pointer for each decision, and no word of it is made. [`RunSetup::notes`](super::RunSetup::notes)
-//! gives it notes that somebody can listen to.
+//! gives it notes that are read.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

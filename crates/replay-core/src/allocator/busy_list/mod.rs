@@ -144,15 +144,10 @@ impl Allocator for BusyListAllocator {
 
     fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
         match event {
-            MachineEvent::Released(nodes) => {
+            MachineEvent::Released(nodes) | MachineEvent::NodesUp(nodes) => {
                 self.placer.release(nodes);
             }
-            MachineEvent::NodesDown(nodes) => {
-                self.placer.enter_each(nodes);
-            }
-            MachineEvent::NodesUp(nodes) => {
-                self.placer.release(nodes);
-            }
+            MachineEvent::NodesDown(nodes) => self.placer.enter_each(nodes),
             _ => {}
         }
     }

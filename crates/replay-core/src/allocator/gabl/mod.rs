@@ -180,15 +180,10 @@ impl Allocator for Gabl {
 
     fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
         match event {
-            MachineEvent::Released(nodes) => {
+            MachineEvent::Released(nodes) | MachineEvent::NodesUp(nodes) => {
                 self.placer.release(nodes);
             }
-            MachineEvent::NodesDown(nodes) => {
-                self.placer.enter_each(nodes);
-            }
-            MachineEvent::NodesUp(nodes) => {
-                self.placer.release(nodes);
-            }
+            MachineEvent::NodesDown(nodes) => self.placer.enter_each(nodes),
             _ => {}
         }
     }

@@ -91,7 +91,7 @@ pub struct Busy {
 }
 
 impl Setting {
-    /// What tells its replications from those of other settings, tori (`boxes`), seeds and stop rules.
+    /// Identifies its replications among those of other settings, tori (`boxes`), seeds and stop rules.
     pub fn id(&self, boxes: &str, seed: u64, rule: &StopRule) -> CellId {
         let StopRule { relative, confidence, minimum, maximum } = rule;
         CellId::of(&format!(

@@ -51,7 +51,7 @@ pub struct Found(pub Backlog, pub Best);
 type Halves = Vec<[Vec<Job>; 2]>;
 
 impl Backlog {
-    /// What tells a search from those of other backlogs, tori (`boxes`), seeds and numbers of streams.
+    /// Identifies a search among those of other backlogs, tori (`boxes`), seeds and numbers of streams.
     pub fn search_id(&self, boxes: &str, seed: u64, streams: u64) -> CellId {
         let jobs = self.jobs;
         CellId::of(&format!(

@@ -8,7 +8,7 @@ contention_shaken() {
 
 One window of one log is one course of events: two strategies may differ on it by luck. Here each runs on $copies copies of the
 window as well, whose submit and run times are changed by -1, 0 or +1 s each, and is compared with MC1x1 without a tie vector
-on the same copies. \`~\` stands before a difference that is not told from 0 with 95 % confidence, corrected by Holm's method for the
+on the same copies. \`~\` stands before a difference that is not significant at 95 %, corrected by Holm's method for the
 runs compared. Medians and trimmed means are over the jobs that send, as on the page on [contention](contention.md); the first
 2,000 jobs of each log, EASY. The vector 2,13,20,6 is the best of Johnson et al. for KTH-SP2, so in-sample there.
 TXT
@@ -53,10 +53,10 @@ Mean differences of MC1x1 with 2,13,20,6 to MC1x1 without, over $copies copies, 
 |---|---|---:|---:|---:|---:|
 TXT
     cat "$work/differences"
-    # Sixteen comparisons: by luck alone at most 5 % of equal pairs are told apart.
+    # Sixteen comparisons: by luck alone at most 5 % of equal pairs differ significantly.
     awk -F ' *[|] *' '
         { for (i = 4; i <= 7; i++) { all++; if ($i !~ /^~/ && $i != "") apart++ } }
-        END { printf "\nOf %d differences, %d are told from 0; of as many equal pairs, luck alone gives %.1f at most.\n", all, apart, all / 20 }
+        END { printf "\nOf %d differences, %d are significant; of as many equal pairs, luck alone gives %.1f at most.\n", all, apart, all / 20 }
     ' "$work/differences"
 }
 

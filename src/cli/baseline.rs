@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::exit::{Failure, tell};
-use replay_core::table::{Column, Table, Value};
+use replay_core::table::{Column, Name, Table, Value, name};
 use replay_experiment::compare::{REPLAYED, RunRow};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::sweep::Plan;
@@ -27,28 +27,28 @@ pub struct BaselineArg {
 }
 
 /// What is compared: a column of the table of runs, that of its change, what this says, and its title for people.
-const COMPARED: [(&str, &str, &str, &str); 4] = [
+const COMPARED: [(Name, Name, &str, &str); 4] = [
     (
-        "mean_pairwise_l1",
-        "mean_pairwise_l1_change_percent",
+        name::mean_pairwise_l1,
+        Name::new("mean_pairwise_l1_change_percent"),
         "mean_pairwise_l1 against that of the same run of the baseline; null if it has none",
         "\u{394} L1 %",
     ),
     (
-        "mean_wait",
-        "mean_wait_change_percent",
+        name::mean_wait,
+        Name::new("mean_wait_change_percent"),
         "mean_wait against that of the baseline; null if that is 0",
         "\u{394} wait %",
     ),
     (
-        "mean_turnaround",
-        "mean_turnaround_change_percent",
+        name::mean_turnaround,
+        Name::new("mean_turnaround_change_percent"),
         "mean_turnaround against that of the baseline",
         "\u{394} turnaround %",
     ),
     (
-        "mean_bounded_slowdown",
-        "mean_bounded_slowdown_change_percent",
+        name::mean_bounded_slowdown,
+        Name::new("mean_bounded_slowdown_change_percent"),
         "mean_bounded_slowdown against that of the baseline",
         "\u{394} slowdown %",
     ),
@@ -108,7 +108,7 @@ impl Baseline {
 
     /// Changes as columns for programs.
     pub fn columns(self: &Arc<Self>) -> Vec<Column<RunResult>> {
-        let column = |(measure, (name, change, meaning, _)): (usize, (&str, _, _, _))| {
+        let column = |(measure, (name, change, meaning, _)): (usize, (Name, _, _, _))| {
             let (baseline, of_run) = (Arc::clone(self), value(name));
             let read = move |run: &RunResult| baseline.change(&run.key, measure, of_run(run)?);
             Column::new(change, "%", meaning, read)
@@ -118,15 +118,17 @@ impl Baseline {
 
     /// Changes for people, each with the column that it stands behind.
     pub fn shown(self: &Arc<Self>) -> Vec<RunChange> {
-        let shown = |((name, .., title), column): ((&'static str, _, _, &'static str), _)| {
-            RunChange { of: name, title, column }
+        let shown = |((name, .., title), column): ((Name, _, _, &'static str), _)| RunChange {
+            of: name,
+            title,
+            column,
         };
         COMPARED.into_iter().zip(self.columns()).map(shown).collect()
     }
 }
 
 /// How a number of a run is read.
-fn value(name: &str) -> impl Fn(&RunResult) -> Option<f64> + Send + Sync + 'static {
+fn value(name: Name) -> impl Fn(&RunResult) -> Option<f64> + Send + Sync + 'static {
     let column = RunResult::columns().into_iter().find(|column| column.name == name);
     move |run| match column.as_ref()?.value(run) {
         Value::F64(value) => Some(value),

@@ -359,6 +359,7 @@ mod tests {
     use std::collections::HashMap;
 
     use super::*;
+    use replay_core::table::name;
 
     #[test]
     fn a_name_has_one_meaning_and_one_unit_in_all_tables() {
@@ -386,10 +387,19 @@ mod tests {
     }
 
     #[test]
+    fn every_name_is_that_of_a_column() {
+        let tables = tables();
+        let columns = || tables.iter().flat_map(|table| &table.columns);
+        for name in name::ALL {
+            assert!(columns().any(|column| column.name == *name), "{name}");
+        }
+    }
+
+    #[test]
     fn only_seeds_and_ids_are_unsigned_and_percentages_say_so() {
         for column in tables().into_iter().flat_map(|table| table.columns) {
             let unsigned = column.kind == replay_core::table::Kind::U64;
-            assert_eq!(unsigned, matches!(column.name, "seed" | "id"), "{}", column.name);
+            assert_eq!(unsigned, [name::seed, name::id].contains(&column.name), "{}", column.name);
             if column.name.ends_with("_percent") {
                 assert_eq!(column.unit, "%", "{}", column.name);
             }

@@ -58,7 +58,8 @@ fn units() -> String {
     units.sort_unstable();
     units.dedup();
     let of = |unit: &&str| {
-        let names = columns.iter().filter(|column| column.unit == *unit).map(|column| column.name);
+        let names =
+            columns.iter().filter(|column| column.unit == *unit).map(|column| column.name.text());
         format!("{} in {unit}", names.collect::<Vec<_>>().join(", "))
     };
     units.iter().map(of).collect::<Vec<_>>().join("; ")

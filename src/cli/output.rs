@@ -17,7 +17,7 @@ use super::session::Session;
 use super::words::some;
 use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
-use replay_core::table::{Column, Table, write_csv, write_json_line};
+use replay_core::table::{Column, Name, Table, write_csv, write_json_line};
 use replay_experiment::against::{self, Against, AgainstRow, CAVEAT, NOT_COMPARED};
 use replay_experiment::files::Whole;
 use replay_experiment::shaken::{Estimates, ShakenRow};
@@ -295,14 +295,14 @@ fn chosen(
     names: &[String],
     all: Vec<Column<RunResult>>,
 ) -> Result<Vec<Column<RunResult>>, Failure> {
-    let known: Vec<_> = all.iter().map(|column| (column.name, column.name)).collect();
+    let known: Vec<_> = all.iter().map(|column| (column.name.text(), column.name)).collect();
     let names = some("--columns", names, &known)?;
     Ok(if names.is_empty() { all } else { select(&names, all) })
 }
 
 /// Columns by their names, each once, in the order of the names.
-fn select(names: &[&str], mut all: Vec<Column<RunResult>>) -> Vec<Column<RunResult>> {
-    let mut take = |name: &&str| {
+fn select(names: &[Name], mut all: Vec<Column<RunResult>>) -> Vec<Column<RunResult>> {
+    let mut take = |name: &Name| {
         let place = all.iter().position(|column| column.name == *name)?;
         Some(all.swap_remove(place))
     };

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::exit::Failure;
 use super::words::one;
-use replay_core::table::{Column, Table, Value, write_csv, write_json_line};
+use replay_core::table::{Column, Name, Table, Value, write_csv, write_json_line};
 use replay_output::report::{Fitted, Sheet};
 
 /// Characters in a line of the terminal; `None` if standard output is none, or does not say.
@@ -90,7 +90,7 @@ impl SortArg {
             Some(name) => (name, true),
             None => (text, false),
         };
-        let known: Vec<_> = columns.iter().map(|column| column.name).zip(0usize..).collect();
+        let known: Vec<_> = columns.iter().map(|column| column.name.text()).zip(0usize..).collect();
         let place = one("--sort", name, &known)?;
         Ok(Some(Sorting { column: columns.swap_remove(place), falls }))
     }
@@ -98,13 +98,13 @@ impl SortArg {
 
 impl<Row: Table> Sorting<Row> {
     /// The column by which rows are ordered.
-    pub fn column(&self) -> &'static str {
+    pub fn column(&self) -> Name {
         self.column.name
     }
 
     /// Whether the row [stands apart](Table::stands_apart) in this order.
     pub fn puts_apart(&self, row: &Row) -> bool {
-        row.stands_apart(self.column.name)
+        row.stands_apart(&self.column.name)
     }
 
     /// Which of two rows comes first; equal ones stay as they are.
@@ -245,8 +245,8 @@ mod tests {
         const ROW: &'static str = "a row";
         fn columns() -> Vec<Column<Self>> {
             vec![
-                Column::text("name", "a name", |row: &Self| Some(row.0)),
-                Column::new("wait", "s", "a wait", |row: &Self| row.1),
+                Column::text(Name::new("name"), "a name", |row: &Self| Some(row.0)),
+                Column::new(Name::new("wait"), "s", "a wait", |row: &Self| row.1),
             ]
         }
     }

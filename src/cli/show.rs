@@ -3,6 +3,7 @@
 mod candidates;
 mod window;
 
+use replay_core::table::name;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -267,15 +268,15 @@ impl Results for Picture<'_> {
             &taken.holds,
             vec![
                 Shown::text("map", place),
-                Shown::column("job", "job", 0),
-                Shown::column("size", "size", 0),
-                Shown::measure("submit", "submit", 0),
-                Shown::measure("start", "start", 0),
-                Shown::measure("end", "end", 0),
-                Shown::measure("wait", "wait", 0),
-                Shown::measure("pairwise_l1", "pairwise L1", 0),
-                Shown::column("distance", "mean hops", 2),
-                Shown::column("components", "components", 0),
+                Shown::column(name::job, "job", 0),
+                Shown::column(name::size, "size", 0),
+                Shown::measure(name::submit, "submit", 0),
+                Shown::measure(name::start, "start", 0),
+                Shown::measure(name::end, "end", 0),
+                Shown::measure(name::wait, "wait", 0),
+                Shown::measure(name::pairwise_l1, "pairwise L1", 0),
+                Shown::column(name::distance, "mean hops", 2),
+                Shown::column(name::components, "components", 0),
             ],
         )]
     }

@@ -3,6 +3,7 @@
 mod backlog;
 mod figure;
 
+use replay_core::table::name;
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -562,9 +563,9 @@ fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
 /// The table for people; with `shares` loads are shares of the machine, as they are asked for.
 fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
     let mut shown = vec![
-        Shown::column("topology", "machine", 0),
-        Shown::column("sides", "sides", 0),
-        Shown::column("scheduler", "scheduler", 0),
+        Shown::column(name::topology, "machine", 0),
+        Shown::column(name::sides, "sides", 0),
+        Shown::column(name::scheduler, "scheduler", 0),
         Shown::text("allocator", |StreamRow(point, _)| Some(point.allocator.to_string())).rank(1),
         Shown::text(if shares { "load" } else { "arrivals" }, move |StreamRow(point, _)| {
             let value = point.offered_load().filter(|_| shares).unwrap_or(point.arrivals());
@@ -572,7 +573,7 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
         })
         .right()
         .rank(1),
-        Shown::column("replications", "runs", 0),
+        Shown::column(name::replications, "runs", 0),
     ];
     // Where there is no room for all, who is compared and the first measures stay.
     for (metric, title, rank) in [

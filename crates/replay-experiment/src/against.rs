@@ -11,7 +11,7 @@ use replay_core::metrics::run::Needs;
 use replay_core::metrics::{RunMetrics, SizeRow};
 use replay_core::naming::NameError;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Name, Table, name};
 
 /// What is to be said beside such figures.
 pub const CAVEAT: &str = "recorded waits contain holds, limits, priorities, outages and reservations that no \
@@ -73,7 +73,7 @@ pub struct AgainstRow {
     /// Jobs of the trace that they are not over; `None` of one size.
     pub left_out: Option<LeftOut>,
     /// Name of the metric, a column of the runs.
-    pub metric: &'static str,
+    pub metric: Name,
     /// Its unit.
     pub unit: &'static str,
     /// In the run that repeats the log, and in this one.
@@ -142,7 +142,7 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
             false => (own.jobs(), 0),
         };
         // How many jobs there are is no outcome.
-        for column in columns.iter().filter(|column| column.name != "jobs" && jobs > 0) {
+        for column in columns.iter().filter(|column| column.name != name::jobs && jobs > 0) {
             let value = |of: &Side| column.value(of.metrics).number();
             if let (Some(log), Some(own)) = (value(&with), value(&own)) {
                 let left_out = Some(LeftOut { nowhere, ..left_out });
@@ -159,7 +159,7 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
         for column in &means {
             let values = (column.value(log_row).number(), column.value(own_row).number());
             if let (Some(log), Some(value)) = values {
-                let is_of_places = column.name == "mean_pairwise_l1";
+                let is_of_places = column.name == name::mean_pairwise_l1;
                 let jobs = if is_of_places { own.known_of(at) } else { own_row.jobs };
                 let of_size = row(Some(size), column.name, column.unit, [log, value]);
                 rows.push(AgainstRow { jobs, ..of_size });
@@ -182,17 +182,17 @@ impl Table for AgainstRow {
         let mut columns = vec![run_column(|row: &Self| row.run)];
         columns.extend([trace, topology, scheduler, allocator, tie, policy, seed, copy]);
         columns.extend([
-            C::new("log_run", "", "run that repeats the log, against which a row is", |row| row.log_run),
-            C::new("of_size", "processors", "processors that the jobs ask for that a row is about; null for all jobs of the run", |row| row.size),
-            C::new("compared_jobs", "jobs", "jobs that both values are over: all of the trace, or of the size, but those left out", |row| row.jobs),
-            C::new("left_out_no_wait", "jobs", "jobs left out since the log does not tell how long they waited; null for one size", |row| row.left_out.map(|out| out.no_wait)),
-            C::new("left_out_full", "jobs", "jobs left out since too few processors are free when the log starts them; null for one size", |row| row.left_out.map(|out| out.full)),
-            C::new("left_out_nowhere", "jobs", "jobs left out since nothing tells where they ran, of distances alone; null for one size", |row| row.left_out.map(|out| out.nowhere)),
-            C::text("metric", "the metric, a column of the runs", |row| Some(row.metric)),
-            C::text("unit", "its unit, and that of the columns that follow", |row| Some(row.unit)),
-            C::new("log_value", "as the metric", "the metric where the log is repeated", |row| row.values[0]),
-            C::new("run_value", "as the metric", "the metric in the run", |row| row.values[1]),
-            C::new("to_log_percent", "%", "the run's value against the log's: how much larger it is; null where that is 0. Recorded waits contain holds, limits, priorities, outages and reservations that no scheduler here models", |row| row.change()),
+            C::new(name::log_run, "", "run that repeats the log, against which a row is", |row| row.log_run),
+            C::new(name::of_size, "processors", "processors that the jobs ask for that a row is about; null for all jobs of the run", |row| row.size),
+            C::new(name::compared_jobs, "jobs", "jobs that both values are over: all of the trace, or of the size, but those left out", |row| row.jobs),
+            C::new(name::left_out_no_wait, "jobs", "jobs left out since the log does not tell how long they waited; null for one size", |row| row.left_out.map(|out| out.no_wait)),
+            C::new(name::left_out_full, "jobs", "jobs left out since too few processors are free when the log starts them; null for one size", |row| row.left_out.map(|out| out.full)),
+            C::new(name::left_out_nowhere, "jobs", "jobs left out since nothing tells where they ran, of distances alone; null for one size", |row| row.left_out.map(|out| out.nowhere)),
+            C::text(name::metric, "the metric, a column of the runs", |row| Some(row.metric.text())),
+            C::text(name::unit, "its unit, and that of the columns that follow", |row| Some(row.unit)),
+            C::new(name::log_value, "as the metric", "the metric where the log is repeated", |row| row.values[0]),
+            C::new(name::run_value, "as the metric", "the metric in the run", |row| row.values[1]),
+            C::new(name::to_log_percent, "%", "the run's value against the log's: how much larger it is; null where that is 0. Recorded waits contain holds, limits, priorities, outages and reservations that no scheduler here models", |row| row.change()),
         ]);
         columns
     }

@@ -12,7 +12,7 @@ use super::moved::Moved;
 use replay_core::metrics::blocks::{Blocks, LEVEL, holm};
 use replay_core::metrics::comparable;
 use replay_core::metrics::robust::Robust;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Name, Table, name};
 
 /// Most measures of one kind of results.
 pub const MOST_MEASURES: usize = 8;
@@ -26,17 +26,23 @@ pub struct JobTables {
     /// Stem of the table of jobs, which has `run`, `job`, `submit`, `size` and the measures.
     pub jobs: &'static str,
     /// Column of the starts, in seconds of the trace; `None` if the table has none.
-    pub start: Option<&'static str>,
+    pub start: Option<Name>,
     /// Columns that are compared. Smaller is better.
-    pub measures: &'static [&'static str],
+    pub measures: &'static [Name],
 }
 
 /// The tables of replays.
 pub const REPLAYED: JobTables = JobTables {
     runs: "runs",
     jobs: "jobs",
-    start: Some("start"),
-    measures: &["wait", "turnaround", "bounded_slowdown", "pairwise_l1", "distance"],
+    start: Some(name::start),
+    measures: &[
+        name::wait,
+        name::turnaround,
+        name::bounded_slowdown,
+        name::pairwise_l1,
+        name::distance,
+    ],
 };
 
 /// The tables of `contend`. Its starts are in cycles of a run of its own.
@@ -45,14 +51,14 @@ pub const CONTENDED: JobTables = JobTables {
     jobs: "contend_jobs",
     start: None,
     measures: &[
-        "stretch",
-        "placement_factor",
-        "contention_factor",
-        "wait_cycles",
-        "latency",
-        "blocking",
-        "pairwise_l1",
-        "distance",
+        name::stretch,
+        name::placement_factor,
+        name::contention_factor,
+        name::wait_cycles,
+        name::latency,
+        name::blocking,
+        name::pairwise_l1,
+        name::distance,
     ],
 };
 
@@ -67,8 +73,16 @@ pub struct RunRow {
 
 impl RunRow {
     /// What tells runs apart.
-    pub const KEY: [&'static str; 8] =
-        ["trace", "topology", "scheduler", "allocator", "tie", "policy", "seed", "copy"];
+    pub const KEY: [Name; 8] = [
+        name::trace,
+        name::topology,
+        name::scheduler,
+        name::allocator,
+        name::tie,
+        name::policy,
+        name::seed,
+        name::copy,
+    ];
 
     /// The key of a run as these texts.
     pub fn key(key: &RunKey) -> Vec<String> {
@@ -79,7 +93,7 @@ impl RunRow {
     }
 
     /// The names of the columns of [`KEY`](Self::KEY) in which two runs differ.
-    pub fn differing<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'static str> + 'a {
+    pub fn differing<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = Name> + 'a {
         let places = Self::KEY.into_iter().zip(self.key.iter().zip(&other.key));
         places.filter(|(_, (own, other))| own != other).map(|(name, _)| name)
     }
@@ -98,7 +112,8 @@ impl RunRow {
         };
         let told = |text: &String| if text.is_empty() { "none".to_string() } else { text.clone() };
         let said = differ.iter().map(|&place| {
-            let name = if Self::KEY[place] == "topology" { "machine" } else { Self::KEY[place] };
+            let name = Self::KEY[place];
+            let name = if name == name::topology { "machine" } else { name.text() };
             format!("the {name} there is {}, here {}", told(&there[place]), told(&here[place]))
         });
         said.collect::<Vec<_>>().join("; ")
@@ -274,7 +289,7 @@ pub struct Compared {
     /// The run that is compared.
     pub run: String,
     /// One of [`JobTables::measures`].
-    pub measure: &'static str,
+    pub measure: Name,
     /// First and last size of the jobs, in processors.
     pub sizes: [i64; 2],
     /// Pairs.
@@ -309,7 +324,7 @@ impl Compared {
     /// The same of two runs, of which each [`folds`](comparable::folds) jobs or does not: a distance
     /// measure does not compare them if only one does.
     pub fn of_folding(self, folds: [bool; 2]) -> Self {
-        let comparable = folds[0] == folds[1] || !comparable::is_distance(self.measure);
+        let comparable = folds[0] == folds[1] || !comparable::is_distance(&self.measure);
         let p = if comparable { self.p } else { f64::NAN };
         Self { comparable, p, ..self }
     }
@@ -347,28 +362,28 @@ impl Table for Compared {
         type C = Column<Compared>;
         let share = |count: fn(&Compared) -> u64| move |row: &Compared| 100.0 * count(row) as f64 / row.jobs as f64;
         vec![
-            C::text("base", "run that is compared with", |row| Some(&row.base)),
-            C::text("compared_run", "run that is compared", |row| Some(&row.run)),
-            C::text("compared_measure", "column of the table jobs, or of contend_jobs", |row| Some(row.measure)),
-            C::new("smallest_size", "processors", "smallest size of the jobs compared", |row| row.sizes[0]),
-            C::new("largest_size", "processors", "largest size of the jobs compared; null if all are", |row| Some(row.sizes[1]).filter(|&size| size < i64::MAX)),
-            C::new("pairs", "jobs", "jobs that both runs have, of these sizes", |row| row.jobs),
-            C::new("base_mean", "", "mean over them in the base, in the measure's unit", |row| row.means[0]),
-            C::new("compared_mean", "", "mean over them in the run that is compared", |row| row.means[1]),
-            C::new("base_median", "", "median over them in the base", |row| row.medians[0]),
-            C::new("compared_median", "", "median over them in the run that is compared", |row| row.medians[1]),
-            C::new("base_trimmed_mean", "", "mean over them in the base, without 5 % of them at each end, rounded down", |row| row.trimmed_means[0]),
-            C::new("compared_trimmed_mean", "", "mean over them in the run that is compared, without 5 % of them at each end, rounded down", |row| row.trimmed_means[1]),
-            C::new("change_percent", "%", "compared_mean against base_mean; null if that is 0", |row| row.change),
-            C::new("change_low_percent", "%", "lower end of its 95 % interval, by Student's t over blocks of submission time; null with fewer than five", |row| row.interval[0]),
-            C::new("change_high_percent", "%", "upper end of it", |row| row.interval[1]),
-            C::new("lower_percent", "%", "jobs that have less than in the base", share(|row| row.lower)),
-            C::new("higher_percent", "%", "jobs that have more than in the base", share(|row| row.higher)),
-            C::new("change_p", "", "probability of a change at least as large if the runs do not differ, corrected by Holm's method for the comparisons; null with fewer than five blocks, and of distances if only one of the runs folds jobs", |row| row.p),
-            C::new("comparisons", "", "comparisons of the measure for which that is corrected: all pairs of runs, of all sizes or of classes of size", |row| row.comparisons),
-            C::text("change_verdict", "better or worse if change_p is below 0.05, same if no job differs, else ~, as of distances if only one of the runs folds jobs; less is better for every measure", |row| Some(row.verdict())),
-            C::new("time_blocks", "", "blocks of submission time behind the interval", |row| row.blocks),
-            C::new("block_days", "d", "length of a block", |row| row.days),
+            C::text(name::base, "run that is compared with", |row| Some(&row.base)),
+            C::text(name::compared_run, "run that is compared", |row| Some(&row.run)),
+            C::text(name::compared_measure, "column of the table jobs, or of contend_jobs", |row| Some(row.measure.text())),
+            C::new(name::smallest_size, "processors", "smallest size of the jobs compared", |row| row.sizes[0]),
+            C::new(name::largest_size, "processors", "largest size of the jobs compared; null if all are", |row| Some(row.sizes[1]).filter(|&size| size < i64::MAX)),
+            C::new(name::pairs, "jobs", "jobs that both runs have, of these sizes", |row| row.jobs),
+            C::new(name::base_mean, "", "mean over them in the base, in the measure's unit", |row| row.means[0]),
+            C::new(name::compared_mean, "", "mean over them in the run that is compared", |row| row.means[1]),
+            C::new(name::base_median, "", "median over them in the base", |row| row.medians[0]),
+            C::new(name::compared_median, "", "median over them in the run that is compared", |row| row.medians[1]),
+            C::new(name::base_trimmed_mean, "", "mean over them in the base, without 5 % of them at each end, rounded down", |row| row.trimmed_means[0]),
+            C::new(name::compared_trimmed_mean, "", "mean over them in the run that is compared, without 5 % of them at each end, rounded down", |row| row.trimmed_means[1]),
+            C::new(name::change_percent, "%", "compared_mean against base_mean; null if that is 0", |row| row.change),
+            C::new(name::change_low_percent, "%", "lower end of its 95 % interval, by Student's t over blocks of submission time; null with fewer than five", |row| row.interval[0]),
+            C::new(name::change_high_percent, "%", "upper end of it", |row| row.interval[1]),
+            C::new(name::lower_percent, "%", "jobs that have less than in the base", share(|row| row.lower)),
+            C::new(name::higher_percent, "%", "jobs that have more than in the base", share(|row| row.higher)),
+            C::new(name::change_p, "", "probability of a change at least as large if the runs do not differ, corrected by Holm's method for the comparisons; null with fewer than five blocks, and of distances if only one of the runs folds jobs", |row| row.p),
+            C::new(name::comparisons, "", "comparisons of the measure for which that is corrected: all pairs of runs, of all sizes or of classes of size", |row| row.comparisons),
+            C::text(name::change_verdict, "better or worse if change_p is below 0.05, same if no job differs, else ~, as of distances if only one of the runs folds jobs; less is better for every measure", |row| Some(row.verdict())),
+            C::new(name::time_blocks, "", "blocks of submission time behind the interval", |row| row.blocks),
+            C::new(name::block_days, "d", "length of a block", |row| row.days),
         ]
     }
 }
@@ -425,7 +440,7 @@ mod tests {
         let pairs = Pairs::new(&run(10.0), &run(5.0));
         let compared = |measure| pairs.compare(["a", "b"], (&REPLAYED, measure), [1, i64::MAX]);
         for (measure, name) in REPLAYED.measures.iter().enumerate() {
-            let is_distance = ["pairwise_l1", "distance"].contains(name);
+            let is_distance = [name::pairwise_l1, name::distance].contains(name);
             let verdicts = [[true, false], [false, true], [true, true], [false, false]]
                 .map(|folds| compared(measure).of_folding(folds).verdict());
             let expected = if is_distance { "~" } else { "better" };

@@ -3,7 +3,7 @@
 use super::RunResult;
 use replay_core::machine::Machine;
 use replay_core::simulation::Outages;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 use replay_core::topology::{Grid, Topology};
 
 /// The free processors from one instant to the next.
@@ -38,12 +38,12 @@ impl Table for FreeSpace {
     fn columns() -> Vec<Column<Self>> {
         type C = Column<FreeSpace>;
         vec![
-            C::new("at", "s", "instant, in trace time: what follows holds from then to the next row", |it| it.at),
-            C::new("free", "processors", "free points of the machine", |it| it.free),
-            C::new("largest_free_box", "processors", "points of the largest box of free points, not around the edge of a torus; null where there is no grid", |it| it.largest_box),
-            C::new("outside_box", "share", "share of the free points outside that box, from 0 to 1; null if none is free", FreeSpace::outside),
-            C::new("free_regions", "regions", "connected regions of free points", |it| it.regions),
-            C::new("largest_free_region", "processors", "points of the largest of these", |it| it.largest_region),
+            C::new(name::at, "s", "instant, in trace time: what follows holds from then to the next row", |it| it.at),
+            C::new(name::free, "processors", "free points of the machine", |it| it.free),
+            C::new(name::largest_free_box, "processors", "points of the largest box of free points, not around the edge of a torus; null where there is no grid", |it| it.largest_box),
+            C::new(name::outside_box, "share", "share of the free points outside that box, from 0 to 1; null if none is free", FreeSpace::outside),
+            C::new(name::free_regions, "regions", "connected regions of free points", |it| it.regions),
+            C::new(name::largest_free_region, "processors", "points of the largest of these", |it| it.largest_region),
         ]
     }
 }

@@ -1,6 +1,6 @@
 //! Two schedules of the same jobs: who starts earlier, who later.
 
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 
 /// A job in two schedules.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -34,14 +34,14 @@ impl Table for Moved {
     fn columns() -> Vec<Column<Self>> {
         type C = Column<Moved>;
         vec![
-            C::text("base", "run that is compared with", |row| Some(&row.base)),
-            C::text("compared_run", "run that is compared", |row| Some(&row.run)),
-            C::new("job", "", "job number in the trace", |row| row.job),
-            C::new("submit", "s", "submission, in trace time", |row| row.submit),
-            C::new("size", "processors", "processors that a job asks for", |row| row.size),
-            C::new("base_start", "s", "start in the base, in trace time", |row| row.starts[0]),
-            C::new("compared_start", "s", "start in the run that is compared, in trace time", |row| row.starts[1]),
-            C::new("later", "s", "that start less the base's; less than 0 if it is earlier", |row: &Moved| row.later()),
+            C::text(name::base, "run that is compared with", |row| Some(&row.base)),
+            C::text(name::compared_run, "run that is compared", |row| Some(&row.run)),
+            C::new(name::job, "", "job number in the trace", |row| row.job),
+            C::new(name::submit, "s", "submission, in trace time", |row| row.submit),
+            C::new(name::size, "processors", "processors that a job asks for", |row| row.size),
+            C::new(name::base_start, "s", "start in the base, in trace time", |row| row.starts[0]),
+            C::new(name::compared_start, "s", "start in the run that is compared, in trace time", |row| row.starts[1]),
+            C::new(name::later, "s", "that start less the base's; less than 0 if it is earlier", |row: &Moved| row.later()),
         ]
     }
 }

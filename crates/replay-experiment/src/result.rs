@@ -6,7 +6,7 @@ use super::{OverLogJobs, TurnedAway};
 use replay_core::metrics::comparable;
 use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, RunMetrics, Series, SizeRow};
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 
 /// What identifies one cell of a grid, as text that parses back.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -59,14 +59,14 @@ impl RunKey {
         of: impl for<'a> Fn(&'a Row) -> &'a RunKey + Copy + Send + Sync + 'static,
     ) -> [Column<Row>; 8] {
         [
-            Column::text("trace", "trace: its file name without .swf and .gz", move |row| Some(&of(row).trace)),
-            Column::text("topology", "machine, such as 10x10", move |row| Some(&of(row).topology)),
-            Column::text("scheduler", "scheduler", move |row| Some(&of(row).scheduler)),
-            Column::text("allocator", "allocator without its tie vector", move |row| Some(&of(row).allocator)),
-            Column::text("tie", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).tie.as_deref()),
-            Column::text("policy", "cleaning policy of the trace", move |row| Some(&of(row).policy)),
-            Column::unsigned("seed", "seed of everything that is drawn at random", move |row| of(row).seed),
-            Column::new("copy", "", "which shaken copy of the trace, from 1; 0 for the trace itself", move |row| of(row).copy),
+            Column::text(name::trace, "trace: its file name without .swf and .gz", move |row| Some(&of(row).trace)),
+            Column::text(name::topology, "machine, such as 10x10", move |row| Some(&of(row).topology)),
+            Column::text(name::scheduler, "scheduler", move |row| Some(&of(row).scheduler)),
+            Column::text(name::allocator, "allocator without its tie vector", move |row| Some(&of(row).allocator)),
+            Column::text(name::tie, "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).tie.as_deref()),
+            Column::text(name::policy, "cleaning policy of the trace", move |row| Some(&of(row).policy)),
+            Column::unsigned(name::seed, "seed of everything that is drawn at random", move |row| of(row).seed),
+            Column::new(name::copy, "", "which shaken copy of the trace, from 1; 0 for the trace itself", move |row| of(row).copy),
         ]
     }
 }
@@ -135,7 +135,7 @@ pub struct OfRun<'a, Row> {
 
 /// The number of the run, by which tables are joined.
 pub fn run_column<Row>(of: impl Fn(&Row) -> u32 + Copy + Send + Sync + 'static) -> Column<Row> {
-    Column::new("run", "", "number of the run in its grid, from 0; joins the tables", of)
+    Column::new(name::run, "", "number of the run in its grid, from 0; joins the tables", of)
 }
 
 impl RunResult {
@@ -194,8 +194,8 @@ impl RunResult {
     #[rustfmt::skip]
     pub fn timings() -> Vec<Column<Self>> {
         vec![
-            Column::new("seconds", "s", "wall-clock time of the replay; of cells replayed as one, its share", |run: &Self| run.seconds),
-            Column::new("allocator_seconds", "s", "wall-clock time of them in the allocator; null if it was not measured", |run: &Self| run.allocator_seconds),
+            Column::new(name::seconds, "s", "wall-clock time of the replay; of cells replayed as one, its share", |run: &Self| run.seconds),
+            Column::new(name::allocator_seconds, "s", "wall-clock time of them in the allocator; null if it was not measured", |run: &Self| run.allocator_seconds),
         ]
     }
 
@@ -219,10 +219,12 @@ impl Table for RunResult {
             metrics.map(|column| column.of(|run: &Self| Some(&run.metrics))).collect();
         // Of what size a run is stands before what it comes to.
         let jobs = metrics.iter().position(|column| column.name == "jobs");
-        let processors =
-            Column::new("processors", "processors", "processors of the machine", |run: &Self| {
-                run.processors
-            });
+        let processors = Column::new(
+            name::processors,
+            "processors",
+            "processors of the machine",
+            |run: &Self| run.processors,
+        );
         let mut columns = vec![run_column(|run: &Self| run.run), trace];
         columns.extend(jobs.map(|jobs| metrics.remove(jobs)));
         columns.extend([topology, processors, scheduler, allocator, tie, policy, seed, copy]);

@@ -18,7 +18,7 @@ use replay_core::metrics::blocks::{LEVEL, holm};
 use replay_core::metrics::estimate::{Accumulator, Estimate};
 use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::naming::NameError;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Name, Table, name};
 
 /// Of all intervals.
 pub const CONFIDENCE: f64 = 0.95;
@@ -100,7 +100,7 @@ impl<Metrics> Estimates<Metrics> {
         for (at, (sums, value)) in cell.sums.iter_mut().zip(&values).enumerate() {
             let Some(value) = *value else { continue };
             sums.values.push(value);
-            if !both && comparable::is_distance(self.columns[at].name) {
+            if !both && comparable::is_distance(&self.columns[at].name) {
                 continue;
             }
             if let Some(other) = other.and_then(|other| other[at]) {
@@ -147,7 +147,7 @@ impl<Metrics> Estimates<Metrics> {
 
 /// Corrects verdicts by Holm's method: a family is one metric of all cells compared with one cell.
 fn correct(rows: &mut [ShakenRow]) {
-    let mut families: BTreeMap<(&str, u32), Vec<&mut Difference>> = BTreeMap::new();
+    let mut families: BTreeMap<(Name, u32), Vec<&mut Difference>> = BTreeMap::new();
     for row in rows {
         if let Some(difference) = &mut row.difference {
             families.entry((row.metric, difference.with)).or_default().push(difference);
@@ -172,7 +172,7 @@ pub struct ShakenRow {
     /// What ran.
     pub key: RunKey,
     /// Name of the metric, a column of the table of runs.
-    pub metric: &'static str,
+    pub metric: Name,
     /// Its unit.
     pub unit: &'static str,
     /// On the trace itself.
@@ -254,17 +254,17 @@ impl Table for ShakenRow {
         let mut columns = vec![run_column(|row: &Self| row.run)];
         columns.extend([trace, topology, scheduler, allocator, tie, policy, seed]);
         columns.extend([
-            C::text("metric", "the metric, a column of the runs", |row| Some(row.metric)),
-            C::text("unit", "its unit, and that of the columns that follow", |row| Some(row.unit)),
-            C::new("unshaken", "as the metric", "the metric on the trace itself; null if that failed", |row| row.unshaken),
-            C::new("copies", "", "shaken copies that ran", |row| row.mean.count),
-            C::new("mean", "as the metric", "mean over the shaken copies", |row| row.mean.mean),
-            C::new("half_width", "as the metric", "half the width of the 95 % interval of that mean", |row| row.mean.half_width),
-            C::new("deviation", "as the metric", "standard deviation over the shaken copies: how far the figure of a single log can be trusted", |row| row.deviation),
-            C::new("compared_with", "", "run it is compared with: the first strategy of the grid under the same scheduler, or the first scheduler of a grid of one strategy; null if it is that one", |row| row.difference.map(|other| other.with)),
-            C::new("paired_difference", "as the metric", "mean over the shaken copies of its value less that of the run it is compared with on the same copy; null of distances if only one of the two folds jobs", |row| row.difference.map(|other| other.mean.mean)),
-            C::new("paired_half_width", "as the metric", "half the width of the 95 % interval of the paired difference", |row| row.difference.map(|other| other.mean.half_width)),
-            C::text("told_apart", "whether the paired difference is other than 0 with 95 % confidence, corrected by Holm's method for all runs compared with that run: yes, no, or same if both have the same value on every copy", |row| row.difference.map(|other| other.verdict.word())),
+            C::text(name::metric, "the metric, a column of the runs", |row| Some(row.metric.text())),
+            C::text(name::unit, "its unit, and that of the columns that follow", |row| Some(row.unit)),
+            C::new(name::unshaken, "as the metric", "the metric on the trace itself; null if that failed", |row| row.unshaken),
+            C::new(name::copies, "", "shaken copies that ran", |row| row.mean.count),
+            C::new(name::mean, "as the metric", "mean over the shaken copies", |row| row.mean.mean),
+            C::new(name::half_width, "as the metric", "half the width of the 95 % interval of that mean", |row| row.mean.half_width),
+            C::new(name::deviation, "as the metric", "standard deviation over the shaken copies: how far the figure of a single log can be trusted", |row| row.deviation),
+            C::new(name::compared_with, "", "run it is compared with: the first strategy of the grid under the same scheduler, or the first scheduler of a grid of one strategy; null if it is that one", |row| row.difference.map(|other| other.with)),
+            C::new(name::paired_difference, "as the metric", "mean over the shaken copies of its value less that of the run it is compared with on the same copy; null of distances if only one of the two folds jobs", |row| row.difference.map(|other| other.mean.mean)),
+            C::new(name::paired_half_width, "as the metric", "half the width of the 95 % interval of the paired difference", |row| row.difference.map(|other| other.mean.half_width)),
+            C::text(name::told_apart, "whether the paired difference is other than 0 with 95 % confidence, corrected by Holm's method for all runs compared with that run: yes, no, or same if both have the same value on every copy", |row| row.difference.map(|other| other.verdict.word())),
         ]);
         columns
     }

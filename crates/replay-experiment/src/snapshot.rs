@@ -13,7 +13,7 @@ use replay_core::metrics::allocations::{NODES, numbers};
 use replay_core::metrics::{JobMeasures, Locality};
 use replay_core::simulation::{Course, Decision, Observer, Scene, replay_while, simulate_amid};
 use replay_core::stop::Stop;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
 
@@ -61,7 +61,7 @@ impl Table for Hold {
         let of_job =
             JobMeasures::columns().into_iter().map(|c| c.of(|hold: &Self| Some(&hold.job)));
         let mut columns: Vec<_> = of_job.filter(|column| column.name != "tied").collect();
-        columns.push(Column::new("nodes", "", NODES, |hold: &Self| numbers(&hold.nodes)));
+        columns.push(Column::new(name::nodes, "", NODES, |hold: &Self| numbers(&hold.nodes)));
         columns
     }
 }

@@ -31,7 +31,7 @@ use std::io::{BufRead, Write};
 use super::{Network, Notice, Packet, Stalled};
 use replay_core::lines::{LineError, Lines};
 use replay_core::shown::shown;
-use replay_core::table::{Column, Table, write_csv};
+use replay_core::table::{Column, Table, name, write_csv};
 use replay_core::topology::{Grid, NodeId, Topology};
 
 pub use error::{PacketListError, Problem, ReplayError};
@@ -221,13 +221,13 @@ impl Table for PacketResult {
     fn columns() -> Vec<Column<Self>> {
         type C = Column<PacketResult>;
         vec![
-            C::unsigned("id", "the packet's id in the list", |packet| packet.id),
-            C::new("inject", "cycles", "when it was handed to its sender's queue", |packet| packet.inject),
-            C::new("head_at_destination", "cycles", "when its first flit arrived", |packet| packet.head_at_destination),
-            C::new("delivered", "cycles", "when its last flit arrived", |packet| packet.delivered),
-            C::new("latency", "cycles", "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", |packet| packet.latency),
-            C::new("blocked", "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", |packet| packet.blocked),
-            C::new("hops", "links", "links of a packet's path, mean over the row's packets; null without any", |packet| packet.hops),
+            C::unsigned(name::id, "the packet's id in the list", |packet| packet.id),
+            C::new(name::inject, "cycles", "when it was handed to its sender's queue", |packet| packet.inject),
+            C::new(name::head_at_destination, "cycles", "when its first flit arrived", |packet| packet.head_at_destination),
+            C::new(name::delivered, "cycles", "when its last flit arrived", |packet| packet.delivered),
+            C::new(name::latency, "cycles", "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", |packet| packet.latency),
+            C::new(name::blocked, "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", |packet| packet.blocked),
+            C::new(name::hops, "links", "links of a packet's path, mean over the row's packets; null without any", |packet| packet.hops),
         ]
     }
 }

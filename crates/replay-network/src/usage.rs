@@ -1,7 +1,7 @@
 //! Channels as the engine keeps them, and what they have carried.
 
 use super::channel::Channel;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 
 /// No worm.
 pub const NONE: u32 = u32::MAX;
@@ -79,12 +79,12 @@ impl Table for Usage {
 
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::new("channel", "", "the channel", |usage: &Self| usage.channel.to_string()),
-            Column::new("busy_cycles", "cycles", "how long it was reserved", |usage: &Self| {
+            Column::new(name::channel, "", "the channel", |usage: &Self| usage.channel.to_string()),
+            Column::new(name::busy_cycles, "cycles", "how long it was reserved", |usage: &Self| {
                 usage.busy
             }),
             Column::new(
-                "carried_flits",
+                name::carried_flits,
                 "flits",
                 "flits of the packets it was granted to",
                 |u: &Self| u.flits,

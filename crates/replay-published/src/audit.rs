@@ -9,7 +9,7 @@
 use super::{Cause, Check, Class, NotRun, Ours, Suite, Verdict};
 use std::collections::BTreeMap;
 
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 use replay_core::table::{Sheet, Shown};
 
 /// What an audit of a suite comes to.
@@ -167,27 +167,27 @@ impl Audit {
     /// The audits as a table for people.
     pub fn sheet(audits: &[Self]) -> Sheet {
         let shown = [
-            "suite",
-            "rows",
-            "not_judged",
-            "not_run",
-            "absent",
-            "judged",
-            "undecided",
-            "declared",
-            "rows_claims",
-            "rows_implied",
-            "rows_calibrated",
-            "rows_fitted",
-            "rows_out_of_sample",
-            "unswapped",
-            "swaps",
-            "unnoticed",
-            "unnoticed_equal",
-            "unnoticed_bound",
-            "unnoticed_wide",
+            name::suite,
+            name::rows,
+            name::not_judged,
+            name::not_run,
+            name::absent,
+            name::judged,
+            name::undecided,
+            name::declared,
+            name::rows_claims,
+            name::rows_implied,
+            name::rows_calibrated,
+            name::rows_fitted,
+            name::rows_out_of_sample,
+            name::unswapped,
+            name::swaps,
+            name::unnoticed,
+            name::unnoticed_equal,
+            name::unnoticed_bound,
+            name::unnoticed_wide,
         ];
-        let shown = shown.map(|name| Shown::column(name, name, 0)).into();
+        let shown = shown.map(|name| Shown::column(name, name.text(), 0)).into();
         Sheet::of(audits, shown)
     }
 }
@@ -200,26 +200,26 @@ impl Table for Audit {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::text("suite", "suite of published numbers", |audit: &Self| Some(audit.suite)),
-            Column::new("rows", "rows", "printed numbers and claims of the suite", |audit: &Self| audit.rows as u64),
-            Column::new("not_judged", "rows", "of these, rows shown without a verdict", |audit: &Self| audit.not_judged as u64),
-            Column::new("not_run", "rows", "of these, rows that did not run", |audit: &Self| audit.not_run as u64),
-            Column::new("absent", "rows", "rows that are not audited, since their log is not here", |audit: &Self| audit.absent as u64),
-            Column::new("judged", "rows", "rows that are judged", |audit: &Self| audit.found.judged as u64),
-            Column::new("undecided", "rows", "of these, rows whose interval is too wide to tell", |audit: &Self| audit.found.undecided as u64),
-            Column::new("declared", "rows", "of these, rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
-            Column::new("rows_claims", "rows", "of these, claims with a bound of ours", |audit: &Self| audit.classes[0] as u64),
-            Column::new("rows_implied", "rows", "of these, numbers that follow from printed constants that ours is computed from", |audit: &Self| audit.classes[1] as u64),
-            Column::new("rows_calibrated", "rows", "of these, numbers of a network that was calibrated on their table", |audit: &Self| audit.classes[2] as u64),
-            Column::new("rows_fitted", "rows", "of these, numbers on which a rule or a constant was chosen", |audit: &Self| audit.classes[3] as u64),
-            Column::new("rows_out_of_sample", "rows", "of these, printed numbers on which nothing was chosen", |audit: &Self| audit.classes[4] as u64),
-            Column::new("unswapped", "rows", "of these, rows of which no other strategy's number is known", |audit: &Self| audit.found.unswapped as u64),
-            Column::new("swaps", "swaps", "other strategies' numbers put in the place of a judged row's own", |audit: &Self| audit.found.swaps as u64),
-            Column::new("unnoticed", "swaps", "of these, swaps after which the row still comes out as declared", |audit: &Self| audit.found.unnoticed as u64),
-            Column::new("unnoticed_equal", "swaps", "of these, swaps of strategies that are equal by nature: intervals with a value in common, or at most 1 % apart", |audit: &Self| audit.causes[0] as u64),
-            Column::new("unnoticed_bound", "swaps", "of these, other swaps after which a bound still holds", |audit: &Self| audit.causes[1] as u64),
-            Column::new("unnoticed_wide", "swaps", "of these, swaps that a tolerance is too wide to notice", |audit: &Self| audit.causes[2] as u64),
-            Column::new("reasons", "", "why rows have no verdict, each with how many", Self::reasons_shown),
+            Column::text(name::suite, "suite of published numbers", |audit: &Self| Some(audit.suite)),
+            Column::new(name::rows, "rows", "printed numbers and claims of the suite", |audit: &Self| audit.rows as u64),
+            Column::new(name::not_judged, "rows", "of these, rows shown without a verdict", |audit: &Self| audit.not_judged as u64),
+            Column::new(name::not_run, "rows", "of these, rows that did not run", |audit: &Self| audit.not_run as u64),
+            Column::new(name::absent, "rows", "rows that are not audited, since their log is not here", |audit: &Self| audit.absent as u64),
+            Column::new(name::judged, "rows", "rows that are judged", |audit: &Self| audit.found.judged as u64),
+            Column::new(name::undecided, "rows", "of these, rows whose interval is too wide to tell", |audit: &Self| audit.found.undecided as u64),
+            Column::new(name::declared, "rows", "of these, rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
+            Column::new(name::rows_claims, "rows", "of these, claims with a bound of ours", |audit: &Self| audit.classes[0] as u64),
+            Column::new(name::rows_implied, "rows", "of these, numbers that follow from printed constants that ours is computed from", |audit: &Self| audit.classes[1] as u64),
+            Column::new(name::rows_calibrated, "rows", "of these, numbers of a network that was calibrated on their table", |audit: &Self| audit.classes[2] as u64),
+            Column::new(name::rows_fitted, "rows", "of these, numbers on which a rule or a constant was chosen", |audit: &Self| audit.classes[3] as u64),
+            Column::new(name::rows_out_of_sample, "rows", "of these, printed numbers on which nothing was chosen", |audit: &Self| audit.classes[4] as u64),
+            Column::new(name::unswapped, "rows", "of these, rows of which no other strategy's number is known", |audit: &Self| audit.found.unswapped as u64),
+            Column::new(name::swaps, "swaps", "other strategies' numbers put in the place of a judged row's own", |audit: &Self| audit.found.swaps as u64),
+            Column::new(name::unnoticed, "swaps", "of these, swaps after which the row still comes out as declared", |audit: &Self| audit.found.unnoticed as u64),
+            Column::new(name::unnoticed_equal, "swaps", "of these, swaps of strategies that are equal by nature: intervals with a value in common, or at most 1 % apart", |audit: &Self| audit.causes[0] as u64),
+            Column::new(name::unnoticed_bound, "swaps", "of these, other swaps after which a bound still holds", |audit: &Self| audit.causes[1] as u64),
+            Column::new(name::unnoticed_wide, "swaps", "of these, swaps that a tolerance is too wide to notice", |audit: &Self| audit.causes[2] as u64),
+            Column::new(name::reasons, "", "why rows have no verdict, each with how many", Self::reasons_shown),
         ]
     }
 }

@@ -3,7 +3,7 @@ use std::fmt;
 use super::basis::{Bound, Class, Sample};
 use super::tolerance::Tolerance;
 use replay_core::number::fixed;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 use replay_core::table::{Sheet, Shown};
 
 /// What a check comes to.
@@ -381,9 +381,9 @@ impl Check {
     pub fn sheet(checks: &[Check]) -> Sheet {
         let shown = |value: f64, check: &Self| fixed(value, check.decimals_shown());
         let shown = vec![
-            Shown::column("figure", "figure", 0),
-            Shown::column("workload", "workload", 0).rank(1),
-            Shown::column("what", "what", 0).rank(1),
+            Shown::column(name::figure, "figure", 0),
+            Shown::column(name::workload, "workload", 0).rank(1),
+            Shown::column(name::what, "what", 0).rank(1),
             Shown::text("published", |check: &Self| Some(check.published_shown())).right().rank(1),
             Shown::text("ours", move |check: &Self| Some(shown(check.value()?, check)))
                 .right()
@@ -394,10 +394,10 @@ impl Check {
             .right(),
             Shown::text("difference", Self::difference).right().rank(1),
             Shown::text("tolerance", |check: &Self| Some(check.tolerance_shown())).right(),
-            Shown::column("verdict", "verdict", 0).rank(1),
-            Shown::column("bound", "bound", 0),
-            Shown::column("out_of_sample", "out of sample", 0),
-            Shown::column("log", "log that ran", 0),
+            Shown::column(name::verdict, "verdict", 0).rank(1),
+            Shown::column(name::bound, "bound", 0),
+            Shown::column(name::out_of_sample, "out of sample", 0),
+            Shown::column(name::log, "log that ran", 0),
             Shown::text("note", |check: &Self| Some(check.note_shown())),
         ];
         Sheet::of(checks, shown)
@@ -411,24 +411,24 @@ impl Table for Check {
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::text("suite", "suite of published numbers", |check: &Self| Some(check.suite)),
-            Column::text("figure", "figure, table or claim of the paper", |check: &Self| Some(&check.figure)),
-            Column::text("workload", "trace, or what streams, in the paper", |check: &Self| Some(&check.workload)),
-            Column::text("log", "log or replications that ran; null if none did", |check: &Self| check.log.as_deref()),
-            Column::text("what", "what the number is", |check: &Self| Some(&check.what)),
-            Column::text("printed", "the number as printed; of a claim, its bound", |check: &Self| Some(&check.printed)),
-            Column::new("published", "as printed", "the number compared with: as printed, unless it is a known misprint", |check: &Self| check.published),
-            Column::new("ours", "as printed", "our number; null if not run", Self::value),
-            Column::new("margin", "as printed", "half the width of its 95 % interval; 0 if it is exact", |check: &Self| check.margin),
-            Column::new("over_packets", "as printed", "where ours is a mean over jobs, the same as a mean over packets; null elsewhere", |check: &Self| check.over_packets),
-            Column::new("difference", "as printed", "ours less published; null if not run", |check: &Self| check.value().map(|ours| ours - check.published)),
-            Column::new("tolerance", "", "how far they may be apart", |check: &Self| check.tolerance.to_string()),
-            Column::new("bound", "", "ours (the paper says it in words) or printed", |check: &Self| check.bound().to_string()),
-            Column::text("out_of_sample", "yes or no: whether no rule, constant or network was chosen on what the paper states", |check: &Self| Some(check.out_of_sample())),
-            Column::new("verdict", "", "same, within, undecided, differs (a number), contradicts (a claim), or not judged or not run and why", |check: &Self| check.verdict().to_string()),
-            Column::new("known", "as printed", "our number when it was declared that it is beyond the tolerance; null if it is not", |check: &Self| check.known.as_ref().map(|known| known.ours)),
-            Column::text("known_why", "what is thought of the reason; null if there is none", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
-            Column::text("note", "anything else to know", |check: &Self| Some(&check.note)),
+            Column::text(name::suite, "suite of published numbers", |check: &Self| Some(check.suite)),
+            Column::text(name::figure, "figure, table or claim of the paper", |check: &Self| Some(&check.figure)),
+            Column::text(name::workload, "trace, or what streams, in the paper", |check: &Self| Some(&check.workload)),
+            Column::text(name::log, "log or replications that ran; null if none did", |check: &Self| check.log.as_deref()),
+            Column::text(name::what, "what the number is", |check: &Self| Some(&check.what)),
+            Column::text(name::printed, "the number as printed; of a claim, its bound", |check: &Self| Some(&check.printed)),
+            Column::new(name::published, "as printed", "the number compared with: as printed, unless it is a known misprint", |check: &Self| check.published),
+            Column::new(name::ours, "as printed", "our number; null if not run", Self::value),
+            Column::new(name::margin, "as printed", "half the width of its 95 % interval; 0 if it is exact", |check: &Self| check.margin),
+            Column::new(name::over_packets, "as printed", "where ours is a mean over jobs, the same as a mean over packets; null elsewhere", |check: &Self| check.over_packets),
+            Column::new(name::difference, "as printed", "ours less published; null if not run", |check: &Self| check.value().map(|ours| ours - check.published)),
+            Column::new(name::tolerance, "", "how far they may be apart", |check: &Self| check.tolerance.to_string()),
+            Column::new(name::bound, "", "ours (the paper says it in words) or printed", |check: &Self| check.bound().to_string()),
+            Column::text(name::out_of_sample, "yes or no: whether no rule, constant or network was chosen on what the paper states", |check: &Self| Some(check.out_of_sample())),
+            Column::new(name::verdict, "", "same, within, undecided, differs (a number), contradicts (a claim), or not judged or not run and why", |check: &Self| check.verdict().to_string()),
+            Column::new(name::known, "as printed", "our number when it was declared that it is beyond the tolerance; null if it is not", |check: &Self| check.known.as_ref().map(|known| known.ours)),
+            Column::text(name::known_why, "what is thought of the reason; null if there is none", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
+            Column::text(name::note, "anything else to know", |check: &Self| Some(&check.note)),
         ]
     }
 }

@@ -4,6 +4,7 @@ mod projection;
 mod schedule;
 mod table;
 
+use replay_core::table::{Name, name};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -153,7 +154,8 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         args.fail_if_worse.iter().map(|text| limit(text, tables)).collect::<Result<_, _>>()?;
     let (mut compared, mut of_runs) = (Vec::new(), Vec::new());
     let mut limits_of: Vec<(f64, Compared)> = Vec::new();
-    let stretch = measures.iter().copied().find(|&measure| tables.measures[measure] == "stretch");
+    let stretch =
+        measures.iter().copied().find(|&measure| tables.measures[measure] == name::stretch);
     let of_both = paired(&base, &others, args.process.quiet)?;
     if let ([pair], FormatArg::Json | FormatArg::Csv, false) =
         (&of_both[..], args.table.format, args.process.quiet)
@@ -219,9 +221,9 @@ fn decided_by_two_jobs(
     let [base, other] = pairs.values(stretch);
     let stretches = [(&names[0], base), (&names[1], other)]
         .map(|(name, jobs)| Stretches { strategy: name.clone(), jobs });
-    let of = |key: &str| RunRow::KEY.iter().zip(&run.key).find(|(name, _)| **name == key);
-    let seed = of("seed").map_or("", |(_, seed)| seed);
-    let copy = match of("copy") {
+    let of = |key: Name| RunRow::KEY.iter().zip(&run.key).find(|(name, _)| **name == key);
+    let seed = of(name::seed).map_or("", |(_, seed)| seed);
+    let copy = match of(name::copy) {
         Some((_, copy)) if copy != "0" => format!(" copy {copy}"),
         _ => String::new(),
     };
@@ -234,7 +236,7 @@ fn decided_by_two_jobs(
 
 /// Corrects verdicts for the comparisons of one measure: those of all sizes, and those of classes of size.
 fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
-    let mut families: BTreeMap<(&str, bool), Vec<&mut Compared>> = BTreeMap::new();
+    let mut families: BTreeMap<(Name, bool), Vec<&mut Compared>> = BTreeMap::new();
     for one in compared {
         families.entry((one.measure, one.sizes[1] == i64::MAX)).or_default().push(one);
     }
@@ -459,7 +461,7 @@ impl Contents {
                         Ok(measures) => measures,
                         Err(failure) => return Ok(Err(failure)),
                     };
-                    let names: Vec<&str> = measures.iter().map(|measure| measure.name).collect();
+                    let names: Vec<Name> = measures.iter().map(|measure| measure.name).collect();
                     let values = read::values(folder, tables, &names)?;
                     Data::Columns(measures, values)
                 }
@@ -615,7 +617,8 @@ fn bad(error: ReadError) -> Failure {
 }
 
 fn measure(option: &str, name: &str, tables: &JobTables) -> Result<usize, Failure> {
-    let all: Vec<(&'static str, usize)> = tables.measures.iter().copied().zip(0..).collect();
+    let all: Vec<(&'static str, usize)> =
+        tables.measures.iter().map(|name| name.text()).zip(0..).collect();
     one(option, name.trim(), &all)
 }
 

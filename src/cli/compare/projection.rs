@@ -7,7 +7,7 @@ use crate::cli::exit::Failure;
 use crate::cli::words::one;
 use replay_core::metrics::comparable;
 use replay_core::number::fixed;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Name, Table, name};
 use replay_experiment::RunResult;
 use replay_experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
 use replay_experiment::contention::Contended;
@@ -26,8 +26,12 @@ pub struct Axes {
 impl Axes {
     /// Axes by the names that a user gives.
     pub fn of(row: &str, col: &str) -> Result<Self, Failure> {
-        let names: Vec<(&'static str, &'static str)> =
-            RunRow::KEY.into_iter().chain([STRATEGY]).map(|name| (name, name)).collect();
+        let names: Vec<(&'static str, &'static str)> = RunRow::KEY
+            .map(Name::text)
+            .into_iter()
+            .chain([STRATEGY])
+            .map(|name| (name, name))
+            .collect();
         let axes = Self { row: one("--row", row, &names)?, col: one("--col", col, &names)? };
         match axes.row == axes.col {
             true => Err(Failure::usage_message(format!("--row and --col are both {}", axes.row))),
@@ -46,13 +50,13 @@ impl Axes {
         for run in runs {
             let place = self.place(run);
             let other = *first.entry(place.clone()).or_insert(run);
-            let alike = |name: &str| {
-                ["seed", "copy"].contains(&name) || value(run, name) == value(other, name)
+            let alike = |name: Name| {
+                [name::seed, name::copy].contains(&name) || value(run, &name) == value(other, &name)
             };
-            if let Some(name) = RunRow::KEY.into_iter().find(|name| !alike(name)) {
+            if let Some(name) = RunRow::KEY.into_iter().find(|&name| !alike(name)) {
                 let [row, col] = place;
                 let advice = match name {
-                    "tie" => format!("{STRATEGY} is allocator and tie together"),
+                    name::tie => format!("{STRATEGY} is allocator and tie together"),
                     _ => "name one run of a folder by FOLDER:RUN".to_string(),
                 };
                 return Err(Failure::usage_message(format!(
@@ -70,9 +74,9 @@ fn value(run: &RunRow, name: &str) -> String {
         let place = RunRow::KEY.iter().position(|key| *key == name);
         place.and_then(|place| run.key.get(place)).map_or("", String::as_str)
     };
-    match (name, part("tie")) {
-        (STRATEGY, "") => part("allocator").to_string(),
-        (STRATEGY, tie) => format!("{} ({tie})", part("allocator")),
+    match (name, part(&name::tie)) {
+        (STRATEGY, "") => part(&name::allocator).to_string(),
+        (STRATEGY, tie) => format!("{} ({tie})", part(&name::allocator)),
         (name, _) => part(name).to_string(),
     }
 }
@@ -93,7 +97,7 @@ fn distinct(all: impl Iterator<Item = String>) -> Vec<String> {
 pub struct Projected {
     row: String,
     col: String,
-    measure: &'static str,
+    measure: Name,
     runs: usize,
     value: f64,
 }
@@ -105,15 +109,20 @@ impl Table for Projected {
     fn columns() -> Vec<Column<Self>> {
         type C = Column<Projected>;
         vec![
-            C::text("row", "what the runs of the row have in common, by --row", |it| Some(&it.row)),
-            C::text("col", "what those of the column have, by --col", |it| Some(&it.col)),
-            C::text("projected_measure", "column of the table runs, or of contend", |it| {
-                Some(it.measure)
+            C::text(name::row, "what the runs of the row have in common, by --row", |it| {
+                Some(&it.row)
             }),
-            C::new("projected_runs", "runs", "runs of the cell, by seed and shaken copy", |it| {
-                it.runs
+            C::text(name::col, "what those of the column have, by --col", |it| Some(&it.col)),
+            C::text(name::projected_measure, "column of the table runs, or of contend", |it| {
+                Some(it.measure.text())
             }),
-            C::new("projected_mean", "", "mean of the measure over them, in its unit", |it| {
+            C::new(
+                name::projected_runs,
+                "runs",
+                "runs of the cell, by seed and shaken copy",
+                |it| it.runs,
+            ),
+            C::new(name::projected_mean, "", "mean of the measure over them, in its unit", |it| {
                 it.value
             }),
         ]
@@ -123,7 +132,7 @@ impl Table for Projected {
 /// A measure of runs: a column of their table.
 #[derive(Clone, Copy, Debug)]
 pub struct RunMeasure {
-    pub name: &'static str,
+    pub name: Name,
     unit: &'static str,
     rises: bool,
 }
@@ -138,10 +147,15 @@ impl RunMeasure {
     }
 
     /// The measures that are printed unless others are named.
-    fn usual(tables: &JobTables) -> [&'static str; 4] {
+    fn usual(tables: &JobTables) -> [Name; 4] {
         match *tables == REPLAYED {
-            true => ["wait", "turnaround", "bounded_slowdown", "pairwise_l1"],
-            false => ["stretch", "placement_factor", "contention_factor", "turnaround_cycles"],
+            true => [name::wait, name::turnaround, name::bounded_slowdown, name::pairwise_l1],
+            false => [
+                name::mean_stretch,
+                name::mean_placement_factor,
+                name::mean_contention_factor,
+                name::mean_turnaround_cycles,
+            ],
         }
     }
 
@@ -151,7 +165,7 @@ impl RunMeasure {
             true => Self::all::<RunResult>(),
             false => Self::all::<Contended>(),
         };
-        let known: Vec<_> = all.into_iter().map(|measure| (measure.name, measure)).collect();
+        let known: Vec<_> = all.into_iter().map(|measure| (measure.name.text(), measure)).collect();
         let mean = format!("mean_{name}");
         let is_mean = known.iter().any(|(known, _)| *known == mean);
         one("--measure", if is_mean { &mean } else { name }, &known)
@@ -178,7 +192,7 @@ pub fn of_values(
     let folding = &runs.folding;
     let (mut projected, mut sheets) = (Vec::new(), Vec::new());
     for (i, measure) in measures.iter().enumerate() {
-        let by_distance = comparable::is_distance(measure.name);
+        let by_distance = comparable::is_distance(&measure.name);
         let unit = if measure.unit.is_empty() { "" } else { &format!(" {}", measure.unit) };
         let mut header = vec![(format!("{}{unit}", measure.name), Align::Left)];
         header.extend(cols.iter().map(|col| (col.clone(), Align::Right)));
@@ -284,7 +298,7 @@ pub fn of_changes(axes: Axes, compared: &[(RunRow, Compared)]) -> Result<Vec<She
             for col in &cols {
                 let mut here = everybody()
                     .filter(|(run, one)| {
-                        one.measure == measure && axes.place(run) == [row.clone(), col.clone()]
+                        one.measure == *measure && axes.place(run) == [row.clone(), col.clone()]
                     })
                     .map(|(_, one)| one);
                 let first = here.next();

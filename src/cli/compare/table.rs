@@ -2,7 +2,7 @@
 
 use replay_core::metrics::JobMeasures;
 use replay_core::number::{fixed, grouped};
-use replay_core::table::Table;
+use replay_core::table::{Name, Table, name};
 use replay_experiment::compare::{CONTENDED, Compared, JobTables, REPLAYED, RunRow};
 use replay_experiment::contention::ContendedJob;
 use replay_output::report::{Align, Sheet, with_unit};
@@ -29,7 +29,7 @@ const RANKS: [(&str, u8); 14] = [
 const ROBUST: [&str; 4] = ["base median", "median", "base trimmed", "trimmed"];
 
 /// Measures that are ratios near 1.
-const RATIOS: [&str; 3] = ["stretch", "placement_factor", "contention_factor"];
+const RATIOS: [Name; 3] = [name::stretch, name::placement_factor, name::contention_factor];
 
 /// One pair of runs in a line: which runs they are, and in what they differ. `folders` are the runs as the
 /// user names them.
@@ -47,19 +47,19 @@ pub fn pair_in_words(runs: [&RunRow; 2], folders: [&str; 2]) -> String {
 }
 
 /// A part of a run's key as the options call it.
-fn named(key: &'static str) -> &'static str {
+fn named(key: Name) -> &'static str {
     match key {
-        "topology" => "machine",
-        "tie" => "tie vector",
-        key => key,
+        name::topology => "machine",
+        name::tie => "tie vector",
+        key => key.text(),
     }
 }
 
 /// A measure with its unit.
-fn titled(measure: &str, tables: &JobTables) -> String {
+fn titled(measure: Name, tables: &JobTables) -> String {
     match *tables == REPLAYED {
-        true => with_unit(&JobMeasures::columns(), measure, measure),
-        false => with_unit(&ContendedJob::columns(), measure, measure),
+        true => with_unit(&JobMeasures::columns(), measure, &measure),
+        false => with_unit(&ContendedJob::columns(), measure, &measure),
     }
 }
 
@@ -177,10 +177,10 @@ struct Names {
 }
 
 /// A part of a key as it is read; nothing of one that says nothing.
-fn part(key: &str, text: &str) -> Option<String> {
+fn part(key: Name, text: &str) -> Option<String> {
     match (key, text) {
-        (_, "") | ("copy", "0") => None,
-        ("seed" | "copy" | "policy", _) => Some(format!("{key} {text}")),
+        (_, "") | (name::copy, "0") => None,
+        (name::seed | name::copy | name::policy, _) => Some(format!("{key} {text}")),
         _ => Some(text.to_string()),
     }
 }
@@ -191,21 +191,21 @@ impl Names {
         let differ: Vec<bool> = (0..RunRow::KEY.len()).map(differs).collect();
         let names = Self { differ, common: String::new() };
         // Seeds and the like are said where they differ only.
-        let shared = |place: usize, name: &str| !names.differ[place] && place < 5 && name != "copy";
+        let shared = |place: usize| !names.differ[place] && place < 5;
         let common = runs.first().map(|run| names.parts(run, shared)).unwrap_or_default();
         Self { common, ..names }
     }
 
-    fn parts(&self, run: &RunRow, is_said: impl Fn(usize, &str) -> bool) -> String {
+    fn parts(&self, run: &RunRow, is_said: impl Fn(usize) -> bool) -> String {
         let parts = RunRow::KEY.iter().zip(&run.key).enumerate();
-        let said = parts.filter(|(place, (name, _))| is_said(*place, name));
-        let said: Vec<String> = said.filter_map(|(_, (name, text))| part(name, text)).collect();
+        let said = parts.filter(|(place, _)| is_said(*place));
+        let said: Vec<String> = said.filter_map(|(_, (name, text))| part(*name, text)).collect();
         said.join(" ")
     }
 
     /// What tells a run from the others.
     fn short(&self, run: &RunRow) -> String {
-        match self.parts(run, |place, _| self.differ[place]) {
+        match self.parts(run, |place| self.differ[place]) {
             // The one without a tie vector or copy.
             name if name.is_empty() => run.key[3].clone(),
             name => name,
@@ -281,7 +281,7 @@ mod tests {
             .iter()
             .flat_map(|name| {
                 let key = ["KTH-SP2-1996-2", "10x10", "easy", name, "", "johnson", "1", "0"];
-                ["wait", "pairwise_l1"].map(|measure| (run(key), compared(measure)))
+                [name::wait, name::pairwise_l1].map(|measure| (run(key), compared(measure)))
             })
             .collect();
         let bases = [rows[0].0.clone(), rows[2].0.clone()];

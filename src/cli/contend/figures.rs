@@ -1,6 +1,7 @@
 //! Figures of `replay contend`: allocators compared, what stands behind their correlations, and the use of
 //! the links.
 
+use replay_core::table::{Name, name};
 use std::path::PathBuf;
 
 use replay_core::number::grouped;
@@ -113,13 +114,50 @@ fn senders(runs: &[&Contended]) -> String {
     }
 }
 
-/// What strategies are compared by: title, metric, factor, where bars begin.
-const COMPARED: [(&str, &str, f64, f64); 5] = [
-    ("Stretch", "median_stretch", 1.0, 1.0),
-    ("Placement", "median_placement_factor", 1.0, 1.0),
-    ("Contention", "median_contention_factor", 1.0, 1.0),
-    ("Distance (hops)", "mean_distance", 1.0, 0.0),
-    ("Dispersal (%)", "mean_sending_dispersal", 100.0, 0.0),
+/// Metrics beside a median: the ends of its interval, trimmed mean, 95 % percentile.
+struct Beside {
+    interval: [Name; 2],
+    trimmed_mean: Name,
+    p95: Name,
+}
+
+/// What strategies are compared by: title, metric, what stands beside it, factor, where bars begin.
+const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
+    (
+        "Stretch",
+        name::median_stretch,
+        Some(Beside {
+            interval: [name::median_stretch_low, name::median_stretch_high],
+            trimmed_mean: name::trimmed_mean_stretch,
+            p95: name::p95_stretch,
+        }),
+        1.0,
+        1.0,
+    ),
+    (
+        "Placement",
+        name::median_placement_factor,
+        Some(Beside {
+            interval: [name::median_placement_factor_low, name::median_placement_factor_high],
+            trimmed_mean: name::trimmed_mean_placement_factor,
+            p95: name::p95_placement_factor,
+        }),
+        1.0,
+        1.0,
+    ),
+    (
+        "Contention",
+        name::median_contention_factor,
+        Some(Beside {
+            interval: [name::median_contention_factor_low, name::median_contention_factor_high],
+            trimmed_mean: name::trimmed_mean_contention_factor,
+            p95: name::p95_contention_factor,
+        }),
+        1.0,
+        1.0,
+    ),
+    ("Distance (hops)", name::mean_distance, None, 1.0, 0.0),
+    ("Dispersal (%)", name::mean_sending_dispersal, None, 100.0, 0.0),
 ];
 
 /// Medians of stretch and its factors with what stands beside them, and mean distances; over shaken copies, with
@@ -127,7 +165,7 @@ const COMPARED: [(&str, &str, f64, f64); 5] = [
 fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
     let columns = Contention::columns();
     // A metric of a run, and half the width of its interval over copies.
-    let value = |run: &Contended, metric: &str| -> Option<(f64, Option<f64>)> {
+    let value = |run: &Contended, metric: Name| -> Option<(f64, Option<f64>)> {
         match shaken {
             [] => {
                 let column = columns.iter().find(|column| column.name == metric)?;
@@ -139,13 +177,13 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
             }
         }
     };
-    let number = |run: &Contended, metric: &str| value(run, metric).map(|(value, _)| value);
+    let number = |run: &Contended, metric: Name| value(run, metric).map(|(value, _)| value);
     let mut runs = group.to_vec();
     match shaken {
         [] => runs.sort_by(|a, b| ranking::order(&a.means, &b.means)),
         _ => runs.sort_by(|a, b| {
             let key = |run: &Contended| {
-                ["median_stretch", "trimmed_mean_stretch"]
+                [name::median_stretch, name::trimmed_mean_stretch]
                     .map(|metric| number(run, metric).unwrap_or(f64::INFINITY))
             };
             let ([a, first], [b, second]) = (key(a), key(b));
@@ -153,25 +191,25 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
         }),
     }
     let of_run = |run: &&Contended| {
-        let values = COMPARED.map(|(_, metric, by, _)| Some(by * number(run, metric)?));
+        let values = COMPARED.map(|(_, metric, _, by, _)| Some(by * number(run, metric)?));
         (run.key.strategy(), values.to_vec())
     };
-    let interval = |run: &Contended, metric: &str, by: f64| -> Option<[f64; 2]> {
+    let interval = |run: &Contended, metric: Name, beside: Option<Beside>, by: f64| {
         if let (value, Some(half)) = value(run, metric)? {
             return Some([value - half, value + half].map(|end| by * end));
         }
-        let ends = ["low", "high"].map(|end| number(run, &format!("{metric}_{end}")));
+        let ends = beside?.interval.map(|end| number(run, end));
         Some([by * ends[0]?, by * ends[1]?])
     };
-    let intervals =
-        |run: &&Contended| COMPARED.map(|(_, metric, by, _)| interval(run, metric, by)).to_vec();
+    let intervals = |run: &&Contended| {
+        COMPARED.map(|(_, metric, beside, by, _)| interval(run, metric, beside, by)).to_vec()
+    };
     let marks = |run: &&Contended| {
-        let marks = |metric: &str| {
-            let of = metric.strip_prefix("median_")?;
-            let trimmed_mean = number(run, &format!("trimmed_mean_{of}"))?;
-            Some(Marks { trimmed_mean, p95: number(run, &format!("p95_{of}"))? })
+        let marks = |beside: Option<Beside>| {
+            let Beside { trimmed_mean, p95, .. } = beside?;
+            Some(Marks { trimmed_mean: number(run, trimmed_mean)?, p95: number(run, p95)? })
         };
-        COMPARED.map(|(_, metric, ..)| marks(metric)).to_vec()
+        COMPARED.map(|(_, _, beside, ..)| marks(beside)).to_vec()
     };
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let copies = shaken.iter().find(|row| row.run == group[0].run).map(|row| row.mean.count);

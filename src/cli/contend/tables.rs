@@ -1,5 +1,6 @@
 //! Tables of `replay contend`.
 
+use replay_core::table::name;
 use std::path::{Path, PathBuf};
 
 use replay_core::number::fixed;
@@ -43,29 +44,29 @@ const STRETCHES: &str = "stretch, placement and contention: medians over the job
 /// Stretch and its factors for people.
 fn stretches(runs: &[Contended]) -> Sheet {
     let mut shown = keys(runs);
-    shown.push(Shown::column("median_stretch", "stretch", 4));
+    shown.push(Shown::column(name::median_stretch, "stretch", 4));
     let interval = |run: &Contended| {
         let [low, high] = [run.means.median_stretch_low?, run.means.median_stretch_high?];
         Some(format!("{} to {}", fixed(low, 4), fixed(high, 4)))
     };
     shown.push(Shown::text("95 %", interval).right());
     let of_all = [
-        ("p95_stretch", "p95 stretch"),
-        ("trimmed_mean_stretch", "trimmed stretch"),
-        ("mean_stretch", "mean stretch"),
+        (name::p95_stretch, "p95 stretch"),
+        (name::trimmed_mean_stretch, "trimmed stretch"),
+        (name::mean_stretch, "mean stretch"),
     ];
     shown.extend(of_all.map(|(name, title)| Shown::column(name, title, 4)));
-    shown.push(Shown::column("sending_jobs", "sending", 0));
-    shown.push(Shown::column("off_target_jobs", "off target", 0));
+    shown.push(Shown::column(name::sending_jobs, "sending", 0));
+    shown.push(Shown::column(name::off_target_jobs, "off target", 0));
     let of_factors = [
-        ("median_placement_factor", "placement"),
-        ("p95_placement_factor", "p95 placement"),
-        ("trimmed_mean_placement_factor", "trimmed placement"),
-        ("mean_placement_factor", "mean placement"),
-        ("median_contention_factor", "contention"),
-        ("p95_contention_factor", "p95 contention"),
-        ("trimmed_mean_contention_factor", "trimmed contention"),
-        ("mean_contention_factor", "mean contention"),
+        (name::median_placement_factor, "placement"),
+        (name::p95_placement_factor, "p95 placement"),
+        (name::trimmed_mean_placement_factor, "trimmed placement"),
+        (name::mean_placement_factor, "mean placement"),
+        (name::median_contention_factor, "contention"),
+        (name::p95_contention_factor, "p95 contention"),
+        (name::trimmed_mean_contention_factor, "trimmed contention"),
+        (name::mean_contention_factor, "mean contention"),
     ];
     shown.extend(of_factors.map(|(name, title)| Shown::column(name, title, 4)));
     let sheet = Sheet::of(runs.iter().filter(|run| run.is_unshaken()), shown);
@@ -76,16 +77,16 @@ fn stretches(runs: &[Contended]) -> Sheet {
 fn traffic(runs: &[Contended]) -> Sheet {
     let mut shown = keys(runs);
     shown.extend([
-        Shown::measure("mean_latency", "latency", 2),
-        Shown::measure("mean_blocking", "blocking", 2),
-        Shown::measure("latency", "packet latency", 2),
-        Shown::measure("blocking", "packet blocking", 2),
-        Shown::column("mean_hops", "hops", 3),
-        Shown::measure("mean_sending_pairwise_l1", "pairwise L1", 2),
-        Shown::measure("mean_distance", "distance", 3),
-        Shown::column("mean_sending_dispersal", "dispersal", 3),
-        Shown::measure("mean_turnaround_cycles", "turnaround", 0),
-        Shown::percent("utilization", "util %", 2),
+        Shown::measure(name::mean_latency, "latency", 2),
+        Shown::measure(name::mean_blocking, "blocking", 2),
+        Shown::measure(name::latency, "packet latency", 2),
+        Shown::measure(name::blocking, "packet blocking", 2),
+        Shown::column(name::mean_hops, "hops", 3),
+        Shown::measure(name::mean_sending_pairwise_l1, "pairwise L1", 2),
+        Shown::measure(name::mean_distance, "distance", 3),
+        Shown::column(name::mean_sending_dispersal, "dispersal", 3),
+        Shown::measure(name::mean_turnaround_cycles, "turnaround", 0),
+        Shown::percent(name::utilization, "util %", 2),
     ]);
     Sheet::of(runs.iter().filter(|run| run.is_unshaken()), shown)
 }
@@ -93,10 +94,13 @@ fn traffic(runs: &[Contended]) -> Sheet {
 /// The columns that tell runs apart. Machines and seeds are shown if there are several.
 fn keys<'a>(runs: &[Contended]) -> Vec<Shown<'a, Contended>> {
     let (machines, seeds) = varied(runs.iter().map(|run| &run.key));
-    let mut shown = vec![Shown::column("trace", "trace", 0)];
-    shown.extend(machines.then(|| Shown::column("topology", "machine", 0)));
-    shown.extend(["scheduler", "allocator", "tie"].map(|name| Shown::column(name, name, 0)));
-    shown.extend(seeds.then(|| Shown::column("seed", "seed", 0)));
+    let mut shown = vec![Shown::column(name::trace, "trace", 0)];
+    shown.extend(machines.then(|| Shown::column(name::topology, "machine", 0)));
+    shown.extend(
+        [name::scheduler, name::allocator, name::tie]
+            .map(|name| Shown::column(name, name.text(), 0)),
+    );
+    shown.extend(seeds.then(|| Shown::column(name::seed, "seed", 0)));
     shown
 }
 
@@ -120,7 +124,7 @@ fn correlations(all: &[Correlations<'_>]) -> Sheet {
         }
         Some(name)
     };
-    let mut shown = vec![Shown::text("over", over), Shown::column("points", "of", 0)];
+    let mut shown = vec![Shown::text("over", over), Shown::column(name::points, "of", 0)];
     for pair in &PAIRS {
         shown.push(Shown::column(pair.pearson.0, pair.title, 3));
         shown.push(Shown::column(pair.spearman.0, "by rank", 3));

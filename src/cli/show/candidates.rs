@@ -1,5 +1,6 @@
 //! Who competed for one request.
 
+use replay_core::table::name;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -284,22 +285,22 @@ impl Results for Competition<'_> {
         let told = &self.rows()[..self.rows().len().min(LISTED)];
         if told.iter().any(Rival::is_box) {
             let shown = vec![
-                Shown::column("candidate_number", "candidate", 0),
+                Shown::column(name::candidate_number, "candidate", 0),
                 Shown::text("box at", centre),
                 Shown::text("comes to", |one: &Rival| Some(one.worth())),
             ];
             return vec![Sheet::of(told, shown)];
         }
         let shown = vec![
-            Shown::column("candidate_number", "candidate", 0),
+            Shown::column(name::candidate_number, "candidate", 0),
             Shown::text("centre", processor),
-            Shown::column("last_shell", "last shell", 0),
-            Shown::column("score", "score", 0),
-            Shown::column("set", "set", 0),
-            Shown::column("free_weight", "free", 0).optional(),
-            Shown::column("wall_weight", "walls", 0).optional(),
-            Shown::column("busy_weight", "busy", 0).optional(),
-            Shown::column("tie_value", "tie value", 0).optional(),
+            Shown::column(name::last_shell, "last shell", 0),
+            Shown::column(name::score, "score", 0),
+            Shown::column(name::set, "set", 0),
+            Shown::column(name::free_weight, "free", 0).optional(),
+            Shown::column(name::wall_weight, "walls", 0).optional(),
+            Shown::column(name::busy_weight, "busy", 0).optional(),
+            Shown::column(name::tie_value, "tie value", 0).optional(),
         ];
         vec![Sheet::of(told, shown)]
     }

@@ -1,5 +1,6 @@
 //! A window of a run: bars over time, a film, or a trace of events.
 
+use replay_core::table::name;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -311,10 +312,10 @@ impl<'b> Results for Rows<'_, 'b> {
         vec![Sheet::of(
             &self.rows,
             vec![
-                Shown::column("job", "job", 0),
-                Shown::column("start", "start s", 0),
-                Shown::column("end", "end s", 0),
-                Shown::column("nodes", "processors", 0),
+                Shown::column(name::job, "job", 0),
+                Shown::column(name::start, "start s", 0),
+                Shown::column(name::end, "end s", 0),
+                Shown::column(name::nodes, "processors", 0),
             ],
         )]
     }

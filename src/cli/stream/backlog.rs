@@ -14,7 +14,7 @@ use crate::cli::session::Session;
 use crate::cli::words::{one, some};
 use replay_core::metrics::estimate::StopRule;
 use replay_core::placement::menu::{Anchors, Menu};
-use replay_core::table::Table;
+use replay_core::table::{Table, name};
 use replay_core::topology::Topology;
 use replay_experiment::stream::backlog::{
     Backlog, Bench, Best, Busy, Estimates, Found, Mix, Outcome, Rule, Setting,
@@ -261,21 +261,21 @@ impl<Row: Table> Results for Rows<'_, Row> {
 /// A backlog, for people.
 fn of_backlogs<Row: Table + 'static>() -> Vec<Shown<'static, Row>> {
     vec![
-        Shown::column("mix", "mix", 0),
-        Shown::column("estimates", "estimates", 0),
-        Shown::column("window", "backlog", 0),
+        Shown::column(name::mix, "mix", 0),
+        Shown::column(name::estimates, "estimates", 0),
+        Shown::column(name::window, "backlog", 0),
     ]
 }
 
 fn of_settings() -> Vec<Shown<'static, Outcome>> {
     let mut shown = of_backlogs();
     shown.extend([
-        Shown::column("rule", "rule", 0),
-        Shown::column("saturated_utilization", "util %", 2),
-        Shown::column("saturated_utilization_half_width", "+-", 2),
-        Shown::column("gain_on_slurm", "gain on slurm, points", 2),
-        Shown::column("gain_on_slurm_half_width", "+-", 2),
-        Shown::column("streams", "runs", 0),
+        Shown::column(name::rule, "rule", 0),
+        Shown::column(name::saturated_utilization, "util %", 2),
+        Shown::column(name::saturated_utilization_half_width, "+-", 2),
+        Shown::column(name::gain_on_slurm, "gain on slurm, points", 2),
+        Shown::column(name::gain_on_slurm_half_width, "+-", 2),
+        Shown::column(name::streams, "runs", 0),
     ]);
     shown
 }
@@ -283,13 +283,13 @@ fn of_settings() -> Vec<Shown<'static, Outcome>> {
 fn of_searches() -> Vec<Shown<'static, Found>> {
     let mut shown = of_backlogs();
     shown.extend([
-        Shown::column("way", "found", 0),
-        Shown::column("ways_tried", "tried", 0),
-        Shown::column("first_half_gain_on_slurm", "gain on slurm, first half", 2),
-        Shown::column("second_half_gain_on_slurm", "second half", 2),
-        Shown::column("second_half_gain_on_slurm_half_width", "+-", 2),
-        Shown::column("second_half_gain_on_dl", "gain on dl, second half", 2),
-        Shown::column("second_half_gain_on_dl_half_width", "+-", 2),
+        Shown::column(name::way, "found", 0),
+        Shown::column(name::ways_tried, "tried", 0),
+        Shown::column(name::first_half_gain_on_slurm, "gain on slurm, first half", 2),
+        Shown::column(name::second_half_gain_on_slurm, "second half", 2),
+        Shown::column(name::second_half_gain_on_slurm_half_width, "+-", 2),
+        Shown::column(name::second_half_gain_on_dl, "gain on dl, second half", 2),
+        Shown::column(name::second_half_gain_on_dl_half_width, "+-", 2),
     ]);
     shown
 }

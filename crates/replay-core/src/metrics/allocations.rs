@@ -1,6 +1,6 @@
 //! Which processors jobs were given, one allocation by another.
 
-use crate::table::{Column, ranges};
+use crate::table::{Column, Name, name, ranges};
 use crate::topology::{Grid, NodeId, Topology};
 
 /// One allocation: a job has several if it was cut off and started again.
@@ -44,15 +44,15 @@ impl Allocation {
     pub fn columns() -> Vec<Column<Self>> {
         type C = Column<Allocation>;
         let mut columns = vec![
-            C::new("job", "", "job number in the trace", |it| it.job),
-            C::new("start", "s", "start, in trace time", |it| it.start),
-            C::new("end", "s", END, |it| it.end),
-            C::new("nodes", "", NODES, Self::numbers),
+            C::new(name::job, "", "job number in the trace", |it| it.job),
+            C::new(name::start, "s", "start, in trace time", |it| it.start),
+            C::new(name::end, "s", END, |it| it.end),
+            C::new(name::nodes, "", NODES, Self::numbers),
         ];
-        const FILLED: [(&str, &str, &str, &str); 3] = [
-            ("base_x", "x of the corner with the smallest coordinates, if the processors fill a box; on a torus the box goes on from there; null else, and where there is no grid", "side_x", "side of that box along x; null if the processors fill none"),
-            ("base_y", "y of that corner", "side_y", "side of that box along y"),
-            ("base_z", "z of that corner; 0 in two dimensions", "side_z", "side of that box along z; 1 in two dimensions"),
+        const FILLED: [(Name, &str, Name, &str); 3] = [
+            (name::base_x, "x of the corner with the smallest coordinates, if the processors fill a box; on a torus the box goes on from there; null else, and where there is no grid", name::side_x, "side of that box along x; null if the processors fill none"),
+            (name::base_y, "y of that corner", name::side_y, "side of that box along y"),
+            (name::base_z, "z of that corner; 0 in two dimensions", name::side_z, "side of that box along z; 1 in two dimensions"),
         ];
         columns.extend((0..3).map(|axis| C::new(FILLED[axis].0, "", FILLED[axis].1, move |it| it.filled.map(|filled| i64::from(filled.base[axis])))));
         columns.extend((0..3).map(|axis| C::new(FILLED[axis].2, "processors", FILLED[axis].3, move |it| it.filled.map(|filled| i64::from(filled.sides[axis])))));

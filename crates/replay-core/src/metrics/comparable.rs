@@ -9,10 +9,10 @@ use std::sync::LazyLock;
 
 use super::locality::Placement;
 use super::run::{Needs, RunMetrics};
-use crate::table::Column;
+use crate::table::{Column, Name, name};
 
 /// The column by which [`folds`] decides.
-pub const FOLDED: &str = "folded_percent";
+pub const FOLDED: Name = name::folded_percent;
 
 /// Whether jobs of a run ran on fewer processors than they asked for, by its column [`FOLDED`];
 /// `None` or NaN where the strategy folds no job.
@@ -30,11 +30,11 @@ pub fn ranked(folds: &[bool]) -> Vec<bool> {
 /// Whether a column of runs or of jobs is a distance measure: it depends on where the processors of
 /// the jobs are, and so on how many they are.
 pub fn is_distance(column: &str) -> bool {
-    DISTANCES.contains(&column)
+    DISTANCES.iter().any(|name| *name == column)
 }
 
 /// Names of the distance measures, as the groups of measures declare them.
-static DISTANCES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+static DISTANCES: LazyLock<Vec<Name>> = LazyLock::new(|| {
     let of_runs = RunMetrics::groups()
         .into_iter()
         .filter(|(needs, _)| matches!(needs, Needs::Pairwise | Needs::Placements))

@@ -1,6 +1,6 @@
 //! How close together the processors of an allocation are.
 
-use crate::table::Column;
+use crate::table::{Column, name};
 use crate::topology::{Coord, Grid, NodeId, PairDistances, Topology, Toruses};
 
 /// Where the processors of one job are. Where an allocation has more than the job asked for,
@@ -39,15 +39,15 @@ impl Placement {
     ) -> Vec<Column<Row>> {
         type C<Row> = Column<Row>;
         vec![
-            C::new("pairwise_l1", "hops", "sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation", move |row| of(row).map(|of| of.0.pairwise_l1)),
-            C::new("distance", "hops", "mean hop distance over the same pairs; 0 for one processor", move |row| of(row).map(|(place, size)| place.distance(size))),
-            C::new("diameter", "hops", "largest L-infinity distance of two processors of the job, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.diameter)),
-            C::new("dispersal", "share", "share of the smallest enclosing box that is not the job's, from 0 to 1; processors lost to internal fragmentation are the job's", move |row| of(row).map(|of| of.0.dispersal)),
-            C::new("weighted_dispersal", "processors", "dispersal times the job's processors, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.weighted_dispersal)),
-            C::new("components", "components", "connected components of the job's processors, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.components)),
-            C::new("box_x", "processors", "side along x of the smallest box around the job's processors, those lost to internal fragmentation included; on a hypercube the size of the smallest enclosing subcube", move |row| of(row).map(|of| of.0.bounding_box[0])),
-            C::new("box_y", "processors", "side along y; 1 on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[1])),
-            C::new("box_z", "processors", "side along z; 1 in two dimensions and on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[2])),
+            C::new(name::pairwise_l1, "hops", "sum of hop distances over all pairs of the processors asked for, not of those lost to internal fragmentation", move |row| of(row).map(|of| of.0.pairwise_l1)),
+            C::new(name::distance, "hops", "mean hop distance over the same pairs; 0 for one processor", move |row| of(row).map(|(place, size)| place.distance(size))),
+            C::new(name::diameter, "hops", "largest L-infinity distance of two processors of the job, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.diameter)),
+            C::new(name::dispersal, "share", "share of the smallest enclosing box that is not the job's, from 0 to 1; processors lost to internal fragmentation are the job's", move |row| of(row).map(|of| of.0.dispersal)),
+            C::new(name::weighted_dispersal, "processors", "dispersal times the job's processors, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.weighted_dispersal)),
+            C::new(name::components, "components", "connected components of the job's processors, those lost to internal fragmentation included", move |row| of(row).map(|of| of.0.components)),
+            C::new(name::box_x, "processors", "side along x of the smallest box around the job's processors, those lost to internal fragmentation included; on a hypercube the size of the smallest enclosing subcube", move |row| of(row).map(|of| of.0.bounding_box[0])),
+            C::new(name::box_y, "processors", "side along y; 1 on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[1])),
+            C::new(name::box_z, "processors", "side along z; 1 in two dimensions and on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[2])),
         ]
     }
 }

@@ -6,7 +6,7 @@ use super::Placement;
 use super::allocations::END;
 use super::system::{OutageMetrics, SystemMetrics};
 use super::ties::TieStatistics;
-use crate::table::{Column, measures};
+use crate::table::{Column, measures, name};
 use crate::topology::Topology;
 use crate::workload::Job;
 
@@ -75,21 +75,21 @@ impl JobMeasures {
         let mut columns = vec![
             number,
             submit,
-            C::new("arrival", "s", "arrival, from which waits count, in trace time: the submission, but for jobs that follow others (--deps)", |job| job.arrival),
-            C::new("start", "s", "start, in trace time", |job| job.start),
-            C::new("run_time", "s", "time that the job held its processors", |job| job.run),
-            C::new("end", "s", END, |job| job.start + job.run),
+            C::new(name::arrival, "s", "arrival, from which waits count, in trace time: the submission, but for jobs that follow others (--deps)", |job| job.arrival),
+            C::new(name::start, "s", "start, in trace time", |job| job.start),
+            C::new(name::run_time, "s", "time that the job held its processors", |job| job.run),
+            C::new(name::end, "s", END, |job| job.start + job.run),
             estimate,
             user,
             size,
-            C::new("served_size", "processors", "processors of the request that was served: fewer if the job was folded", |job| job.served_size),
-            C::new("wait", "s", "start less arrival", |job| job.wait()),
-            C::new("turnaround", "s", "completion less arrival", |job| job.turnaround()),
-            C::new("bounded_slowdown", "", "turnaround over run time on the processors asked for, run times below 10 s counted as 10 s, at least 1", |job| job.bounded_slowdown()),
+            C::new(name::served_size, "processors", "processors of the request that was served: fewer if the job was folded", |job| job.served_size),
+            C::new(name::wait, "s", "start less arrival", |job| job.wait()),
+            C::new(name::turnaround, "s", "completion less arrival", |job| job.turnaround()),
+            C::new(name::bounded_slowdown, "", "turnaround over run time on the processors asked for, run times below 10 s counted as 10 s, at least 1", |job| job.bounded_slowdown()),
         ];
-        columns.push(C::new("held_size", "processors", "processors that the job held: those lost to internal fragmentation included, and those of its points that it did not ask for", |job| job.held));
+        columns.push(C::new(name::held_size, "processors", "processors that the job held: those lost to internal fragmentation included, and those of its points that it did not ask for", |job| job.held));
         columns.extend(Placement::columns(|job: &Self| Some((job.placement.as_ref()?, job.points))));
-        columns.push(C::new("tied", "sets", "distinct best processor sets of the decision; null if not counted", |job| job.tied));
+        columns.push(C::new(name::tied, "sets", "distinct best processor sets of the decision; null if not counted", |job| job.tied));
         columns
     }
 }
@@ -116,11 +116,11 @@ impl Submitted {
         of: impl Fn(&Row) -> Self + Copy + Send + Sync + 'static,
     ) -> [Column<Row>; 5] {
         [
-            Column::new("job", "", "job number in the trace", move |row| of(row).number),
-            Column::new("submit", "s", "submission, in trace time", move |row| of(row).submit),
-            Column::new("estimate", "s", "the user's estimate of the run time, as the cleaning policy leaves it", move |row| of(row).estimate),
-            Column::new("user", "", "number of the user in the trace (field 12); null if it has none", move |row| of(row).user),
-            Column::new("size", "processors", "processors that a job asks for", move |row| of(row).size),
+            Column::new(name::job, "", "job number in the trace", move |row| of(row).number),
+            Column::new(name::submit, "s", "submission, in trace time", move |row| of(row).submit),
+            Column::new(name::estimate, "s", "the user's estimate of the run time, as the cleaning policy leaves it", move |row| of(row).estimate),
+            Column::new(name::user, "", "number of the user in the trace (field 12); null if it has none", move |row| of(row).user),
+            Column::new(name::size, "processors", "processors that a job asks for", move |row| of(row).size),
         ]
     }
 }

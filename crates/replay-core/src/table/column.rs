@@ -1,5 +1,7 @@
 use std::borrow::Cow;
 
+use super::Name;
+
 /// What a column holds. Every column may hold nulls where its meaning says so.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -30,7 +32,7 @@ pub const SHARE: &str = "share";
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct ColumnInfo {
     /// Name in the files.
-    pub name: &'static str,
+    pub name: Name,
     /// What it holds.
     #[serde(rename = "type")]
     pub kind: Kind,
@@ -78,7 +80,7 @@ pub enum Value<'a> {
 /// A column of a table with rows of type `Row`.
 pub struct Column<Row> {
     /// Name in the files.
-    pub name: &'static str,
+    pub name: Name,
     /// Unit; empty for names, numbers and pure ratios, [`SHARE`] for what is from 0 to 1.
     pub unit: &'static str,
     /// Meaning, and when it is null.
@@ -133,7 +135,7 @@ where
 impl<Row> Column<Row> {
     /// A column of numbers, or of text that is made for it.
     pub fn new<T: Measure>(
-        name: &'static str,
+        name: Name,
         unit: &'static str,
         meaning: &'static str,
         read: impl Fn(&Row) -> T + Send + Sync + 'static,
@@ -143,7 +145,7 @@ impl<Row> Column<Row> {
 
     /// A column of numbers that need all 64 bits, such as seeds.
     pub fn unsigned(
-        name: &'static str,
+        name: Name,
         meaning: &'static str,
         read: impl Fn(&Row) -> u64 + Send + Sync + 'static,
     ) -> Self {
@@ -158,7 +160,7 @@ impl<Row> Column<Row> {
 
     /// A column of text that the row has.
     pub fn text(
-        name: &'static str,
+        name: Name,
         meaning: &'static str,
         read: impl for<'a> Fn(&'a Row) -> Option<&'a str> + Send + Sync + 'static,
     ) -> Self {

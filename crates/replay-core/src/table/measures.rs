@@ -39,7 +39,7 @@ macro_rules! measures {
             /// Each measure as a column.
             pub fn columns() -> Vec<$crate::table::Column<Self>> {
                 vec![$($crate::table::Column::new(
-                    stringify!($field), $unit, $meaning, |measures: &Self| measures.$field,
+                    $crate::table::name::$field, $unit, $meaning, |measures: &Self| measures.$field,
                 )$(.$rising())?,)*]
             }
         }

@@ -12,7 +12,7 @@
 //! `0-3,7` ([`ranges`]).
 //!
 //! ```
-//! use replay_core::table::{Column, Table, csv};
+//! use replay_core::table::{Column, Name, Table, csv};
 //!
 //! struct Queue { name: String, waits: Vec<i64> }
 //!
@@ -22,8 +22,8 @@
 //!
 //!     fn columns() -> Vec<Column<Self>> {
 //!         vec![
-//!             Column::text("queue", "name of the queue", |q: &Queue| Some(q.name.as_str())),
-//!             Column::new("max_wait", "s", "longest wait; null if nobody waits", |q: &Queue| {
+//!             Column::text(Name::new("queue"), "name of the queue", |q: &Queue| Some(q.name.as_str())),
+//!             Column::new(Name::new("max_wait"), "s", "longest wait; null if nobody waits", |q: &Queue| {
 //!                 q.waits.iter().copied().max()
 //!             }),
 //!         ]
@@ -38,12 +38,14 @@
 mod column;
 mod fit;
 mod measures;
+pub mod name;
 mod sheet;
 mod write;
 
 pub use crate::measures;
 pub use column::{Column, ColumnInfo, Get, Kind, Measure, SHARE, Value};
 pub use fit::Fitted;
+pub use name::Name;
 pub use sheet::{Align, Sheet, Shown, with_unit};
 pub use write::{csv, ranges, write_csv, write_json_line};
 

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 use crate::number::{fixed, grouped};
-use crate::table::{Column, Table, Value, ranges};
+use crate::table::{Column, Name, Table, Value, ranges};
 
 /// Which side of its column a field stands on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -162,7 +162,7 @@ impl Sheet {
 }
 
 /// A title with the unit that the column of that name declares.
-pub fn with_unit<Row>(columns: &[Column<Row>], name: &str, title: &str) -> String {
+pub fn with_unit<Row>(columns: &[Column<Row>], name: Name, title: &str) -> String {
     match columns.iter().find(|column| column.name == name).map_or("", |column| column.unit) {
         "" => title.to_string(),
         unit if unit.contains(' ') => format!("{title}, {unit}"),
@@ -198,7 +198,7 @@ impl<'a, Row: 'a> Shown<'a, Row> {
 
     /// The column of that name: text as it is, integers with their thousands separated, real
     /// numbers with so many decimals.
-    pub fn column(name: &str, title: impl Into<Cow<'a, str>>, decimals: usize) -> Self
+    pub fn column(name: Name, title: impl Into<Cow<'a, str>>, decimals: usize) -> Self
     where
         Row: Table,
     {
@@ -206,7 +206,7 @@ impl<'a, Row: 'a> Shown<'a, Row> {
     }
 
     /// The same, with the column's unit behind the title, if it has one.
-    pub fn measure(name: &str, title: &str, decimals: usize) -> Self
+    pub fn measure(name: Name, title: &str, decimals: usize) -> Self
     where
         Row: Table,
     {
@@ -214,14 +214,14 @@ impl<'a, Row: 'a> Shown<'a, Row> {
     }
 
     /// The column of that name, a share, in percent.
-    pub fn percent(name: &str, title: impl Into<Cow<'a, str>>, decimals: usize) -> Self
+    pub fn percent(name: Name, title: impl Into<Cow<'a, str>>, decimals: usize) -> Self
     where
         Row: Table,
     {
         Self::scaled(name, title, 100.0, decimals)
     }
 
-    fn scaled(name: &str, title: impl Into<Cow<'a, str>>, factor: f64, decimals: usize) -> Self
+    fn scaled(name: Name, title: impl Into<Cow<'a, str>>, factor: f64, decimals: usize) -> Self
     where
         Row: Table,
     {
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn columns_are_shown_with_their_titles() {
-        use crate::table::{Column, Table};
+        use crate::table::Name;
 
         struct Row(f64, Option<u64>);
         impl Table for Row {
@@ -300,16 +300,16 @@ mod tests {
             const ROW: &'static str = "a row";
             fn columns() -> Vec<Column<Self>> {
                 vec![
-                    Column::new("share", "", "a share", |row: &Self| row.0),
-                    Column::new("count", "jobs", "a count", |row: &Self| row.1),
+                    Column::new(Name::new("share"), "", "a share", |row: &Self| row.0),
+                    Column::new(Name::new("count"), "jobs", "a count", |row: &Self| row.1),
                 ]
             }
         }
         let shown = || {
             vec![
                 Shown::text("row", |row: &Row| Some(format!("no. {}", row.0))),
-                Shown::percent("share", "share %", 1),
-                Shown::column("count", "n", 0).optional(),
+                Shown::percent(Name::new("share"), "share %", 1),
+                Shown::column(Name::new("count"), "n", 0).optional(),
             ]
         };
         let plain = |rows: &[Row]| {
@@ -322,10 +322,10 @@ mod tests {
             "row      share %\n-------  -------\nno. 0.5     50.0\n"
         );
         // The unit is that of the declaration.
-        let of = |name: &str| with_unit(&Row::columns(), name, "title");
+        let of = |name| with_unit(&Row::columns(), Name::new(name), "title");
         assert_eq!(["share", "count", "none"].map(of), ["title", "title jobs", "title"]);
-        let columns = [Column::new("end", "time units", "an end", |row: &Row| row.0)];
-        assert_eq!(with_unit(&columns, "end", "finish"), "finish, time units");
+        let columns = [Column::new(Name::new("end"), "time units", "an end", |row: &Row| row.0)];
+        assert_eq!(with_unit(&columns, Name::new("end"), "finish"), "finish, time units");
         let both = plain(&[Row(0.0, None), Row(f64::NAN, Some(1000))]);
         let lines = "no. 0        0.0      -\nno. NaN        -  1,000\n";
         assert!(both.ends_with(lines), "{both}");

@@ -17,7 +17,7 @@ pub fn write_csv<'a, Row: 'a>(
 ) -> io::Result<()> {
     let mut out = csv::Writer::from_writer(out);
     if header {
-        out.write_record(columns.iter().map(|column| column.name))?;
+        out.write_record(columns.iter().map(|column| column.name.text()))?;
     }
     let mut digits = Vec::new();
     for row in rows {

@@ -4,7 +4,7 @@
 use super::{Contended, TraceRun};
 use crate::RunKey;
 use replay_core::metrics::correlation::{FEWEST, pearson, spearman};
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Name, Table, name};
 
 /// Measures of a job, or of an allocator's mean job.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -50,9 +50,9 @@ pub struct Pair {
     /// What people are shown.
     pub title: &'static str,
     /// Column of Pearson's coefficient, and what it is.
-    pub pearson: (&'static str, &'static str),
+    pub pearson: (Name, &'static str),
     /// Column of Spearman's coefficient, and what it is.
-    pub spearman: (&'static str, &'static str),
+    pub spearman: (Name, &'static str),
     /// What it compares: the axes of a figure.
     pub axes: (&'static str, &'static str),
     of: fn(&Point) -> (f64, f64),
@@ -82,7 +82,7 @@ macro_rules! pair {
             title: $title,
             axes: $axes,
             pearson: (
-                concat!("pearson_", stringify!($x), "_", stringify!($y)),
+                Name::new(concat!("pearson_", stringify!($x), "_", stringify!($y))),
                 concat!(
                     "Pearson's correlation of ",
                     $words,
@@ -90,7 +90,7 @@ macro_rules! pair {
                 ),
             ),
             spearman: (
-                concat!("spearman_", stringify!($x), "_", stringify!($y)),
+                Name::new(concat!("spearman_", stringify!($x), "_", stringify!($y))),
                 concat!(
                     "Spearman's rank correlation of ",
                     $words,
@@ -209,15 +209,17 @@ impl Table for Correlations<'_> {
     fn columns() -> Vec<Column<Self>> {
         let [trace, topology, scheduler, allocator, tie, policy, seed, _] =
             RunKey::columns(|key: &RunKey| key);
-        let mut columns =
-            vec![Column::text("over", "what the points are: jobs or allocators", |of: &Self| {
-                Some(if of.over_jobs { "jobs" } else { "allocators" })
-            })];
+        let mut columns = vec![Column::text(
+            name::over,
+            "what the points are: jobs or allocators",
+            |of: &Self| Some(if of.over_jobs { "jobs" } else { "allocators" }),
+        )];
         columns.extend([trace, topology, scheduler].map(|c| c.of(|of: &Self| Some(of.key))));
         let of_run = |c: Column<RunKey>| c.of(|of: &Self| of.over_jobs.then_some(of.key));
         columns.extend([allocator, tie].map(of_run));
         columns.extend([policy, seed].map(|c| c.of(|of: &Self| Some(of.key))));
-        columns.push(Column::new("points", "", "how many they are", |of: &Self| of.points.len()));
+        columns
+            .push(Column::new(name::points, "", "how many they are", |of: &Self| of.points.len()));
         let points = |of: &Self| of.points.clone();
         columns.extend(PAIRS.iter().flat_map(|pair| self::columns(pair, points)));
         columns

@@ -7,7 +7,7 @@ use super::{JobContention, TraceRun};
 use crate::{RunKey, Trace, run_column};
 use replay_core::metrics::robust::Robust;
 use replay_core::metrics::{Placement, Submitted, SystemMetrics};
-use replay_core::table::{Column, Table, measures};
+use replay_core::table::{Column, Name, Table, measures, name};
 
 /// A cell and what it came to.
 #[derive(Clone, Debug)]
@@ -152,7 +152,7 @@ measures! {
 }
 
 /// Of the measures of the system those jobs that a run leaves out.
-const AWAY: &str = "no_such_size_jobs";
+const AWAY: Name = name::no_such_size_jobs;
 
 impl Table for Contended {
     const NAME: &'static str = "contend";
@@ -162,7 +162,7 @@ impl Table for Contended {
         let [trace, topology, scheduler, allocator, tie, policy, seed, copy] =
             RunKey::columns(|run: &Self| &run.key);
         let pattern = Column::text(
-            "pattern",
+            name::pattern,
             "communication pattern; null if jobs live by their run times",
             |run: &Self| Some(&run.pattern),
         );
@@ -210,18 +210,18 @@ impl Table for ContendedJob<'_> {
             estimate,
             user,
             size,
-            Column::new("packets", "packets", "packets sent", |of: &Self| of.job.packets),
-            Column::new("target_cycles", "cycles", "time it should take alone: run time x scale", |of: &Self| of.job.target),
-            Column::new("isolated_cycles", "cycles", "time it takes alone in its shape or the most compact box, turned the best way", |of: &Self| of.job.isolated),
-            Column::new("alone_cycles", "cycles", "time it takes alone on the processors that it got", |of: &Self| of.job.alone),
-            Column::new("service_cycles", "cycles", "time it takes among the others", |of: &Self| of.job.service),
-            Column::new("stretch", "", "time among the others over time alone in the box: the product of the two factors; null if it sends nothing", |of: &Self| of.job.stretch()),
-            Column::new("placement_factor", "", "time alone on its processors over time alone in the box; null if it sends nothing", |of: &Self| of.job.placement_factor()),
-            Column::new("contention_factor", "", "time among the others over time alone on the same processors; null if it sends nothing", |of: &Self| of.job.contention_factor()),
-            Column::new("wait_cycles", "cycles", "from arrival to start", |of: &Self| of.job.wait),
-            Column::new("latency", "cycles", "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.latency)),
-            Column::new("blocking", "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.blocked)),
-            Column::new("hops", "links", "links of a packet's path, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.hops)),
+            Column::new(name::packets, "packets", "packets sent", |of: &Self| of.job.packets),
+            Column::new(name::target_cycles, "cycles", "time it should take alone: run time x scale", |of: &Self| of.job.target),
+            Column::new(name::isolated_cycles, "cycles", "time it takes alone in its shape or the most compact box, turned the best way", |of: &Self| of.job.isolated),
+            Column::new(name::alone_cycles, "cycles", "time it takes alone on the processors that it got", |of: &Self| of.job.alone),
+            Column::new(name::service_cycles, "cycles", "time it takes among the others", |of: &Self| of.job.service),
+            Column::new(name::stretch, "", "time among the others over time alone in the box: the product of the two factors; null if it sends nothing", |of: &Self| of.job.stretch()),
+            Column::new(name::placement_factor, "", "time alone on its processors over time alone in the box; null if it sends nothing", |of: &Self| of.job.placement_factor()),
+            Column::new(name::contention_factor, "", "time among the others over time alone on the same processors; null if it sends nothing", |of: &Self| of.job.contention_factor()),
+            Column::new(name::wait_cycles, "cycles", "from arrival to start", |of: &Self| of.job.wait),
+            Column::new(name::latency, "cycles", "from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.latency)),
+            Column::new(name::blocking, "cycles", "waits of a packet's header on its way, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.blocked)),
+            Column::new(name::hops, "links", "links of a packet's path, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.hops)),
         ];
         columns.extend(Placement::columns(|of: &Self| Some((&of.job.placement, of.job.size))));
         columns

@@ -5,7 +5,7 @@ use replay_core::allocator::notes::{Listing, Part, count};
 use replay_core::metrics::allocations::words;
 use replay_core::number::{fixed, grouped};
 use replay_core::scheduler::Reason;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
 use replay_core::workload::JobId;
 
@@ -27,14 +27,14 @@ impl Table for Step {
 
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::new("step", "", "number of the step, from 1", |step: &Self| step.step),
+            Column::new(name::step, "", "number of the step, from 1", |step: &Self| step.step),
             Column::text(
-                "topic",
+                name::topic,
                 "what the step is about: job, scheduler, allocator, or result",
                 |step: &Self| Some(step.topic),
             ),
             Column::text(
-                "text",
+                name::text,
                 "what it says; of a line of a list, its values with their names",
                 |step: &Self| Some(&step.text),
             ),

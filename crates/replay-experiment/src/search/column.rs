@@ -48,7 +48,7 @@ pub enum NotSought {
 impl Sought {
     /// The names of all.
     pub fn names() -> impl Iterator<Item = &'static str> + Clone {
-        SOUGHT.iter().map(|sought| sought.column.name)
+        SOUGHT.iter().map(|sought| sought.column.name.text())
     }
 
     /// The column of a name; `-` reads as `_`.
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn names_are_found_or_explained() {
-        let name = Sought::by_name("mean-Components").map(|sought| sought.column.name);
+        let name = Sought::by_name("mean-Components").map(|sought| sought.column.name.text());
         assert_eq!(name, Ok("mean_components"));
         let problem = |name| {
             Sought::by_name(name).err().map(|problem| problem.to_string()).unwrap_or_default()

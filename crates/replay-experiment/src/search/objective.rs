@@ -9,6 +9,7 @@
 //! the same (`jobs`), as often as it has processors (`size`), or as its size class says;
 //! a size in none of the classes counts nothing, of several the first decides.
 
+use replay_core::table::name;
 use std::fmt;
 use std::str::FromStr;
 
@@ -90,7 +91,7 @@ struct Wanted {
 fn table(sought: &'static Sought) -> Table<Wanted> {
     let name = sought.column.name;
     let usual = Wanted { goal: Goal::usual(sought), weights: Weights::Jobs };
-    let entry = Entry::new(name, usual)
+    let entry = Entry::new(name.text(), usual)
         .param("goal", kind::one_of(&Goal::ALL), "whether small or large values are wanted", |w| {
             &mut w.goal
         })
@@ -98,7 +99,7 @@ fn table(sought: &'static Sought) -> Table<Wanted> {
             &mut w.weights
         })
         .check(move |w| match w.weights {
-            Weights::Size | Weights::Classes(_) if name != "mean_pairwise_l1" => {
+            Weights::Size | Weights::Classes(_) if name != name::mean_pairwise_l1 => {
                 Err("only mean_pairwise_l1 takes weights".to_string())
             }
             _ => Ok(()),

@@ -9,7 +9,7 @@ use crate::Watch;
 use replay_core::allocator::centre::TieVector;
 use replay_core::metrics::estimate::Estimate;
 use replay_core::stop::Stop;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
 
 /// Where a candidate was found that the user gave.
@@ -165,16 +165,16 @@ impl Table for PortabilityRow<'_> {
     fn columns() -> Vec<Column<Self>> {
         let [value, improvement] = worth(|r: &Self| Some(r.cell.value), |r| r.cell.improvement_percent);
         vec![
-            Column::new("found", "", "the candidate as it was found: SR,AF,WF,BF, with a slack SR,AF,WF,BF@SLACK", |r: &Self| r.found.candidate.to_string()),
-            Column::text("found_on", "the traces it was found on, joined by +, or given", |r: &Self| Some(&r.found.on)),
-            Column::text("trace", "trace: its file name without .swf and .gz", |r: &Self| Some(&r.tried.name)),
-            Column::text("topology", "machine, such as 10x10", |r: &Self| Some(&r.tried.topology)),
-            Column::new("candidate", "", "what ran: as found, but for a scan radius in proportion to the machine with --scale-sr", |r: &Self| r.cell.candidate.to_string()),
+            Column::new(name::found, "", "the candidate as it was found: SR,AF,WF,BF, with a slack SR,AF,WF,BF@SLACK", |r: &Self| r.found.candidate.to_string()),
+            Column::text(name::found_on, "the traces it was found on, joined by +, or given", |r: &Self| Some(&r.found.on)),
+            Column::text(name::trace, "trace: its file name without .swf and .gz", |r: &Self| Some(&r.tried.name)),
+            Column::text(name::topology, "machine, such as 10x10", |r: &Self| Some(&r.tried.topology)),
+            Column::new(name::candidate, "", "what ran: as found, but for a scan radius in proportion to the machine with --scale-sr", |r: &Self| r.cell.candidate.to_string()),
             value,
-            Column::new("baseline", "as the objective", "the objective without tie-breaking", |r: &Self| r.tried.baseline),
+            Column::new(name::baseline, "as the objective", "the objective without tie-breaking", |r: &Self| r.tried.baseline),
             improvement,
             excess(|r: &Self| Some(r.cell.excess_percent)),
-            Column::new("improvement_half_width", "%", "half the width of the 95 % interval of the improvement over shaken copies; null without shaking", |r: &Self| r.cell.estimate().map(|mean| mean.half_width)),
+            Column::new(name::improvement_half_width, "%", "half the width of the 95 % interval of the improvement over shaken copies; null without shaking", |r: &Self| r.cell.estimate().map(|mean| mean.half_width)),
         ]
     }
 }

@@ -7,7 +7,7 @@ use super::ratio::Ratio;
 use super::shaken::{self, Behind};
 use crate::shaken::Apart;
 use replay_core::metrics::estimate::Estimate;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 
 /// Where a candidate comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -156,7 +156,7 @@ fn yes(flag: bool) -> String {
 pub(super) fn searched<Row>(
     read: impl for<'a> Fn(&'a Row) -> Option<&'a str> + Send + Sync + 'static,
 ) -> Column<Row> {
-    Column::text("searched", "traces that were searched, joined by +", read)
+    Column::text(name::searched, "traces that were searched, joined by +", read)
 }
 
 /// The columns that tell how good a candidate is: objective, improvement.
@@ -166,8 +166,8 @@ pub(super) fn worth<Row>(
     improvement: impl Fn(&Row) -> f64 + Send + Sync + 'static,
 ) -> [Column<Row>; 2] {
     [
-        Column::new("value", "as the objective", "the objective, mean over the row's traces; null if stopped", value),
-        Column::new("improvement_percent", "%", "improvement on no tie-breaking, mean over the row's traces; an upper bound if stopped", improvement).rising(),
+        Column::new(name::value, "as the objective", "the objective, mean over the row's traces; null if stopped", value),
+        Column::new(name::improvement_percent, "%", "improvement on no tie-breaking, mean over the row's traces; an upper bound if stopped", improvement).rising(),
     ]
 }
 
@@ -176,7 +176,7 @@ pub(super) fn excess<Row>(
     read: impl Fn(&Row) -> Option<f64> + Send + Sync + 'static,
 ) -> Column<Row> {
     let meaning = "by how much constraints are exceeded at most, 0 if all hold; null if stopped, and without tie-breaking";
-    Column::new("excess_percent", "%", meaning, read)
+    Column::new(name::excess_percent, "%", meaning, read)
 }
 
 impl Table for SearchRow {
@@ -190,33 +190,33 @@ impl Table for SearchRow {
         let ratio = |r: &Self| r.candidate.map(|one| Ratio::of(one.vector));
         vec![
             searched(|r: &Self| Some(&r.searched)),
-            C::new("rank", "", "place among whole evaluations, from 1, those that keep the constraints first; null if not whole or not found by the search", |r| r.rank),
-            C::text("origin", "found by the search; given by --tie; none, no tie-breaking", |r| Some(match r.origin { Origin::None => "none", Origin::Found => "found", Origin::Given => "given" })),
-            C::new("tie", "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |r| r.candidate.map(|one| one.vector.to_string())),
-            C::new("sr", "shells", "scan radius", |r| r.candidate.map(|one| one.vector.scan_radius)),
-            C::new("af", "", "available factor", |r| r.candidate.map(|one| i64::from(one.vector.available))),
-            C::new("wf", "", "wall factor", |r| r.candidate.map(|one| i64::from(one.vector.wall))),
-            C::new("bf", "", "border factor", |r| r.candidate.map(|one| i64::from(one.vector.border))),
-            C::new("slack", "", "share of the best score by which a candidate may be worse and compete by tie value; null without tie-breaking", |r| r.candidate.map(|one| one.slack.share())),
-            C::new("wall_share", "", "WF / (AF + WF); 0 if both are 0; negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.wall)),
-            C::new("border_share", "", "BF / (AF + WF + BF); negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.border)),
+            C::new(name::rank, "", "place among whole evaluations, from 1, those that keep the constraints first; null if not whole or not found by the search", |r| r.rank),
+            C::text(name::origin, "found by the search; given by --tie; none, no tie-breaking", |r| Some(match r.origin { Origin::None => "none", Origin::Found => "found", Origin::Given => "given" })),
+            C::new(name::tie, "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |r| r.candidate.map(|one| one.vector.to_string())),
+            C::new(name::sr, "shells", "scan radius", |r| r.candidate.map(|one| one.vector.scan_radius)),
+            C::new(name::af, "", "available factor", |r| r.candidate.map(|one| i64::from(one.vector.available))),
+            C::new(name::wf, "", "wall factor", |r| r.candidate.map(|one| i64::from(one.vector.wall))),
+            C::new(name::bf, "", "border factor", |r| r.candidate.map(|one| i64::from(one.vector.border))),
+            C::new(name::slack, "", "share of the best score by which a candidate may be worse and compete by tie value; null without tie-breaking", |r| r.candidate.map(|one| one.slack.share())),
+            C::new(name::wall_share, "", "WF / (AF + WF); 0 if both are 0; negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.wall)),
+            C::new(name::border_share, "", "BF / (AF + WF + BF); negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.border)),
             value,
             improvement,
-            C::new("test_improvement_percent", "%", "the same on the test traces; null if not tried there", |r| r.test_improvement_percent).rising(),
-            C::new("improvement_half_width", "%", "half the width of the 95 % interval of the improvement over shaken copies; null without shaking", |r| r.shaken.map(|mean| mean.half_width)),
-            C::new("test_half_width", "%", "half the width of the 95 % interval of the improvement on shaken copies of the test traces; null without shaking", |r| r.test_shaken.map(|mean| mean.half_width)),
-            C::new("behind_percent", "%", "how much less it improves than the best vector of the search, mean over the same shaken copies; null for the best, and without shaking", |r| r.behind.map(|behind| behind.percent.mean)),
-            C::new("behind_half_width", "%", "half the width of the 95 % interval of that difference", |r| r.behind.map(|behind| behind.percent.half_width)),
-            C::text("told_from_best", "whether that interval leaves out 0: yes, no, or same if both come to the same on every copy", |r| r.behind.map(|behind| behind.verdict.word())),
-            C::new("feasible", "", "whether all constraints hold, yes or no; null if stopped, and without tie-breaking", |r| r.feasible.map(yes)),
+            C::new(name::test_improvement_percent, "%", "the same on the test traces; null if not tried there", |r| r.test_improvement_percent).rising(),
+            C::new(name::improvement_half_width, "%", "half the width of the 95 % interval of the improvement over shaken copies; null without shaking", |r| r.shaken.map(|mean| mean.half_width)),
+            C::new(name::test_half_width, "%", "half the width of the 95 % interval of the improvement on shaken copies of the test traces; null without shaking", |r| r.test_shaken.map(|mean| mean.half_width)),
+            C::new(name::behind_percent, "%", "how much less it improves than the best vector of the search, mean over the same shaken copies; null for the best, and without shaking", |r| r.behind.map(|behind| behind.percent.mean)),
+            C::new(name::behind_half_width, "%", "half the width of the 95 % interval of that difference", |r| r.behind.map(|behind| behind.percent.half_width)),
+            C::text(name::told_from_best, "whether that interval leaves out 0: yes, no, or same if both come to the same on every copy", |r| r.behind.map(|behind| behind.verdict.word())),
+            C::new(name::feasible, "", "whether all constraints hold, yes or no; null if stopped, and without tie-breaking", |r| r.feasible.map(yes)),
             excess(|r: &Self| r.excess_percent),
-            C::new("worst_size", "processors", "job size whose mean pairwise L1 worsens most; null if stopped", |r| r.worst.as_ref().map(|worst| worst.0)),
-            C::new("worst_jobs", "jobs", "jobs of that size", |r| r.worst.as_ref().map(|worst| worst.1)),
-            C::new("worst_percent", "%", "how much it worsens; below 0 if it gains", |r| r.worst.as_ref().map(|worst| worst.2)),
-            C::text("worst_trace", "the trace in which", |r| r.worst.as_ref().map(|worst| worst.3.as_str())),
-            C::text("extent", "whole; or stopped, because certain not to be among the best", |r| Some(match r.extent { Extent::Whole => "whole", Extent::Stopped => "stopped" })),
-            C::new("evaluation", "", "when the search asked for it, from 1; null if it did not", |r| r.evaluation),
-            C::new("decisions", "decisions", "decisions replayed", |r| r.decisions),
+            C::new(name::worst_size, "processors", "job size whose mean pairwise L1 worsens most; null if stopped", |r| r.worst.as_ref().map(|worst| worst.0)),
+            C::new(name::worst_jobs, "jobs", "jobs of that size", |r| r.worst.as_ref().map(|worst| worst.1)),
+            C::new(name::worst_percent, "%", "how much it worsens; below 0 if it gains", |r| r.worst.as_ref().map(|worst| worst.2)),
+            C::text(name::worst_trace, "the trace in which", |r| r.worst.as_ref().map(|worst| worst.3.as_str())),
+            C::text(name::extent, "whole; or stopped, because certain not to be among the best", |r| Some(match r.extent { Extent::Whole => "whole", Extent::Stopped => "stopped" })),
+            C::new(name::evaluation, "", "when the search asked for it, from 1; null if it did not", |r| r.evaluation),
+            C::new(name::decisions, "decisions", "decisions replayed", |r| r.decisions),
         ]
     }
 }
@@ -261,10 +261,10 @@ impl Table for SparedRow {
         type C = Column<SparedRow>;
         vec![
             searched(|r: &Self| Some(&r.searched)),
-            C::text("reason", "why they were not needed: equal-ratio, repeated, stopped", |r| Some(r.reason)),
-            C::new("evaluations", "evaluations", "evaluations that were not needed, or not in whole", |r| r.evaluations),
-            C::new("spared_decisions", "decisions", "decisions that they would still have taken", |r| r.decisions),
-            C::text("about", "the reason in words", |r| Some(r.about)),
+            C::text(name::reason, "why they were not needed: equal-ratio, repeated, stopped", |r| Some(r.reason)),
+            C::new(name::evaluations, "evaluations", "evaluations that were not needed, or not in whole", |r| r.evaluations),
+            C::new(name::spared_decisions, "decisions", "decisions that they would still have taken", |r| r.decisions),
+            C::text(name::about, "the reason in words", |r| Some(r.about)),
         ]
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Estimates, Metric, Point, StreamRow, paired};
 use replay_core::metrics::estimate::{Accumulator, Estimate};
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 
 /// Jobs of one size at one point.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -75,8 +75,8 @@ impl Table for SizeOf<'_> {
         let caption = Metric::Turnaround.caption();
         let mut columns = Point::columns(|row: &Self| row.point);
         columns.extend([
-            C::new("size", "processors", "processors that a job asks for", |row: &Self| row.of.size),
-            C::new("jobs", "jobs", "jobs of the run, of the size, or of a replication", |row: &Self| row.of.jobs),
+            C::new(name::size, "processors", "processors that a job asks for", |row: &Self| row.of.size),
+            C::new(name::jobs, "jobs", "jobs of the run, of the size, or of a replication", |row: &Self| row.of.jobs),
             C::new(caption.column, caption.unit, caption.meaning, |row: &Self| row.of.turnaround.mean),
             C::new(caption.half_width, caption.unit, caption.half_width_meaning, |row: &Self| row.of.turnaround.half_width),
         ]);

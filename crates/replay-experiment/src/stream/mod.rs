@@ -29,7 +29,7 @@ use replay_core::metrics::estimate::{
 };
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::stop::Stop;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::StochasticStream;
 
@@ -102,7 +102,8 @@ impl Point {
             stream;
         let StopRule { relative, confidence, minimum, maximum } = rule;
         let Counting { warm_up, by_size, completions } = counting;
-        let watched: Vec<&str> = watched.iter().map(|metric| metric.caption().column).collect();
+        let watched: Vec<&str> =
+            watched.iter().map(|metric| metric.caption().column.text()).collect();
         let watched = watched.join(" ");
         let completions =
             completions.map(|jobs| format!("{jobs} completions\n")).unwrap_or_default();
@@ -131,16 +132,16 @@ impl Point {
     ) -> Vec<Column<Row>> {
         type C<Row> = Column<Row>;
         vec![
-            C::new("topology", "", "machine, such as 10x10", move |row| of(row).topology.to_string()),
-            C::new("sides", "", "distribution of the jobs' side lengths", move |row| of(row).stream.sides.to_string()),
-            C::new("service", "", "distribution of the service times; null if jobs live by their messages", move |row| of(row).messages().is_none().then(|| of(row).stream.service.to_string())),
-            C::new("pattern", "", "communication pattern; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.program.pattern().to_string())),
-            C::new("flits", "flits", "flits of a packet; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.options.flits)),
-            C::new("arrivals", "arrivals per time unit", "mean rate at which jobs arrive", move |row| of(row).arrivals()),
-            C::new("offered_load", "", "processor-time that jobs ask for over what the machine has; null if jobs live by their messages", move |row| of(row).offered_load()),
-            C::new("scheduler", "", "scheduler", move |row| of(row).scheduler.to_string()),
-            C::new("allocator", "", "allocator without its tie vector", move |row| of(row).allocator.without_tie().to_string()),
-            C::new("tie", "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).allocator.tie().map(|tie| tie.to_string())),
+            C::new(name::topology, "", "machine, such as 10x10", move |row| of(row).topology.to_string()),
+            C::new(name::sides, "", "distribution of the jobs' side lengths", move |row| of(row).stream.sides.to_string()),
+            C::new(name::service, "", "distribution of the service times; null if jobs live by their messages", move |row| of(row).messages().is_none().then(|| of(row).stream.service.to_string())),
+            C::new(name::pattern, "", "communication pattern; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.program.pattern().to_string())),
+            C::new(name::flits, "flits", "flits of a packet; null if jobs live by their run times", move |row| of(row).messages().map(|messages| messages.options.flits)),
+            C::new(name::arrivals, "arrivals per time unit", "mean rate at which jobs arrive", move |row| of(row).arrivals()),
+            C::new(name::offered_load, "", "processor-time that jobs ask for over what the machine has; null if jobs live by their messages", move |row| of(row).offered_load()),
+            C::new(name::scheduler, "", "scheduler", move |row| of(row).scheduler.to_string()),
+            C::new(name::allocator, "", "allocator without its tie vector", move |row| of(row).allocator.without_tie().to_string()),
+            C::new(name::tie, "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).allocator.tie().map(|tie| tie.to_string())),
         ]
     }
 }
@@ -265,9 +266,9 @@ impl Table for StreamRow {
         type C = Column<StreamRow>;
         let mut columns = Point::columns(|StreamRow(point, _): &Self| point);
         columns.extend([
-            C::new("jobs", "jobs", "jobs of the run, of the size, or of a replication", |StreamRow(point, _)| point.stream.jobs),
-            C::new("warm_up", "jobs", "jobs that complete first and do not count in mean times", |StreamRow(point, _)| point.counting.warm_up),
-            C::new("replications", "replications", "replications that ran", |StreamRow(_, estimates)| estimates.replications),
+            C::new(name::jobs, "jobs", "jobs of the run, of the size, or of a replication", |StreamRow(point, _)| point.stream.jobs),
+            C::new(name::warm_up, "jobs", "jobs that complete first and do not count in mean times", |StreamRow(point, _)| point.counting.warm_up),
+            C::new(name::replications, "replications", "replications that ran", |StreamRow(_, estimates)| estimates.replications),
         ]);
         for metric in Metric::ALL {
             let Caption { column, unit, meaning, half_width, half_width_meaning, .. } = metric.caption();

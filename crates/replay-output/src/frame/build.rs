@@ -11,7 +11,7 @@ use replay_core::table::{Get, Table};
 /// Only if polars refuses the columns.
 pub fn frame<Row: Table>(rows: &[Row]) -> PolarsResult<DataFrame> {
     let values = |column: &replay_core::table::Column<Row>| {
-        let name = column.name.into();
+        let name = column.name.text().into();
         match &column.get {
             Get::Text(read) => Column::new(name, rows.iter().map(read).collect::<Vec<_>>()),
             Get::I64(read) => Column::new(name, rows.iter().map(read).collect::<Vec<_>>()),

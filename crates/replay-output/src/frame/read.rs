@@ -4,6 +4,7 @@
 //! boundary that returns panics of the Parquet reader as errors: a table of another program may be
 //! damaged in any way.
 
+use replay_core::table::{Name, name};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Seek};
@@ -51,12 +52,12 @@ impl ReadError {
 /// [`ReadError`] if the table is not there, or no such table.
 pub fn runs(folder: &ResultFolder, tables: &JobTables) -> Result<Vec<RunRow>, ReadError> {
     let name = format!("{}.parquet", tables.runs);
-    let columns = RunRow::KEY.iter().chain(&["run"]).map(|name| name.to_string());
+    let columns = RunRow::KEY.iter().chain(&[name::run]).map(Name::to_string);
     let mut file = folder.file(&name)?;
     let read = |frame: DataFrame| {
         let texts: Vec<Vec<String>> =
             RunRow::KEY.iter().map(|name| texts(&frame, name)).collect::<PolarsResult<_>>()?;
-        let numbers = integers(&frame, "run")?;
+        let numbers = integers(&frame, name::run)?;
         let row = |(i, run): (usize, i64)| RunRow {
             run,
             key: texts.iter().map(|column| column[i].clone()).collect(),
@@ -74,16 +75,16 @@ pub fn runs(folder: &ResultFolder, tables: &JobTables) -> Result<Vec<RunRow>, Re
 pub fn values(
     folder: &ResultFolder,
     tables: &JobTables,
-    columns: &[&str],
+    columns: &[Name],
 ) -> Result<HashMap<i64, Vec<f64>>, ReadError> {
     let name = format!("{}.parquet", tables.runs);
-    let names = columns.iter().copied().chain(["run"]).map(str::to_string);
+    let names = columns.iter().copied().chain([name::run]).map(|name| name.to_string());
     let mut file = folder.file(&name)?;
     let read = |frame: DataFrame| {
         let values: Vec<Vec<f64>> =
             columns.iter().map(|name| reals(&frame, name)).collect::<PolarsResult<_>>()?;
         let of = |(i, run): (usize, i64)| (run, values.iter().map(|column| column[i]).collect());
-        Ok(integers(&frame, "run")?.into_iter().enumerate().map(of).collect())
+        Ok(integers(&frame, name::run)?.into_iter().enumerate().map(of).collect())
     };
     let values = table(&mut file, names.collect(), None, read);
     values.map_err(ReadError::table(&folder.path().join(&name)))
@@ -113,7 +114,9 @@ impl JobsTable {
     pub fn open(folder: &ResultFolder, tables: &'static JobTables) -> Result<Self, ReadError> {
         let name = Self::file(tables);
         let (path, mut file) = (folder.path().join(&name), folder.file(&name)?);
-        let runs = table(&mut file, vec!["run".to_string()], None, |frame| integers(&frame, "run"));
+        let runs = table(&mut file, vec![name::run.to_string()], None, |frame| {
+            integers(&frame, name::run)
+        });
         let runs = runs.map_err(ReadError::table(&path))?;
         let mut parts: HashMap<i64, Vec<(usize, usize)>> = HashMap::new();
         let mut first = 0;
@@ -139,11 +142,11 @@ impl JobsTable {
 
     fn part(&self, part: (usize, usize)) -> Result<Vec<JobRow>, String> {
         let JobTables { start, measures, .. } = *self.tables;
-        let columns = ["job", "submit", "size"].into_iter().chain(start);
+        let columns = [name::job, name::submit, name::size].into_iter().chain(start);
         let columns = columns.chain(measures.iter().copied());
         let read = |frame: DataFrame| {
             let [numbers, submits, sizes] =
-                ["job", "submit", "size"].map(|name| integers(&frame, name));
+                [name::job, name::submit, name::size].map(|name| integers(&frame, name));
             let (numbers, submits, sizes) = (numbers?, submits?, sizes?);
             let starts = start.map(|name| integers(&frame, name)).transpose()?;
             let measures: Vec<Vec<f64>> =
@@ -161,7 +164,7 @@ impl JobsTable {
         };
         let unreadable = |error: io::Error| format!("cannot read it: {error}");
         let mut file = self.file.try_clone().map_err(unreadable)?;
-        table(&mut file, columns.map(str::to_string).collect(), Some(part), read)
+        table(&mut file, columns.map(|name| name.to_string()).collect(), Some(part), read)
     }
 }
 
@@ -192,8 +195,8 @@ fn table<T>(
     })
 }
 
-fn integers(frame: &DataFrame, name: &str) -> PolarsResult<Vec<i64>> {
-    Ok(frame.column(name)?.i64()?.iter().map(|value| value.unwrap_or(0)).collect())
+fn integers(frame: &DataFrame, name: Name) -> PolarsResult<Vec<i64>> {
+    Ok(frame.column(&name)?.i64()?.iter().map(|value| value.unwrap_or(0)).collect())
 }
 
 /// Numbers of whatever kind; what is null is not a number.

@@ -14,7 +14,7 @@ use replay_core::metrics::{
     TieStatistics, by_size,
 };
 use replay_core::simulation::Overhead;
-use replay_core::table::Table;
+use replay_core::table::{Table, name};
 use replay_core::topology::NodeId;
 use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Job, Policy, Window, Workload};
@@ -168,7 +168,11 @@ fn damaged_tables_are_errors() {
             fs::write(&path, damaged_like(&whole, attempt, &mut seed)).expect("a table");
             let outcome = match name {
                 "runs.parquet" => read::runs(&folder, &REPLAYED)
-                    .and(read::values(&folder, &REPLAYED, &["mean_wait", "mean_pairwise_l1"]))
+                    .and(read::values(
+                        &folder,
+                        &REPLAYED,
+                        &[name::mean_wait, name::mean_pairwise_l1],
+                    ))
                     .map(drop),
                 _ => read::JobsTable::open(&folder, &REPLAYED)
                     .and_then(|jobs| jobs.of(0).and(jobs.of(1)))

@@ -1,14 +1,14 @@
 use replay_core::number::{fixed, grouped};
-use replay_core::table::{Sheet, Shown};
+use replay_core::table::{Name, Sheet, Shown, name};
 use replay_experiment::against::AgainstRow;
 
 /// What is shown of a run beside the log: metric, title.
-const METRICS: [(&str, &str); 5] = [
-    ("mean_pairwise_l1", "pairwise L1"),
-    ("utilization", "util"),
-    ("mean_wait", "wait"),
-    ("mean_turnaround", "turnaround"),
-    ("mean_bounded_slowdown", "slowdown"),
+const METRICS: [(Name, &str); 5] = [
+    (name::mean_pairwise_l1, "pairwise L1"),
+    (name::utilization, "util"),
+    (name::mean_wait, "wait"),
+    (name::mean_turnaround, "turnaround"),
+    (name::mean_bounded_slowdown, "slowdown"),
 ];
 
 /// The table for people of how runs differ from what the log did, in percent of that.
@@ -23,11 +23,11 @@ pub fn against_summary(rows: &[AgainstRow]) -> Sheet {
         Shown::text("tie", |run: &&[&AgainstRow]| run[0].key.tie.clone()),
     ];
     // A metric of the places, and one of the times.
-    for (name, title) in [("mean_wait", "jobs"), ("mean_pairwise_l1", "with places")] {
+    for (name, title) in [(name::mean_wait, "jobs"), (name::mean_pairwise_l1, "with places")] {
         let jobs = move |run: &&[&AgainstRow]| {
-            let of = |name: &str| run.iter().find(|row| row.metric == name).map(|row| row.jobs);
-            let (jobs, all) = (of(name)?, of("mean_wait"));
-            (name == "mean_wait" || all != Some(jobs)).then(|| grouped(jobs))
+            let of = |name: Name| run.iter().find(|row| row.metric == name).map(|row| row.jobs);
+            let (jobs, all) = (of(name)?, of(name::mean_wait));
+            (name == name::mean_wait || all != Some(jobs)).then(|| grouped(jobs))
         };
         shown.push(Shown::text(title, jobs).right().optional());
     }

@@ -1,12 +1,12 @@
 use replay_core::number::{fixed, grouped};
-use replay_core::table::{Column, Value};
+use replay_core::table::{Column, Name, Value, name};
 use replay_core::table::{Sheet, Shown};
 use replay_experiment::RunResult;
 
 /// A change of a mean of runs, which stands behind it.
 pub struct RunChange {
     /// The column that it is of.
-    pub of: &'static str,
+    pub of: Name,
     /// Its title.
     pub title: &'static str,
     /// The change, in percent.
@@ -21,31 +21,31 @@ pub fn summary<'a>(
 ) -> Sheet {
     let mut changes = changes.into_iter();
     let mut shown = vec![
-        Shown::column("trace", "trace", 0),
-        Shown::column("jobs", "jobs", 0),
-        Shown::column("topology", "machine", 0),
-        Shown::column("scheduler", "scheduler", 0),
-        Shown::column("allocator", "allocator", 0),
-        Shown::column("tie", "tie", 0),
+        Shown::column(name::trace, "trace", 0),
+        Shown::column(name::jobs, "jobs", 0),
+        Shown::column(name::topology, "machine", 0),
+        Shown::column(name::scheduler, "scheduler", 0),
+        Shown::column(name::allocator, "allocator", 0),
+        Shown::column(name::tie, "tie", 0),
     ];
-    let mut measured = |name: &'static str, title: &'static str, decimals: usize| {
+    let mut measured = |name: Name, title: &'static str, decimals: usize| {
         let change = changes.by_ref().find(|change| change.of == name);
         [Some(Shown::measure(name, title, decimals)), change.map(changed)].into_iter().flatten()
     };
-    shown.extend(measured("mean_pairwise_l1", "pairwise L1", 3));
+    shown.extend(measured(name::mean_pairwise_l1, "pairwise L1", 3));
     shown.extend([
-        Shown::column("tied_percent", "tied %", 1).optional(),
-        Shown::column("mean_tied", "mean tied", 1).optional(),
-        Shown::percent("utilization", "util %", 2),
+        Shown::column(name::tied_percent, "tied %", 1).optional(),
+        Shown::column(name::mean_tied, "mean tied", 1).optional(),
+        Shown::percent(name::utilization, "util %", 2),
         Shown::text("up util %", |run: &RunResult| {
             run.metrics.outages.map(|outages| fixed(100.0 * outages.up_utilization, 2))
         })
         .right()
         .optional(),
     ]);
-    shown.extend(measured("mean_wait", "wait", 0));
-    shown.extend(measured("mean_turnaround", "turnaround", 0));
-    shown.extend(measured("mean_bounded_slowdown", "slowdown", 2));
+    shown.extend(measured(name::mean_wait, "wait", 0));
+    shown.extend(measured(name::mean_turnaround, "turnaround", 0));
+    shown.extend(measured(name::mean_bounded_slowdown, "slowdown", 2));
     shown.extend([
         Shown::text("no size", |run: &RunResult| {
             let away = run.metrics.system.and_then(|system| system.no_such_size_jobs);
@@ -53,9 +53,9 @@ pub fn summary<'a>(
         })
         .right()
         .optional(),
-        Shown::column("refusals", "refused", 0).optional(),
-        Shown::column("internal_fragmentation_percent", "lost %", 2).optional(),
-        Shown::column("mean_blocks", "blocks", 2).optional(),
+        Shown::column(name::refusals, "refused", 0).optional(),
+        Shown::column(name::internal_fragmentation_percent, "lost %", 2).optional(),
+        Shown::column(name::mean_blocks, "blocks", 2).optional(),
         Shown::text("seconds", |run: &RunResult| Some(fixed(run.seconds, 3))).right(),
     ]);
     Sheet::of(results, shown)

@@ -1,34 +1,34 @@
 use replay_core::number::{fixed, grouped};
 use replay_core::table::Column;
-use replay_core::table::{Sheet, Shown, with_unit};
+use replay_core::table::{Name, Sheet, Shown, name, with_unit};
 use replay_experiment::shaken::{Apart, ShakenRow};
 
 /// What is shown of a run over shaken copies: metric, title without the unit of its column, factor, decimals.
-pub type ShakenFigure = (&'static str, &'static str, f64, usize);
+pub type ShakenFigure = (Name, &'static str, f64, usize);
 
 /// Of a replay.
 pub const RUN_FIGURES: &[ShakenFigure] = &[
-    ("mean_pairwise_l1", "pairwise L1", 1.0, 3),
-    ("utilization", "util %", 100.0, 2),
-    ("mean_wait", "wait", 1.0, 1),
-    ("mean_turnaround", "turnaround", 1.0, 1),
-    ("mean_bounded_slowdown", "slowdown", 1.0, 3),
+    (name::mean_pairwise_l1, "pairwise L1", 1.0, 3),
+    (name::utilization, "util %", 100.0, 2),
+    (name::mean_wait, "wait", 1.0, 1),
+    (name::mean_turnaround, "turnaround", 1.0, 1),
+    (name::mean_bounded_slowdown, "slowdown", 1.0, 3),
 ];
 
 /// Of jobs on a network.
 pub const CONTENTION_FIGURES: &[ShakenFigure] = &[
-    ("median_stretch", "median stretch", 1.0, 4),
-    ("trimmed_mean_stretch", "trimmed stretch", 1.0, 4),
-    ("median_placement_factor", "median placement", 1.0, 4),
-    ("median_contention_factor", "median contention", 1.0, 4),
-    ("mean_turnaround_cycles", "turnaround", 1.0, 0),
+    (name::median_stretch, "median stretch", 1.0, 4),
+    (name::trimmed_mean_stretch, "trimmed stretch", 1.0, 4),
+    (name::median_placement_factor, "median placement", 1.0, 4),
+    (name::median_contention_factor, "median contention", 1.0, 4),
+    (name::mean_turnaround_cycles, "turnaround", 1.0, 0),
 ];
 
 /// The metrics of one run.
 struct Run<'a>(&'a [ShakenRow]);
 
 impl<'a> Run<'a> {
-    fn metric(&self, name: &str) -> Option<&'a ShakenRow> {
+    fn metric(&self, name: Name) -> Option<&'a ShakenRow> {
         self.0.iter().find(|row| row.metric == name)
     }
 }

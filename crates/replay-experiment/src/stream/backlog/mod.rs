@@ -35,7 +35,7 @@ use replay_core::placement::decide::{Decider, Pick};
 use replay_core::placement::ties::{Handles, Question, Rivals, Ties};
 use replay_core::placement::{Layout, Torus};
 use replay_core::stop::{Stop, Stopped};
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 
 /// Estimates are whole units of this part of the mean service time.
 const UNITS: f64 = 1e6;
@@ -387,16 +387,16 @@ impl Table for Outcome {
         let (utilization, gain) = (of(|row| &row.utilization), of(|row| &row.gain));
         let finite = |value: f64| Some(value).filter(|value| value.is_finite());
         vec![
-            Column::text("mix", "sizes of the jobs", |row: &Self| Some(row.setting.backlog.mix.name())),
-            Column::text("estimates", "what jobs say of their service time", |row: &Self| Some(row.setting.backlog.estimates.name())),
-            Column::new("window", "jobs", "waiting jobs that may start, the first included", |row: &Self| row.setting.backlog.window as u32),
-            Column::text("rule", "rule of placement", |row: &Self| Some(row.setting.rule.name())),
-            Column::new("stream_jobs", "jobs", "jobs of each stream", |row: &Self| row.setting.backlog.jobs as u32),
-            Column::new("streams", "", "streams, each with a seed of its own", |row: &Self| row.utilization.count() as u32),
-            Column::new("saturated_utilization", "%", "busy processors over all, mean over streams of time means", move |row| finite(utilization(row).mean)),
-            Column::new("saturated_utilization_half_width", "%", "half of its 95 % interval over streams", move |row| finite(utilization(row).half_width)),
-            Column::new("gain_on_slurm", "%", "its utilization minus that of slurm on the same streams, in percentage points; null for slurm", move |row| finite(gain(row).mean)),
-            Column::new("gain_on_slurm_half_width", "%", "half of the 95 % interval of the gain, by streams", move |row| finite(gain(row).half_width)),
+            Column::text(name::mix, "sizes of the jobs", |row: &Self| Some(row.setting.backlog.mix.name())),
+            Column::text(name::estimates, "what jobs say of their service time", |row: &Self| Some(row.setting.backlog.estimates.name())),
+            Column::new(name::window, "jobs", "waiting jobs that may start, the first included", |row: &Self| row.setting.backlog.window as u32),
+            Column::text(name::rule, "rule of placement", |row: &Self| Some(row.setting.rule.name())),
+            Column::new(name::stream_jobs, "jobs", "jobs of each stream", |row: &Self| row.setting.backlog.jobs as u32),
+            Column::new(name::streams, "", "streams, each with a seed of its own", |row: &Self| row.utilization.count() as u32),
+            Column::new(name::saturated_utilization, "%", "busy processors over all, mean over streams of time means", move |row| finite(utilization(row).mean)),
+            Column::new(name::saturated_utilization_half_width, "%", "half of its 95 % interval over streams", move |row| finite(utilization(row).half_width)),
+            Column::new(name::gain_on_slurm, "%", "its utilization minus that of slurm on the same streams, in percentage points; null for slurm", move |row| finite(gain(row).mean)),
+            Column::new(name::gain_on_slurm_half_width, "%", "half of the 95 % interval of the gain, by streams", move |row| finite(gain(row).half_width)),
         ]
     }
 }

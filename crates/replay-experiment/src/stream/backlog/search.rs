@@ -17,7 +17,7 @@ use replay_core::allocator::torus3d::ways::{Way, points};
 use replay_core::metrics::estimate::Accumulator;
 use replay_core::placement::ties::{Handles, Rivals};
 use replay_core::stop::Stopped;
-use replay_core::table::{Column, Table};
+use replay_core::table::{Column, Table, name};
 
 /// Of so many ways one goes on, on so many times as many jobs.
 const KEPT: usize = 3;
@@ -180,20 +180,20 @@ impl Table for Found {
         let second_gain = |row: &Self| gain(&row.1.halves[1], &row.1.slurm[1]);
         let over_delay = |row: &Self| gain(&row.1.halves[1], &row.1.delay);
         vec![
-            Column::text("mix", "sizes of the jobs", |row: &Self| Some(row.0.mix.name())),
-            Column::text("estimates", "what jobs say of their service time", |row: &Self| Some(row.0.estimates.name())),
-            Column::new("window", "jobs", "waiting jobs that may start, the first included", |row: &Self| row.0.window as u32),
-            Column::text("way", "what was found on the first halves, as parameters of placements", |row: &Self| Some(&*row.1.way)),
-            Column::new("ways_tried", "", "ways that were tried, most of them on few jobs", |row: &Self| row.1.tried as u32),
-            Column::new("stream_jobs", "jobs", "jobs of each stream", |row: &Self| row.0.jobs as u32),
-            Column::new("streams", "", "streams, each with a seed of its own", |row: &Self| row.1.delay.len() as u32),
-            Column::new("first_half_utilization", "%", "busy processors over all on the first halves, on which it was chosen, mean over streams", mean(|row| percent(&row.1.halves[0]))),
-            Column::new("first_half_gain_on_slurm", "%", "the same minus that of slurm, in percentage points", mean(|row| gain(&row.1.halves[0], &row.1.slurm[0]))),
-            Column::new("second_half_utilization", "%", "busy processors over all on the second halves, which the search never saw, mean over streams", mean(|row| percent(&row.1.halves[1]))),
-            Column::new("second_half_gain_on_slurm", "%", "the same minus that of slurm, in percentage points", mean(second_gain)),
-            Column::new("second_half_gain_on_slurm_half_width", "%", "half of the 95 % interval of that gain, by streams", half(second_gain)),
-            Column::new("second_half_gain_on_dl", "%", "utilization on the second halves minus that of dl, in percentage points", mean(over_delay)),
-            Column::new("second_half_gain_on_dl_half_width", "%", "half of the 95 % interval of that gain, by streams", half(over_delay)),
+            Column::text(name::mix, "sizes of the jobs", |row: &Self| Some(row.0.mix.name())),
+            Column::text(name::estimates, "what jobs say of their service time", |row: &Self| Some(row.0.estimates.name())),
+            Column::new(name::window, "jobs", "waiting jobs that may start, the first included", |row: &Self| row.0.window as u32),
+            Column::text(name::way, "what was found on the first halves, as parameters of placements", |row: &Self| Some(&*row.1.way)),
+            Column::new(name::ways_tried, "", "ways that were tried, most of them on few jobs", |row: &Self| row.1.tried as u32),
+            Column::new(name::stream_jobs, "jobs", "jobs of each stream", |row: &Self| row.0.jobs as u32),
+            Column::new(name::streams, "", "streams, each with a seed of its own", |row: &Self| row.1.delay.len() as u32),
+            Column::new(name::first_half_utilization, "%", "busy processors over all on the first halves, on which it was chosen, mean over streams", mean(|row| percent(&row.1.halves[0]))),
+            Column::new(name::first_half_gain_on_slurm, "%", "the same minus that of slurm, in percentage points", mean(|row| gain(&row.1.halves[0], &row.1.slurm[0]))),
+            Column::new(name::second_half_utilization, "%", "busy processors over all on the second halves, which the search never saw, mean over streams", mean(|row| percent(&row.1.halves[1]))),
+            Column::new(name::second_half_gain_on_slurm, "%", "the same minus that of slurm, in percentage points", mean(second_gain)),
+            Column::new(name::second_half_gain_on_slurm_half_width, "%", "half of the 95 % interval of that gain, by streams", half(second_gain)),
+            Column::new(name::second_half_gain_on_dl, "%", "utilization on the second halves minus that of dl, in percentage points", mean(over_delay)),
+            Column::new(name::second_half_gain_on_dl_half_width, "%", "half of the 95 % interval of that gain, by streams", half(over_delay)),
         ]
     }
 }

@@ -3,7 +3,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::told::Told;
-use replay_core::table::{Table, write_csv};
+use replay_core::table::{Name, Table, name, write_csv};
 use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
 
 /// A folder of results, read.
@@ -181,12 +181,14 @@ impl Csv {
     }
 
     /// The place of a column.
-    pub fn column(&self, name: &str) -> Option<usize> {
-        self.header.iter().position(|column| column == name)
+    pub fn column(&self, name: Name) -> Option<usize> {
+        self.header.iter().position(|column| name == *column)
     }
 }
 
 /// Whether a table is one of checks, as `verify --write` writes them.
 pub fn is_published(csv: &Csv) -> bool {
-    ["figure", "published", "ours", "verdict"].iter().all(|name| csv.column(name).is_some())
+    [name::figure, name::published, name::ours, name::verdict]
+        .into_iter()
+        .all(|name| csv.column(name).is_some())
 }

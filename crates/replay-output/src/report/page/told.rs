@@ -2,6 +2,7 @@
 
 use replay_core::metrics::blocks::FEWEST;
 use replay_core::number::fixed;
+use replay_core::table::{Name, name};
 use replay_experiment::compare::{Compared, JobRow, Pairs, REPLAYED, correct};
 
 /// Strategies behind the first that it is compared with at most.
@@ -70,7 +71,7 @@ impl Told {
             }
             Ok::<_, E>(pairs)
         };
-        let compare = |pairs: &Pairs, other: &Runs, measure: &str| {
+        let compare = |pairs: &Pairs, other: &Runs, measure: Name| {
             let at = REPLAYED.measures.iter().position(|one| *one == measure)?;
             let all = [1, i64::MAX];
             let compared = pairs.compare([&other.name, &first.name], (&REPLAYED, at), all);
@@ -79,9 +80,9 @@ impl Told {
         let mut told = Self { strategies: ranked.len(), ..Self::default() };
         for (place, other) in others.iter().take(MOST).enumerate() {
             let pairs = pairs(other)?;
-            let Some(pairwise) = compare(&pairs, other, "pairwise_l1") else { return Ok(None) };
+            let Some(pairwise) = compare(&pairs, other, name::pairwise_l1) else { return Ok(None) };
             if place == 0 {
-                told.distance = compare(&pairs, other, "distance");
+                told.distance = compare(&pairs, other, name::distance);
             }
             told.pairwise.push(pairwise);
         }
@@ -97,8 +98,8 @@ impl Told {
         if let Some(fastest) = fastest.filter(|_| others.iter().any(|one| one.times != first.times))
         {
             let pairs = pairs(fastest)?;
-            told.times = compare(&pairs, fastest, "turnaround")
-                .zip(compare(&pairs, fastest, "wait"))
+            told.times = compare(&pairs, fastest, name::turnaround)
+                .zip(compare(&pairs, fastest, name::wait))
                 .map(<[_; 2]>::from);
             for one in told.times.iter_mut().flatten() {
                 correct([one], family);

@@ -1,3 +1,4 @@
+use replay_core::table::{Name, name};
 use std::collections::BTreeMap;
 
 use super::folder::{Csv, Folder};
@@ -6,16 +7,17 @@ use super::told::{METHOD, Runs, Told};
 use replay_core::metrics::comparable;
 use replay_core::number::{counted, grouped};
 use replay_experiment::compare::JobRow;
+use replay_experiment::stream::Metric;
 
 /// How the strategies of a table are ranked: by the least of a column.
 struct Rule {
     kinds: &'static [&'static str],
     table: &'static str,
     /// Rows that are alike in these are compared.
-    group: &'static [&'static str],
-    metric: &'static str,
+    group: &'static [Name],
+    metric: Name,
     /// Column and words of the metric that orders strategies of one value.
-    then: Option<(&'static str, &'static str)>,
+    then: Option<(Name, &'static str)>,
     /// The interval of the metric, if the table has one.
     interval: Interval,
     /// Whether a table of jobs says what can be told.
@@ -30,17 +32,17 @@ struct Rule {
 enum Interval {
     None,
     /// Half its width.
-    Half(&'static str),
+    Half(Name),
     /// Its ends.
-    Ends([&'static str; 2]),
+    Ends([Name; 2]),
 }
 
 const RULES: [Rule; 3] = [
     Rule {
         kinds: &["run", "sweep"],
         table: "runs",
-        group: &["trace", "topology", "scheduler", "policy"],
-        metric: "mean_pairwise_l1",
+        group: &[name::trace, name::topology, name::scheduler, name::policy],
+        metric: name::mean_pairwise_l1,
         then: None,
         interval: Interval::None,
         by_jobs: true,
@@ -50,10 +52,10 @@ const RULES: [Rule; 3] = [
     Rule {
         kinds: &["contend"],
         table: "contend",
-        group: &["trace", "topology", "scheduler", "policy", "pattern"],
-        metric: "median_stretch",
-        then: Some(("trimmed_mean_stretch", "trimmed mean")),
-        interval: Interval::Ends(["median_stretch_low", "median_stretch_high"]),
+        group: &[name::trace, name::topology, name::scheduler, name::policy, name::pattern],
+        metric: name::median_stretch,
+        then: Some((name::trimmed_mean_stretch, "trimmed mean")),
+        interval: Interval::Ends([name::median_stretch_low, name::median_stretch_high]),
         by_jobs: false,
         praise: "messages slow jobs least under",
         words: ("median stretch", ""),
@@ -61,10 +63,18 @@ const RULES: [Rule; 3] = [
     Rule {
         kinds: &["stream"],
         table: "stream",
-        group: &["topology", "sides", "service", "pattern", "flits", "arrivals", "scheduler"],
-        metric: "turnaround_time",
+        group: &[
+            name::topology,
+            name::sides,
+            name::service,
+            name::pattern,
+            name::flits,
+            name::arrivals,
+            name::scheduler,
+        ],
+        metric: name::turnaround_time,
         then: None,
-        interval: Interval::Half("turnaround_time_pm"),
+        interval: Interval::Half(Metric::Turnaround.caption().half_width),
         by_jobs: false,
         praise: "turnaround is shortest under",
         words: ("mean turnaround", ""),
@@ -98,7 +108,7 @@ pub fn sentences(folder: &Folder) -> Vec<String> {
 fn settings(folder: &Folder) -> Option<(&'static Rule, Vec<Group>)> {
     let rule = RULES.iter().find(|rule| rule.kinds.contains(&folder.kind.as_str()))?;
     let csv = folder.table(rule.table)?;
-    let over = |metric: &str| {
+    let over = |metric: Name| {
         folder.table("shaken").map(|csv| over_copies(csv, metric)).unwrap_or_default()
     };
     let then = rule.then.map(|(metric, _)| over(metric)).unwrap_or_default();
@@ -127,14 +137,18 @@ pub fn told<E>(
 /// By number of the run: mean over shaken copies, half the width of its interval, copies.
 type OverCopies = BTreeMap<String, (f64, f64, String)>;
 
-fn over_copies(csv: &Csv, metric: &str) -> OverCopies {
-    let place = |name: &str| csv.column(name);
-    let (Some(run), Some(name), Some(mean), Some(half), Some(copies)) =
-        (place("run"), place("metric"), place("mean"), place("half_width"), place("copies"))
-    else {
+fn over_copies(csv: &Csv, metric: Name) -> OverCopies {
+    let place = |name: Name| csv.column(name);
+    let (Some(run), Some(name), Some(mean), Some(half), Some(copies)) = (
+        place(name::run),
+        place(name::metric),
+        place(name::mean),
+        place(name::half_width),
+        place(name::copies),
+    ) else {
         return OverCopies::new();
     };
-    let rows = csv.rows.iter().filter(|row| row[name] == metric);
+    let rows = csv.rows.iter().filter(|row| metric == row[name]);
     let value = |row: &Vec<String>| {
         let numbers = (row[mean].parse().ok()?, row[half].parse().ok()?);
         Some((row[run].clone(), (numbers.0, numbers.1, row[copies].clone())))
@@ -164,9 +178,9 @@ struct Group {
 
 fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies) -> Vec<Group> {
     let Some(metric) = csv.column(rule.metric) else { return Vec::new() };
-    let columns: Vec<usize> = rule.group.iter().filter_map(|name| csv.column(name)).collect();
-    let of = |row: &[String], name: &str| csv.column(name).map_or("", |at| &row[at]).to_string();
-    let number = |row: &[String], name: &str| of(row, name).parse::<f64>().ok();
+    let columns: Vec<usize> = rule.group.iter().filter_map(|&name| csv.column(name)).collect();
+    let of = |row: &[String], name: Name| csv.column(name).map_or("", |at| &row[at]).to_string();
+    let number = |row: &[String], name: Name| of(row, name).parse::<f64>().ok();
     let interval = |row: &[String], value: f64| match rule.interval {
         Interval::None => None,
         Interval::Half(name) => number(row, name).map(|half| [value - half, value + half]),
@@ -177,13 +191,13 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
     // Strategy by strategy the values of all seeds, each with what orders equal ones.
     type Seen = (Runs, Vec<[f64; 2]>, Option<[f64; 2]>);
     let mut groups: Vec<(Vec<String>, Option<String>, Vec<Seen>)> = Vec::new();
-    for row in csv.rows.iter().filter(|row| ["", "0"].contains(&of(row, "copy").as_str())) {
+    for row in csv.rows.iter().filter(|row| ["", "0"].contains(&of(row, name::copy).as_str())) {
         let setting: Vec<String> = columns.iter().map(|&at| row[at].clone()).collect();
-        let name = match of(row, "tie").as_str() {
-            "" => of(row, "allocator"),
-            tie => format!("{} ({tie})", of(row, "allocator")),
+        let name = match of(row, name::tie).as_str() {
+            "" => of(row, name::allocator),
+            tie => format!("{} ({tie})", of(row, name::allocator)),
         };
-        let over = shaken.get(&of(row, "run"));
+        let over = shaken.get(&of(row, name::run));
         let value = over.map(|over| over.0).or_else(|| row[metric].parse().ok());
         let Some(value) = value.filter(|value| value.is_finite()) else { continue };
         let interval = match over {
@@ -191,7 +205,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
             None => interval(row, value),
         };
         let then = rule.then.and_then(|(name, _)| {
-            shaken_then.get(&of(row, "run")).map(|over| over.0).or_else(|| number(row, name))
+            shaken_then.get(&of(row, name::run)).map(|over| over.0).or_else(|| number(row, name))
         });
         let copies = over.map(|over| over.2.clone());
         let at = groups.iter().position(|(of, ..)| *of == setting).unwrap_or(groups.len());
@@ -212,8 +226,8 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
         }
         values.push([value, then.unwrap_or(0.0)]);
         runs.folds |= comparable::folds(of(row, comparable::FOLDED).parse().ok());
-        runs.times.push(["mean_wait", "mean_turnaround"].map(|name| of(row, name)));
-        runs.runs.extend(of(row, "run").parse().ok().map(|run| (of(row, "seed"), run)));
+        runs.times.push([name::mean_wait, name::mean_turnaround].map(|name| of(row, name)));
+        runs.runs.extend(of(row, name::run).parse().ok().map(|run| (of(row, name::seed), run)));
     }
     let ranked = |(setting, copies, strategies): (_, _, Vec<Seen>)| {
         let mut ranked: Vec<Ranked> = strategies
@@ -226,7 +240,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
             })
             .collect();
         ranked.sort_by(|a, b| a.value.total_cmp(&b.value).then(a.then.total_cmp(&b.then)));
-        let by_distance = comparable::is_distance(rule.metric);
+        let by_distance = comparable::is_distance(&rule.metric);
         let folds: Vec<bool> = ranked.iter().map(|one| by_distance && one.runs.folds).collect();
         let mut comparable = comparable::ranked(&folds).into_iter();
         let apart = ranked.extract_if(.., |_| comparable.next() == Some(false));
@@ -311,9 +325,9 @@ impl Group {
 
 /// The best vector of each search of a table.
 pub fn searched(csv: &Csv) -> Vec<String> {
-    let at = |name: &str| csv.column(name);
+    let at = |name: Name| csv.column(name);
     let (Some(on), Some(rank), Some(tie), Some(gain)) =
-        (at("searched"), at("rank"), at("tie"), at("improvement_percent"))
+        (at(name::searched), at(name::rank), at(name::tie), at(name::improvement_percent))
     else {
         return Vec::new();
     };
@@ -321,14 +335,14 @@ pub fn searched(csv: &Csv) -> Vec<String> {
     let best = csv.rows.iter().filter(|row| row[rank] == "1");
     let sentence = |best: &Vec<String>| {
         let ranked = |row: &&Vec<String>| row[on] == best[on] && !row[rank].is_empty();
-        let known = |name: &str| {
+        let known = |name: Name| {
             at(name).map(|column| best[column].as_str()).filter(|text| !text.is_empty())
         };
-        let judged = match known("test_improvement_percent") {
+        let judged = match known(name::test_improvement_percent) {
             None => "found and judged on the same jobs".to_string(),
             Some(test) => format!("{} % on jobs that it was not searched on", number(test)),
         };
-        let told = at("told_from_best")
+        let told = at(name::told_from_best)
             .filter(|&told| csv.rows.iter().filter(ranked).any(|row| !row[told].is_empty()));
         let copies = match told {
             None => "; without an interval (--shake N gives one)".to_string(),
@@ -353,7 +367,7 @@ pub fn searched(csv: &Csv) -> Vec<String> {
 
 /// How many checks have which verdict.
 pub fn published(csv: &Csv) -> String {
-    let Some(verdict) = csv.column("verdict") else { return String::new() };
+    let Some(verdict) = csv.column(name::verdict) else { return String::new() };
     let mut counts: Vec<(&str, usize)> = Vec::new();
     for row in &csv.rows {
         // What follows the colon is the reason.

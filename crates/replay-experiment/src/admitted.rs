@@ -11,7 +11,7 @@ use super::Cell;
 use super::problem::CellProblem;
 use replay_core::allocator::{Allocator, Request, RunSetup};
 use replay_core::number::{counted, grouped};
-use replay_core::simulation::CoupledError;
+use replay_core::simulation::SimulationError;
 use replay_core::workload::Job;
 
 /// Jobs of one size that nobody may ask for.
@@ -46,7 +46,7 @@ impl<'a> Admitted<'a> {
         // What it can serve may go by what is to come.
         let trace = &cell.trace;
         let setup = RunSetup { jobs: trace.jobs(), ..RunSetup::default() };
-        allocator.begin(&setup).map_err(CoupledError::Allocator)?;
+        allocator.begin(&setup).map_err(SimulationError::Allocator)?;
         let mut away = BTreeMap::new();
         let mut admits = |(job, in_points): (&Job, &Job)| {
             let admits =

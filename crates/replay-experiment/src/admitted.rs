@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Cell;
+use super::compatibility::check_cell;
 use super::problem::CellProblem;
 use replay_core::allocator::{Allocator, Request, RunSetup};
 use replay_core::number::{counted, grouped};
@@ -38,8 +39,10 @@ impl<'a> Admitted<'a> {
     /// is left out follows nothing.
     ///
     /// # Errors
-    /// [`CellProblem`] if no job is admitted, or the strategy cannot be made for the sizes of the jobs.
+    /// [`CellProblem`] if the cell is [incompatible](crate::compatibility::Incompatible), no job is admitted, or the
+    /// strategy cannot be made for the sizes of the jobs.
     pub fn by(allocator: &mut dyn Allocator, cell: &'a Cell) -> Result<Self, CellProblem> {
+        check_cell(cell, allocator)?;
         if !allocator.capabilities().rejects_unsupported_sizes {
             return Ok(Self { cell: Cow::Borrowed(cell), turned_away: None });
         }

@@ -1,3 +1,4 @@
+use crate::compatibility::Incompatible;
 use replay_core::naming::NameError;
 use replay_core::simulation::{SimulationError, TimelineError};
 use replay_core::stop::Stopped;
@@ -8,6 +9,9 @@ pub enum CellProblem {
     /// The strategy does not work on the machine.
     #[error(transparent)]
     Allocator(#[from] NameError),
+    /// Strategies, machine and outages do not go together.
+    #[error(transparent)]
+    Incompatible(#[from] Incompatible),
     /// The log does not tell where its jobs ran.
     #[error("nothing tells where the jobs ran")]
     Nowhere,

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use replay::allocator::registry::{self, AllocatorSpec};
 use replay::scheduler::registry::SchedulerSpec;
-use replay::simulation::{Observer, Overhead, RunTimes, Scene, simulate};
+use replay::simulation::{Overhead, Simulation, Starts};
 use replay::stop::Stop;
 use replay::topology::Topology;
 use replay::workload::stochastic::{Arrivals, StochasticStream};
@@ -26,10 +26,6 @@ const MACHINES: [(&str, [u16; 3]); 5] = [
     ("16x16x16", [16, 16, 16]),
 ];
 
-/// Sees nothing.
-struct Nobody;
-impl Observer for Nobody {}
-
 fn overhead(
     machine: &str,
     stream: &StochasticStream,
@@ -40,11 +36,10 @@ fn overhead(
     let topology: Topology = machine.parse()?;
     let jobs = stream.generate(1, replication)?;
     let mut built = allocator.build(&topology, 1)?;
-    let stop = &Stop::new();
-    let scene = Scene { jobs: &jobs.jobs, topology: &topology, timed: true, stop };
+    let stop = Stop::new();
     let mut scheduler = scheduler.build(topology.processors() as u32);
-    let service = &mut RunTimes::default();
-    Ok(simulate(scene, scheduler.as_mut(), built.as_mut(), service, &mut Nobody)?)
+    let simulation = Simulation::new(&jobs.jobs, &topology, &stop).with_every_event().timed();
+    Ok(simulation.run(Starts::Scheduler(scheduler.as_mut()), built.as_mut(), &mut ())?)
 }
 
 /// Nanoseconds per attempt: the least of three replications, each a different stream; of

@@ -18,7 +18,7 @@ use replay::allocator::registry::AllocatorSpec;
 use replay::experiment::search::Space;
 use replay::experiment::{Cell, Measure, Trace, Watch, run_cell, run_together};
 use replay::scheduler::registry::SchedulerSpec;
-use replay::simulation::{Scene, Timeline, lockstep};
+use replay::simulation::Simulation;
 use replay::stop::Stop;
 use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
 
@@ -75,15 +75,15 @@ fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Err
 
 /// Machines decided for, in percent of vectors times jobs.
 fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
-    let (jobs, stop) = (&trace.workload.jobs, &Stop::new());
+    let (jobs, stop) = (&trace.workload.jobs, Stop::new());
     let processors = trace.topology.processors() as u32;
     let mut fcfs = SchedulerSpec::fcfs().build(processors);
-    let timeline = Timeline::compute(jobs, processors, fcfs.as_mut(), stop)?;
+    let simulation = Simulation::new(jobs, &trace.topology, &stop);
+    let timeline = simulation.schedule(fcfs.as_mut())?;
     let grid = trace.topology.grid().ok_or("a machine without a grid")?;
     let way = |&vector: &TieVector| Way::new(Some(vector), Default::default());
     let ways = vectors.iter().map(way).collect();
     let many = Many::new(grid, CentreOptions::default(), ways).ok_or("not together")?;
-    let scene = Scene { jobs, topology: &trace.topology, timed: false, stop };
-    let decided = lockstep::<u16>(&timeline, scene, many, |_| {})?;
+    let decided = simulation.lockstep(&timeline, many, |_| {})?;
     Ok(100.0 * decided as f64 / (vectors.len() * jobs.len()) as f64)
 }

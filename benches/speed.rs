@@ -24,7 +24,7 @@ use replay::allocator::registry::AllocatorSpec;
 use replay::network::packets::{ListedPacket, replay};
 use replay::network::{Network, Settings};
 use replay::scheduler::registry::SchedulerSpec;
-use replay::simulation::{Observer, RunTimes, Scene, Timeline, simulate};
+use replay::simulation::{Simulation, Starts, Timeline};
 use replay::stop::Stop;
 use replay::topology::{NodeId, Topology};
 use replay::workload::lublin::{LublinFeitelson, write_swf};
@@ -74,10 +74,6 @@ const SCHEDULERS: [(&str, u32); 6] = [
     ("out-of-order", 4000),
     ("conservative", 1000),
 ];
-
-/// Sees nothing.
-struct Nobody;
-impl Observer for Nobody {}
 
 /// CPU time of the thread, in seconds.
 fn spent() -> f64 {
@@ -135,11 +131,9 @@ fn decisions(machine: &str, strategy: &str, count: u32) -> Result<Item, Failure>
         let stop = &Stop::new();
         let mut built = allocator.build(&topology, 1)?;
         let mut scheduler = SchedulerSpec::fcfs().build(topology.processors() as u32);
-        let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop };
-        let service = &mut RunTimes::default();
-        timed(|| {
-            Ok(simulate(scene, scheduler.as_mut(), built.as_mut(), service, &mut Nobody)?.attempts)
-        })
+        let simulation = Simulation::new(&jobs, &topology, stop).with_every_event();
+        let starts = Starts::Scheduler(scheduler.as_mut());
+        timed(|| Ok(simulation.run(starts, built.as_mut(), &mut ())?.attempts))
     };
     Ok(Item { name: format!("{strategy} on {machine}"), run: Box::new(run) })
 }

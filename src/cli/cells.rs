@@ -4,7 +4,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::compatible::{amid_outages, asks_for_logs, asks_for_nodes, compatible, moves_no_log};
 use super::exit::{Failure, tell};
 use super::load::load_traces;
 use super::recorded::{placed, repeats_places, tell_conflicts, tell_left_out, tell_without_waits};
@@ -19,6 +18,7 @@ use replay_core::topology::{DefaultMachine, MAX_POINTS, Topology, default_machin
 use replay_core::workload::{
     Dependencies, Job, Oversize, Policy, Workload, scale_load, scaled_name,
 };
+use replay_experiment::compatibility::{check_grid, check_outages, check_strategies};
 use replay_experiment::grid::{ParameterGrid, Values};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Cell, Trace};
@@ -44,10 +44,7 @@ pub struct Loaded {
 impl Loaded {
     /// Loads the traces of a grid, which may come from a `file`.
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
-        compatible(&grid, &grid.machines, &[])?;
-        moves_no_log(&grid)?;
-        asks_for_nodes(&grid)?;
-        asks_for_logs(&grid)?;
+        check_grid(&grid)?;
         let outages = outages(&grid)?;
         let of_policy = |policy| {
             let errors = grid.file.max_errors;
@@ -63,20 +60,20 @@ impl Loaded {
         }
         // To make an allocator takes long on a large machine: those of the grid's machines were made.
         let machines = traces.iter().map(|trace| &trace.topology);
-        compatible(&grid, machines.filter(|machine| !grid.machines.contains(machine)), &[])?;
+        check_strategies(&grid, machines.filter(|machine| !grid.machines.contains(machine)), &[])?;
         Self::checked(grid, traces, quiet)
     }
 
     /// The cells of a grid on the traces on which strategies were tried for it.
     pub(super) fn planned(grid: ParameterGrid, tried: Tried, quiet: bool) -> Result<Self, Failure> {
         let Tried { traces, works } = tried;
-        compatible(&grid, traces.iter().map(|trace| &trace.topology), &works)?;
+        check_strategies(&grid, traces.iter().map(|trace| &trace.topology), &works)?;
         Self::checked(grid, traces, quiet)
     }
 
     /// The same of strategies that are known to work there.
     fn checked(grid: ParameterGrid, traces: Vec<Arc<Trace>>, quiet: bool) -> Result<Self, Failure> {
-        amid_outages(&grid, &traces)?;
+        check_outages(&grid, &traces)?;
         let plan = Plan::new(grid, &traces, crate::cli::build::this()).map_err(Failure::usage)?;
         if !quiet {
             tell_left_out(&plan)?;

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs, ShakeArgs};
 use super::cells::{Loaded, parse_list};
-use super::compatible::{can_send, deciding, hides_outages, never_down, sends, working};
+use super::compatible::{hides_outages, never_down};
 use super::cost::{Cost, First};
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
@@ -28,6 +28,9 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::number::grouped;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::topology::Topology;
+use replay_experiment::compatibility::{
+    can_send, check_sender, compatible_allocators, reject_recorded_scheduler,
+};
 use replay_experiment::contention::ranking::{Decided, Mean, Stretches, decided_by_two};
 use replay_experiment::contention::{
     Contended, EstimatedPackets, Isolation, MOST_SENT, Messages, Stage, TOLERANCE, TraceError,
@@ -145,7 +148,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         ));
     }
     for allocator in loaded.allocators() {
-        loaded.traces.iter().try_for_each(|trace| sends(&allocator, &trace.topology))?;
+        loaded.traces.iter().try_for_each(|trace| check_sender(&allocator, &trace.topology))?;
     }
     let cells = loaded.cells();
     let (admitted, away) = admitted(&cells);
@@ -462,12 +465,13 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     let named = super::sweep::machines(&grid)?;
     let machines: Vec<Topology> = parse_list(&named, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
-    deciding(&schedulers)?;
-    let kept = working(ALLOCATORS, &machines, &schedulers, &can_send, |_, why| {
+    reject_recorded_scheduler(&schedulers)?;
+    let left_out = |_: &AllocatorSpec, why| {
         if !quiet {
-            tell(format_args!("left out: {}", why.message()));
+            tell(format_args!("left out: {why}"));
         }
-    })?;
+    };
+    let kept = compatible_allocators(ALLOCATORS, &machines, &schedulers, &can_send, left_out)?;
     if grid.tie.is_empty() && kept.iter().any(AllocatorSpec::takes_tie) {
         grid.tie = TIES.map(str::to_string).to_vec();
     }

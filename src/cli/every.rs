@@ -2,7 +2,6 @@
 
 use super::args::GridArgs;
 use super::cells::{Loaded, Tried};
-use super::compatible::{Also, can_send, lives_with_outages, working};
 use super::exit::{Failure, tell};
 use super::sweep::{ListArgs, of_flags};
 use replay_core::allocator::registry::AllocatorSpec;
@@ -10,6 +9,9 @@ use replay_core::allocator::{self, Allocator};
 use replay_core::naming::split_list;
 use replay_core::topology::Topology;
 use replay_core::workload::Shake;
+use replay_experiment::compatibility::{
+    Requirement, can_send, check_outage_support, compatible_allocators,
+};
 use replay_experiment::{Cell, Measure};
 
 /// As an allocator: all that work.
@@ -142,7 +144,7 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
 }
 
 /// With `all` among the allocators, all names of those that work and `also` do what else is asked.
-fn expanded(args: &GridArgs, also: Also<'_>, quiet: bool) -> Result<Chosen, Failure> {
+fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chosen, Failure> {
     let mut named: Vec<&str> = args.alloc.iter().flat_map(|list| split_list(list)).collect();
     let before = named.len();
     named.retain(|name| !name.trim().eq_ignore_ascii_case(ALL));
@@ -206,17 +208,17 @@ impl Trial {
     fn sorted(
         &self,
         names: &str,
-        also: Also<'_>,
+        also: Requirement<'_>,
     ) -> Result<(Vec<AllocatorSpec>, Vec<String>), Failure> {
         let mut refused = Vec::new();
         let down = self.is_down();
         let also = |one: &AllocatorSpec, built: &dyn Allocator| match down {
-            true => lives_with_outages(one, built).and_then(|()| also(one, built)),
+            true => check_outage_support(one, built).and_then(|()| also(one, built)),
             false => also(one, built),
         };
         let (machines, schedulers) = (self.machines(), &self.0.plan.grid.schedulers);
         let left_out = |one: &AllocatorSpec, _| refused.push(one.to_string());
-        let kept = working(names, &machines, schedulers, &also, left_out)?;
+        let kept = compatible_allocators(names, &machines, schedulers, &also, left_out)?;
         Ok((kept, refused))
     }
 }

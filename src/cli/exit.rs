@@ -7,6 +7,7 @@ use clap::error::{ContextKind, ContextValue};
 
 use replay_core::naming::NameError;
 use replay_core::shown::shown;
+use replay_experiment::compatibility::Incompatible;
 
 /// How the program ends; see the table in [`cli`](crate::cli).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -44,6 +45,12 @@ impl From<Exit> for ExitCode {
 
 impl From<NameError> for Failure {
     fn from(error: NameError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<Incompatible> for Failure {
+    fn from(error: Incompatible) -> Self {
         Self::usage(error)
     }
 }

@@ -10,6 +10,7 @@ use clap::Args;
 use super::exit::{Exit, Failure, tell};
 use replay_core::table::{Table, write_csv};
 use replay_core::topology::Topology;
+use replay_experiment::compatibility::require_one_processor_per_point;
 use replay_experiment::files::{self, Whole};
 use replay_network::packets::{self, PacketResult};
 use replay_network::{Network, Settings, Usage};
@@ -67,7 +68,7 @@ fn units() -> String {
 
 /// Replays the packets and writes what became of each as CSV on standard output.
 pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
-    super::compatible::one_a_point([&args.mesh])?;
+    require_one_processor_per_point([&args.mesh])?;
     let mut network = Network::new(&args.mesh, args.network).map_err(Failure::usage)?;
     let name = args.packets.display().to_string();
     let read = if name == "-" { Path::new("/dev/stdin") } else { &args.packets };

@@ -15,7 +15,6 @@ use serde::de::DeserializeOwned;
 
 use super::args::OutputArgs;
 use super::cells::parse_list;
-use super::compatible::{heeds_all, one_a_point, sends, working, works};
 use super::cost::Cost;
 use super::every::ELSEWHERE;
 use super::exit::{Exit, Failure, tell};
@@ -37,6 +36,10 @@ use replay_core::workload::stochastic::{
     Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT,
 };
 use replay_experiment::Watch;
+use replay_experiment::compatibility::{
+    self, can_send, compatible_allocators, reject_recorded_scheduler, reject_unused_parameters,
+    require_one_processor_per_point,
+};
 use replay_experiment::contention::{MOST_SENT, Messages, of_streams};
 use replay_experiment::grid::{Values, once};
 use replay_experiment::journal::CellId;
@@ -359,7 +362,7 @@ fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> s
 
 fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
     let machines = parse_list(&args.mesh, MACHINE)?;
-    one_a_point(&machines)?;
+    require_one_processor_per_point(&machines)?;
     Ok(once(machines))
 }
 
@@ -440,7 +443,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     };
     let ticks_per_unit = if args.pattern.is_some() { 1 } else { TICKS_PER_UNIT };
     let schedulers: Vec<SchedulerSpec> = once(parse_list(&args.sched, "fcfs")?);
-    super::compatible::deciding(&schedulers)?;
+    reject_recorded_scheduler(&schedulers)?;
     if let Some(scheduler) = estimating(&schedulers).filter(|_| args.pattern.is_some()) {
         return Err(Failure::usage_message(format!(
             "--sched: {scheduler} goes by estimates of service times; with --pattern a job lives as \
@@ -452,7 +455,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         true => usual(&machines, &schedulers)?,
         false => parse_list(&args.alloc, ALLOCATORS)?,
     };
-    allocators.iter().try_for_each(heeds_all)?;
+    allocators.iter().try_for_each(reject_unused_parameters)?;
     let mut points = Vec::new();
     for topology in machines {
         if let Life::Messages(messages) = &life {
@@ -463,9 +466,9 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         for (scheduler, allocator) in
             schedulers.iter().flat_map(|scheduler| allocators.iter().map(move |a| (scheduler, a)))
         {
-            works(allocator, [scheduler], &topology)?;
+            let built = compatibility::build(allocator, [scheduler], &topology)?;
             if args.pattern.is_some() {
-                sends(allocator, &topology)?;
+                can_send(allocator, built.as_ref())?;
             }
             for &load in &loads {
                 let stream = StochasticStream {
@@ -522,7 +525,7 @@ fn usual(
     if machines.iter().all(|machine| machine.grid().is_some()) {
         return parse_list(&[], ALLOCATORS);
     }
-    let kept = working(ELSEWHERE, machines, schedulers, &|_, _| Ok(()), |_, _| {})?;
+    let kept = compatible_allocators(ELSEWHERE, machines, schedulers, &|_, _| Ok(()), |_, _| {})?;
     match kept.is_empty() {
         true => Err(Failure::usage_message(format!(
             "--alloc: none of {ALLOCATORS},{ELSEWHERE} works on every machine and with every \

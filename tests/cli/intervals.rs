@@ -11,7 +11,7 @@ use replay::experiment::Trace;
 use replay::metrics::Locality;
 use replay::metrics::blocks::{Blocks, LEVEL};
 use replay::scheduler::registry::SchedulerSpec;
-use replay::simulation::{Scene, replay};
+use replay::simulation::{Decision, Decisions, Starts};
 use replay::stop::Stop;
 use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
 
@@ -102,10 +102,10 @@ fn pairwise(trace: &Trace, scheduler: &SchedulerSpec, seed: u64) -> Vec<u64> {
     let mut allocator = random.build(topology, seed).expect("an allocator for a mesh");
     let mut locality = Locality::new(topology);
     let mut sums = vec![0; jobs.len()];
-    let scene = Scene { jobs, topology, timed: false, stop: &stop };
-    replay(&schedule.timeline, scene, allocator.as_mut(), false, |decision| {
-        sums[decision.job.index()] = locality.pairwise_l1(decision.nodes);
-    })
-    .expect("a replay");
+    let decisions = &mut Decisions(|Decision { job, nodes, .. }: Decision<'_>| {
+        sums[job.index()] = locality.pairwise_l1(nodes);
+    });
+    let starts = Starts::Timeline(&schedule.timeline);
+    trace.simulation(&stop).run(starts, allocator.as_mut(), decisions).expect("a replay");
     sums
 }

@@ -14,6 +14,7 @@ pub mod naming;
 pub mod number;
 pub mod placement;
 pub mod scheduler;
+mod service;
 pub mod shown;
 pub mod simulation;
 pub mod stop;

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Cell;
+use super::compatibility::check_cell;
 use super::problem::CellProblem;
 use replay_core::allocator::{Allocator, Request, RunSetup};
 use replay_core::number::{counted, grouped};
-use replay_core::simulation::CoupledError;
+use replay_core::simulation::SimulationError;
 use replay_core::workload::Job;
 
 /// Jobs of one size that nobody may ask for.
@@ -38,15 +39,17 @@ impl<'a> Admitted<'a> {
     /// is left out follows nothing.
     ///
     /// # Errors
-    /// [`CellProblem`] if no job is admitted, or the strategy cannot be made for the sizes of the jobs.
+    /// [`CellProblem`] if the cell is [incompatible](crate::compatibility::Incompatible), no job is admitted, or the
+    /// strategy cannot be made for the sizes of the jobs.
     pub fn by(allocator: &mut dyn Allocator, cell: &'a Cell) -> Result<Self, CellProblem> {
+        check_cell(cell, allocator)?;
         if !allocator.capabilities().rejects_unsupported_sizes {
             return Ok(Self { cell: Cow::Borrowed(cell), turned_away: None });
         }
         // What it can serve may go by what is to come.
         let trace = &cell.trace;
         let setup = RunSetup { jobs: trace.jobs(), ..RunSetup::default() };
-        allocator.begin(&setup).map_err(CoupledError::Allocator)?;
+        allocator.begin(&setup).map_err(SimulationError::Allocator)?;
         let mut away = BTreeMap::new();
         let mut admits = |(job, in_points): (&Job, &Job)| {
             let admits =

@@ -6,9 +6,7 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::{ScheduleMetrics, Series};
 use replay_core::number::counted;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{
-    Conflicts, Outages, Overfull, Scene, Timeline, TimelineError, replay_placed,
-};
+use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
 use replay_core::stop::{Stop, Stopped};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{
@@ -317,11 +315,17 @@ impl Trace {
         stop: &Stop,
         observe: impl FnMut(JobId, &[NodeId]),
     ) -> Result<Conflicts, Stopped> {
-        let (jobs, topology) = (&self.workload.jobs, &self.topology);
-        let scene = Scene { jobs, topology, timed: false, stop };
         let of = |job: &Job| self.places().and_then(|places| places.nodes.of(job));
         let points = self.places().map_or(&[][..], |places| &places.points);
-        replay_placed(timeline, scene, of, points, observe)
+        let simulation = Simulation::new(&self.workload.jobs, &self.topology, stop);
+        simulation.replay_recorded(timeline, of, points, observe)
+    }
+
+    /// A simulation of its jobs on its machine.
+    pub fn simulation<'a>(&'a self, stop: &'a Stop) -> Simulation<'a> {
+        Simulation::new(self.jobs(), &self.topology, stop)
+            .with_chains(&self.chains.follows)
+            .with_outages(&self.outages)
     }
 
     /// The schedule under a scheduler, computed at the first call, unless or until `stop` is
@@ -340,19 +344,7 @@ impl Trace {
             let points = self.topology.processors() as u32;
             let timeline = match scheduler.recorded() {
                 Some(_) => self.recorded(stop)?.0,
-                None => {
-                    let mut scheduler = scheduler.build(points);
-                    {
-                        let follows = &self.chains.follows;
-                        Timeline::compute_after(
-                            self.jobs(),
-                            follows,
-                            points,
-                            scheduler.as_mut(),
-                            stop,
-                        )?
-                    }
-                }
+                None => self.simulation(stop).schedule(scheduler.build(points).as_mut())?,
             };
             let moved = timeline.arrivals().map(|times| arrived(&self.workload.jobs, times).into());
             let jobs: &[Job] = moved.as_deref().unwrap_or(&self.workload.jobs);

@@ -15,6 +15,7 @@ mod admitted;
 pub mod against;
 mod cell;
 pub mod compare;
+pub mod compatibility;
 pub mod contention;
 pub mod explained;
 pub mod files;

@@ -2,18 +2,17 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Cell, LogJobs, Measure, Pace, Watch};
-use replay_core::allocator::Census;
 use replay_core::allocator::reduced::Reduction;
 use replay_core::metrics::run::{JobMeasures, PlacementMeans};
 use replay_core::metrics::{Allocation, Locality, TieStatistics};
-use replay_core::simulation::Observer;
+use replay_core::simulation::{Decision, Observer, Timeline};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{Job, JobId, Users};
 
 /// The place of a job that has not started.
 const NOWHERE: u32 = u32::MAX;
 
-/// Measures every allocation of a run, whichever of the two loops makes it.
+/// Measures every allocation of a run.
 pub struct Placements<'a> {
     jobs: &'a [Job],
     users: &'a Users,
@@ -70,15 +69,10 @@ impl<'a> Placements<'a> {
             allocations: Vec::new(),
             latest: vec![NOWHERE; if measure.nodes { jobs.len() } else { 0 }],
             place: vec![NOWHERE; if measure.jobs { jobs.len() } else { 0 }],
-            arrivals: None,
+            arrivals: (!cell.trace.chains().follows.is_empty()).then(|| vec![i64::MIN; jobs.len()]),
             reduced: None,
             served: HashMap::new(),
         }
-    }
-
-    /// The same for jobs that arrive when others have ended.
-    pub fn arriving(self, arrivals: Option<Vec<i64>>) -> Self {
-        Self { arrivals, ..self }
     }
 
     /// The same with sums of their own over the jobs of a log, if it lacks some.
@@ -93,7 +87,7 @@ impl<'a> Placements<'a> {
     }
 
     /// A job got processors, of so many equally good sets if they were counted.
-    pub fn placed(&mut self, id: JobId, start: i64, nodes: &[NodeId], tied: Option<u32>) {
+    fn placed(&mut self, id: JobId, start: i64, nodes: &[NodeId], tied: Option<u32>) {
         self.pace.started();
         let log = self.over_log.as_mut().filter(|log| log.jobs.known[id.index()]);
         if let Some(sets) = tied {
@@ -202,6 +196,10 @@ impl<'a> Placements<'a> {
 }
 
 impl Observer for Placements<'_> {
+    fn scheduled(&mut self, timeline: &Timeline) {
+        self.arrivals = timeline.arrivals().map(<[i64]>::to_vec);
+    }
+
     fn reduced(&mut self, _job: JobId, _asked: u32, reduction: &Reduction) {
         self.reduced = Some(reduction.request.size);
     }
@@ -212,8 +210,8 @@ impl Observer for Placements<'_> {
         }
     }
 
-    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
-        self.placed(id, now, nodes, None);
+    fn started(&mut self, Decision { job, now, nodes, tied, .. }: Decision<'_>) {
+        self.placed(job, now, nodes, tied);
     }
 
     fn cut_off(&mut self, id: JobId, now: i64, nodes: &[NodeId], again: bool) {

@@ -8,12 +8,11 @@ use super::pool::{self, Turn};
 use super::problem::CellProblem;
 use super::{Cell, OverLogJobs, RunKey, RunResult, Trace, Watch};
 use replay_core::allocator::Allocator;
-use replay_core::cluster;
 use replay_core::metrics::by_size::{SizeRow, by_size, by_size_of};
 use replay_core::metrics::run::{RunMetrics, ScheduleMetrics};
 use replay_core::metrics::system::{self, OutageMetrics, SystemMetrics};
-use replay_core::metrics::{Series, Shared, SystemRecorder};
-use replay_core::simulation::{Course, Decision, Scene, replay, simulate_amid};
+use replay_core::metrics::{Series, SystemRecorder};
+use replay_core::simulation::{Observer, Starts};
 use replay_core::workload::{Job, JobId};
 
 /// What to measure beyond the pairwise L1 distance.
@@ -69,14 +68,6 @@ pub fn run_cell(
         .map_err(|cause| CellError { key: Box::new(cell.key()), cause })
 }
 
-/// Whether a cell schedules its jobs as it runs, with what its allocator does, and not once for all cells of
-/// its trace and scheduler; `allocator` is its own.
-fn is_coupled(cell: &Cell, allocator: &dyn Allocator) -> bool {
-    let amid = !cell.trace.outages().is_empty();
-    let changes = !allocator.capabilities().keeps_schedule || allocator.stats().census.is_some();
-    cell.allocator.recorded() || amid || changes
-}
-
 fn measured(
     run: u32,
     cell: &Cell,
@@ -89,10 +80,13 @@ fn measured(
     let key = cell.key();
     let Admitted { cell, turned_away } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();
-    let play = match is_coupled(cell, allocator.as_ref()) {
-        _ if cell.allocator.recorded() => repeated,
-        true => coupled_run,
-        false => replayed,
+    let allocator = allocator.as_mut();
+    let played = if cell.allocator.recorded() {
+        repeated(cell, measure, watch)
+    } else if cell.trace.simulation(watch.stop).is_coupled(allocator) {
+        coupled_run(cell, measure, watch, allocator)
+    } else {
+        replayed(cell, measure, watch, allocator)
     };
     let Played {
         mut placements,
@@ -105,7 +99,7 @@ fn measured(
         over_log,
         seconds,
         allocator_seconds,
-    } = play(cell, measure, watch, allocator.as_mut())?;
+    } = played?;
     let total: u64 = placements.pairwise.iter().sum();
     let counted = (placements.ties.decisions > 0).then_some(placements.ties);
     let jobs_away = turned_away.as_ref().map(|away| away.iter().map(|one| one.jobs).sum());
@@ -130,7 +124,7 @@ fn measured(
     })
 }
 
-/// A run as either loop leaves it.
+/// A run before its metrics are put together.
 struct Played<'a> {
     placements: Placements<'a>,
     schedule: Arc<ScheduleMetrics>,
@@ -155,15 +149,11 @@ fn replayed<'a>(
     let Trace { workload, topology, .. } = cell.trace.as_ref();
     let schedule = cell.trace.schedule(&cell.scheduler, watch.stop)?;
     let starts = schedule.timeline.starts();
-    let arrivals = schedule.timeline.arrivals().map(<[i64]>::to_vec);
     let log_jobs = cell.trace.log_jobs(watch.stop)?;
-    let mut placements = Placements::new(cell, measure, watch).arriving(arrivals).over(log_jobs);
+    let mut placements = Placements::new(cell, measure, watch).over(log_jobs);
     let begin = Instant::now();
-    let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop: watch.stop };
-    replay(&schedule.timeline, scene, allocator, measure.ties, |decision| {
-        let Decision { job, nodes, tied } = decision;
-        placements.placed(job, starts[job.index()], nodes, tied);
-    })?;
+    let simulation = cell.trace.simulation(watch.stop).counting_ties(measure.ties);
+    simulation.run(Starts::Timeline(&schedule.timeline), allocator, &mut placements)?;
     Ok(Played {
         seconds: begin.elapsed().as_secs_f64(),
         by_size: by_size(
@@ -187,7 +177,6 @@ fn repeated<'a>(
     cell: &'a Cell,
     measure: Measure,
     watch: Watch<'a>,
-    _allocator: &mut dyn Allocator,
 ) -> Result<Played<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
     if cell.trace.places().is_none() || cell.scheduler.recorded().is_none() {
@@ -196,6 +185,7 @@ fn repeated<'a>(
     let (timeline, _) = cell.trace.recorded_in_processors(watch.stop)?;
     let log_jobs = cell.trace.log_jobs(watch.stop)?;
     let mut placements = Placements::new(cell, measure, watch).over(log_jobs);
+    placements.scheduled(&timeline);
     let begin = Instant::now();
     let mut pairwise = vec![None; workload.jobs.len()];
     cell.trace.replay_placed(&timeline, watch.stop, |id, points| {
@@ -225,7 +215,7 @@ fn repeated<'a>(
     })
 }
 
-/// Runs a cell whose allocator may refuse or hands out units.
+/// Schedules the jobs as the allocator places them.
 fn coupled_run<'a>(
     cell: &'a Cell,
     measure: Measure,
@@ -236,19 +226,15 @@ fn coupled_run<'a>(
     let (jobs, points) = (&workload.jobs, topology.processors());
     // Of a cluster: what jobs can hold.
     let mut scheduler = cell.scheduler.build(topology.slots() as u32);
-    let follows = &cell.trace.chains().follows;
-    let moved = (!follows.is_empty()).then(|| vec![i64::MIN; jobs.len()]);
-    let placements = Placements::new(cell, measure, watch).arriving(moved);
+    let placements = Placements::new(cell, measure, watch);
     let mut observers = (SystemRecorder::new(jobs.len()), placements);
     let begin = Instant::now();
-    let scene = Scene { jobs: cell.trace.jobs(), topology, timed: true, stop: watch.stop };
-    let mut service = cluster::service(topology, allocator, 1.0);
-    let scheduler = scheduler.as_mut();
-    let course = Course { follows, outages: cell.trace.outages() };
+    let simulation = cell.trace.simulation(watch.stop).timed();
     let overhead =
-        simulate_amid(scene, course, scheduler, allocator, service.as_mut(), &mut observers)?;
+        simulation.run(Starts::Scheduler(scheduler.as_mut()), allocator, &mut observers)?;
     let seconds = begin.elapsed().as_secs_f64();
     let (mut recorder, placements) = observers;
+    let follows = &cell.trace.chains().follows;
     let moved = (!follows.is_empty()).then(|| arrived(jobs, recorder.arrivals()));
     let jobs = moved.as_deref().unwrap_or(jobs);
     let mut served = system::as_served(cell.trace.jobs(), &recorder);
@@ -268,10 +254,9 @@ fn coupled_run<'a>(
     let asked = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
     let by_asked: Vec<Job> = served.iter().zip(jobs).map(asked).collect();
     let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
-    let shared = Shared::of(topology, service.as_ref());
-    let computed = shared.map(|shared| shared.computed);
+    let computed = overhead.shared.map(|shared| shared.computed);
     let schedule = ScheduleMetrics::served(jobs, &served, starts, topology, computed);
-    let amid = !course.outages.is_empty();
+    let amid = !cell.trace.outages().is_empty();
     Ok(Played {
         by_size: by_size(&by_asked, starts, &placements.pairwise),
         placements,
@@ -280,12 +265,7 @@ fn coupled_run<'a>(
         outages: amid.then(|| recorder.outages(origin, topology.capacity(), schedule.utilization)),
         schedule: Arc::new(schedule),
         series: Arc::new(Series::new(&served, starts)),
-        system: Some(recorder.metrics_where(
-            shared,
-            origin,
-            points * per_point as usize,
-            &overhead,
-        )),
+        system: Some(recorder.metrics(origin, points * per_point as usize, &overhead)),
         seconds,
         allocator_seconds: Some(overhead.time.as_secs_f64()),
     })

@@ -1,17 +1,15 @@
 //! Who holds which processors at one instant of a run.
 
 use std::collections::{HashMap, HashSet};
-use std::ops::ControlFlow;
 
 use super::Cell;
 use super::admitted::Admitted;
 use super::problem::CellProblem;
-use replay_core::allocator::Census;
 use replay_core::allocator::reduced::Reduction;
-use replay_core::cluster::{self, slots::Slots};
+use replay_core::cluster::slots::Slots;
 use replay_core::metrics::allocations::{NODES, numbers};
 use replay_core::metrics::{JobMeasures, Locality};
-use replay_core::simulation::{Course, Decision, Observer, Scene, replay_while, simulate_amid};
+use replay_core::simulation::{Decision, Observer, Starts, Timeline};
 use replay_core::stop::Stop;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::NodeId;
@@ -87,71 +85,50 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
         When::At(at) => Some(at),
         When::Started(_) => None,
     };
+    let topology = &cell.trace.topology;
+    let follows = !cell.trace.chains().follows.is_empty();
     let mut camera = Camera {
+        jobs,
         asked,
         at,
         taken: false,
+        planned: false,
         starts: vec![i64::MAX; jobs.len()],
-        arrivals: jobs.iter().map(|job| job.submit).collect(),
+        // Where jobs follow others, none has arrived before its event.
+        arrivals: jobs.iter().map(|job| if follows { i64::MAX } else { job.submit }).collect(),
         held: HashMap::new(),
         reduced: HashMap::new(),
-        slots: None,
+        slots: topology.cluster().map(Slots::new),
         last_end: None,
     };
-    let topology = &cell.trace.topology;
-    let outages = cell.trace.outages();
-    if !allocator.capabilities().keeps_schedule
-        || allocator.stats().census.is_some()
-        || !outages.is_empty()
-    {
-        let mut scheduler = cell.scheduler.build(topology.slots() as u32);
-        let mut service = cluster::service(topology, allocator.as_mut(), 1.0);
-        camera.slots = topology.cluster().map(Slots::new);
-        let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop };
-        if !cell.trace.chains().follows.is_empty() {
-            // Nobody has come before it is told.
-            camera.arrivals.fill(i64::MAX);
+    let simulation = cell.trace.simulation(stop);
+    let (schedule, mut scheduler);
+    let starts = match simulation.is_coupled(allocator.as_ref()) {
+        true => {
+            scheduler = cell.scheduler.build(topology.slots() as u32);
+            Starts::Scheduler(scheduler.as_mut())
         }
-        let course = Course { follows: &cell.trace.chains().follows, outages };
-        let scheduler = scheduler.as_mut();
-        let (allocator, service) = (allocator.as_mut(), service.as_mut());
-        simulate_amid(scene, course, scheduler, allocator, service, &mut camera)?;
-    } else {
-        let schedule = cell.trace.schedule(&cell.scheduler, stop)?;
-        camera.starts.copy_from_slice(schedule.timeline.starts());
-        if let Some(arrivals) = schedule.timeline.arrivals() {
-            camera.arrivals.copy_from_slice(arrivals);
+        false => {
+            schedule = cell.trace.schedule(&cell.scheduler, stop)?;
+            Starts::Timeline(&schedule.timeline)
         }
-        let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop };
-        let asked_start = asked.map(|place| camera.starts[place]);
-        replay_while(&schedule.timeline, scene, allocator.as_mut(), false, |decision| {
-            let Decision { job: id, nodes, .. } = decision;
-            let start = camera.starts[id.index()];
-            let end = start + jobs[id.index()].run;
-            // Nobody tells when a job gives its processors back: it does after its run time.
-            if camera.at.or(asked_start).is_none_or(|at| start <= at && end > at)
-                || asked == Some(id.index())
-            {
-                camera.hold(id, start, end, nodes);
-            }
-            match asked == Some(id.index()) || camera.at.is_some_and(|at| start > at) {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        })?;
-        camera.at = camera.at.or(asked_start);
-    }
+    };
+    simulation.run(starts, allocator.as_mut(), &mut camera)?;
     Ok(camera.develop(cell))
 }
 
 /// Takes the picture.
-struct Camera {
+struct Camera<'a> {
+    /// Those of the workload.
+    jobs: &'a [Job],
     /// The job asked for.
     asked: Option<usize>,
     /// The instant, once it is known.
     at: Option<i64>,
     /// Whether the instant is over: what is held then stays, only ends are still learnt.
     taken: bool,
+    /// Whether all starts and ends are known before.
+    planned: bool,
     /// By job; the largest number if it has not started.
     starts: Vec<i64>,
     /// By job.
@@ -173,11 +150,7 @@ struct Held {
     nodes: Vec<NodeId>,
 }
 
-impl Camera {
-    fn hold(&mut self, id: JobId, start: i64, end: i64, nodes: &[NodeId]) {
-        self.held.insert(id.index(), Held { start, end, nodes: nodes.to_vec() });
-    }
-
+impl Camera<'_> {
     /// Where a job is at the instant: its processors, of its hosts the slots.
     fn places(&self, job: usize, nodes: &[NodeId]) -> Vec<NodeId> {
         let Some(slots) = &self.slots else { return nodes.to_vec() };
@@ -250,7 +223,19 @@ impl Camera {
     }
 }
 
-impl Observer for Camera {
+impl Observer for Camera<'_> {
+    fn scheduled(&mut self, timeline: &Timeline) {
+        (self.planned, self.slots) = (true, None);
+        self.starts.copy_from_slice(timeline.starts());
+        let submitted = || self.jobs.iter().map(|job| job.submit).collect();
+        self.arrivals = timeline.arrivals().map_or_else(submitted, <[i64]>::to_vec);
+        self.at = self.at.or(self.asked.map(|place| self.starts[place]));
+    }
+
+    fn is_done(&self) -> bool {
+        self.planned && self.taken
+    }
+
     fn reduced(&mut self, id: JobId, _asked: u32, reduction: &Reduction) {
         self.reduced.insert(id.index(), reduction.request.size);
     }
@@ -268,14 +253,21 @@ impl Observer for Camera {
         }
     }
 
-    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
+    fn started(&mut self, Decision { job: id, now, nodes, .. }: Decision<'_>) {
         self.starts[id.index()] = now;
         self.taken = self.taken || self.at.is_some_and(|at| now > at);
         if self.taken {
             return;
         }
-        self.hold(id, now, i64::MAX, nodes);
-        if self.asked == Some(id.index()) {
+        let is_asked = self.asked == Some(id.index());
+        let end = match self.planned {
+            true => now + self.jobs[id.index()].run,
+            false => i64::MAX,
+        };
+        if is_asked || self.at.is_none_or(|at| end > at) {
+            self.held.insert(id.index(), Held { start: now, end, nodes: nodes.to_vec() });
+        }
+        if is_asked {
             (self.at, self.taken) = (Some(now), true);
         }
     }
@@ -289,6 +281,9 @@ impl Observer for Camera {
     }
 
     fn completed(&mut self, id: JobId, now: i64) {
+        if self.planned {
+            return;
+        }
         self.last_end = self.last_end.max(Some(now));
         if let (Some(slots), Some(held)) = (&mut self.slots, self.held.get(&id.index()))
             && self.at.is_none_or(|at| now <= at)

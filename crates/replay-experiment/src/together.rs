@@ -5,20 +5,13 @@ use std::time::Instant;
 
 use super::{Cell, CellError, Measure, Pace, RunResult, Watch};
 use replay_core::allocator::centre::TieRule;
-use replay_core::allocator::centre::mc1x1::{Many, Mc1x1, Way};
+use replay_core::allocator::centre::mc1x1::{Many, Way};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::Locality;
 use replay_core::metrics::by_size::{SizeRow, by_size};
 use replay_core::metrics::run::{PlacementMeans, RunMetrics};
-use replay_core::simulation::{Placed, ReplayError, Scene, Timeline, lockstep};
+use replay_core::simulation::SimulationError;
 use replay_core::topology::Topology;
-
-/// Strategies that differ in how they break ties alone, to be replayed in [`lockstep`].
-#[derive(Debug)]
-pub struct Together {
-    many: Many,
-    narrow: bool,
-}
 
 /// Memory that the machines of strategies replayed together fill at most: about what stays near one
 /// processor of today. With more of them decisions wait for memory longer than sharing saves.
@@ -36,41 +29,22 @@ pub fn at_once(topology: &Topology) -> usize {
     (NEARBY / bytes).clamp(16, MOST)
 }
 
-impl Together {
-    /// These, if there are several and they can be: MC1x1 with given vectors.
-    pub fn new<'a>(
-        specs: impl Iterator<Item = &'a AllocatorSpec> + Clone,
-        topology: &Topology,
-    ) -> Option<Self> {
-        let shared = specs.clone().next()?.shared(topology)?;
-        // Of one alone nothing can be shared.
-        specs.clone().nth(1)?;
-        let way = |spec: &AllocatorSpec| {
-            let breaking = spec.tie_breaking().filter(|_| spec.shared(topology) == Some(shared))?;
-            (breaking.tie != TieRule::Auto)
-                .then(|| Way::new(breaking.tie.vector(), breaking.slack.fixed()))
-        };
-        let ways = specs.map(way).collect::<Option<_>>()?;
-        let grid = topology.grid()?;
-        let many = Many::new(grid, shared, ways)?;
-        Some(Self { many, narrow: Mc1x1::<u16>::takes(grid) })
-    }
-
-    /// Replays the timeline of a scene; `observe` hears of strategies by number.
-    ///
-    /// # Errors
-    /// As [`lockstep`].
-    pub fn replay(
-        self,
-        timeline: &Timeline,
-        scene: Scene<'_>,
-        observe: impl FnMut(Placed<'_>),
-    ) -> Result<u64, ReplayError> {
-        match self.narrow {
-            true => lockstep::<u16>(timeline, scene, self.many, observe),
-            false => lockstep::<u32>(timeline, scene, self.many, observe),
-        }
-    }
+/// Strategies that differ in how they break ties alone, to be replayed in
+/// [lockstep](replay_core::simulation::Simulation::lockstep): MC1x1 with given vectors. `None` for others, and
+/// unless there are several.
+pub fn replayed_as_one<'a>(
+    specs: impl Iterator<Item = &'a AllocatorSpec> + Clone,
+    topology: &Topology,
+) -> Option<Many> {
+    let shared = specs.clone().next()?.shared(topology)?;
+    // Of one alone nothing can be shared.
+    specs.clone().nth(1)?;
+    let way = |spec: &AllocatorSpec| {
+        let breaking = spec.tie_breaking().filter(|_| spec.shared(topology) == Some(shared))?;
+        (breaking.tie != TieRule::Auto)
+            .then(|| Way::new(breaking.tie.vector(), breaking.slack.fixed()))
+    };
+    Many::new(topology.grid()?, shared, specs.map(way).collect::<Option<_>>()?)
 }
 
 /// Runs cells that differ in how they break ties alone as one, where that can be: what each comes to
@@ -94,7 +68,7 @@ pub fn run_together(
         return None;
     }
     let specs = runs.iter().map(|(_, cell)| &cell.allocator);
-    let together = Together::new(specs, &trace.topology)?;
+    let many = replayed_as_one(specs, &trace.topology)?;
     let schedule = trace.schedule(&first.scheduler, watch.stop).ok()?;
     // Where the log lacks jobs each run is measured a second time without them.
     let lacks = trace.log_jobs(watch.stop).ok()?.is_some();
@@ -111,9 +85,8 @@ pub fn run_together(
     let mut means = vec![PlacementMeans::default(); runs.len()];
     let mut pace = Pace::new(watch, jobs.len() * runs.len()).counted();
     let begin = Instant::now();
-    let scene =
-        Scene { jobs: trace.jobs(), topology: &trace.topology, timed: false, stop: watch.stop };
-    let replayed = together.replay(&schedule.timeline, scene, |placed| {
+    let simulation = trace.simulation(watch.stop);
+    let replayed = simulation.lockstep(&schedule.timeline, many, |placed| {
         let size = jobs[placed.job.index()].size;
         let sums = &mut sums[size as usize * runs.len()..][..runs.len()];
         let place =
@@ -129,7 +102,7 @@ pub fn run_together(
     let seconds = begin.elapsed().as_secs_f64() / runs.len() as f64;
     let result = |(way, (run, cell)): (usize, &(u32, Cell))| {
         let failed =
-            |cause: ReplayError| CellError { key: Box::new(cell.key()), cause: cause.into() };
+            |cause: SimulationError| CellError { key: Box::new(cell.key()), cause: cause.into() };
         replayed.clone().map_err(failed)?;
         let sum = |size: u32| sums[size as usize * runs.len() + way];
         let by_size = rows.iter().map(|row| SizeRow {

@@ -141,7 +141,7 @@ pub enum VerifyError {
     Stopped(#[from] replay_core::stop::Stopped),
     /// Two jobs on shared hosts failed.
     #[error(transparent)]
-    Pair(#[from] replay_core::simulation::CoupledError),
+    Pair(#[from] replay_core::simulation::SimulationError),
 }
 
 #[cfg(test)]

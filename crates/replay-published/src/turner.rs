@@ -40,6 +40,7 @@
 
 mod constant;
 mod meeting;
+mod pair;
 mod sharing;
 mod structure;
 mod workloads;

@@ -220,9 +220,7 @@ pub fn failure(error: SearchError) -> Failure {
     match error {
         SearchError::Stopped(_) => Failure::interrupted(),
         SearchError::Journal(error) => of_journal(error),
-        SearchError::Timeline { .. }
-        | SearchError::Replay { .. }
-        | SearchError::Protocol { .. } => Failure::data(error),
+        SearchError::Simulation { .. } | SearchError::Protocol { .. } => Failure::data(error),
         _ => Failure::usage(error),
     }
 }

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::{StreamArgs, estimated, warn_if_wide};
 use crate::cli::cells::parse_list;
-use crate::cli::compatible::one_a_point;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
@@ -16,6 +15,7 @@ use replay_core::metrics::estimate::StopRule;
 use replay_core::placement::menu::{Anchors, Menu};
 use replay_core::table::{Table, name};
 use replay_core::topology::Topology;
+use replay_experiment::compatibility::require_one_processor_per_point;
 use replay_experiment::stream::backlog::{
     Backlog, Bench, Best, Busy, Estimates, Found, Mix, Outcome, Rule, Setting,
 };
@@ -208,7 +208,7 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
 /// The torus.
 fn machine(args: &StreamArgs) -> Result<Topology, Failure> {
     let machines: Vec<Topology> = parse_list(&args.mesh, MACHINE)?;
-    one_a_point(&machines)?;
+    require_one_processor_per_point(&machines)?;
     match <[Topology; 1]>::try_from(machines) {
         Ok([machine]) => Ok(machine),
         Err(_) => Err(Failure::usage_message("--mesh: with --backlog there is one machine")),

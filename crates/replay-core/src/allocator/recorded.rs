@@ -23,7 +23,7 @@ impl AllocatorOptions for RecordedOptions {
 }
 
 /// Decides nothing, since all is decided: see
-/// [`replay_placed`](crate::simulation::replay_placed).
+/// [`Simulation::replay_recorded`](crate::simulation::Simulation::replay_recorded).
 struct Nobody;
 
 impl Allocator for Nobody {

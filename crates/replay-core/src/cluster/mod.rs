@@ -14,7 +14,6 @@
 //! | [`slots`] | who runs where, at which priority |
 //! | [`rates`] | how fast each of the jobs on shared hosts goes |
 //! | [`monitor`] | the use of each processor over the last seconds |
-//! | [`pair`] | two jobs side by side: experiments E1 to E5 |
 //! | [`elmer`] | what Elmer itself costs |
 //! | [`time_sharing`] | all of it as the [`Service`] of a simulation |
 //!
@@ -27,7 +26,6 @@ pub mod elmer;
 pub mod equations;
 pub mod kernel;
 pub mod monitor;
-pub mod pair;
 pub mod rates;
 pub mod slots;
 pub mod time_sharing;
@@ -38,12 +36,12 @@ pub use time_sharing::TimeSharing;
 
 use self::time_sharing::Sharing;
 use crate::allocator::Allocator;
-use crate::simulation::{RunTimes, Service};
+use crate::service::{RunTimes, Service};
 use crate::topology::Topology;
 
 /// What the jobs of a trace or stream do while they hold processors: they share them if the
 /// allocator gives the hosts of a cluster to several, and else run for their run time.
-pub fn service(
+pub(crate) fn service(
     topology: &Topology,
     allocator: &dyn Allocator,
     ticks_per_second: f64,

@@ -14,7 +14,7 @@ use super::rates::{Rates, Resident};
 use super::slots::Slots;
 use crate::allocator::elmer::Hosts;
 use crate::cluster::Application;
-use crate::simulation::Service;
+use crate::service::Service;
 use crate::topology::{Cluster, NodeId};
 use crate::workload::{Job, JobId};
 

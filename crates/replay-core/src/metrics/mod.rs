@@ -42,5 +42,5 @@ pub use by_size::{SizeChange, SizeRow};
 pub use locality::{Locality, Placement};
 pub use run::{JobMeasures, PlacementMetrics, RunMetrics, ScheduleMetrics, Submitted, TieMetrics};
 pub use series::Series;
-pub use system::{Shared, SystemMetrics, SystemRecorder};
+pub use system::{SystemMetrics, SystemRecorder};
 pub use ties::TieStatistics;

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::allocator::Refusal;
 use crate::allocator::reduced::Reduction;
-use crate::allocator::{Census, Refusal};
-use crate::simulation::{Observer, Overhead, Service, State};
+use crate::simulation::{Decision, Observer, Overhead, Shared, State};
 use crate::table::measures;
-use crate::topology::{NodeId, Topology};
+use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
 /// Observes a coupled simulation and keeps what its metrics need. Times are those of the
@@ -98,25 +98,12 @@ impl SystemRecorder {
         &self.ends
     }
 
-    /// What the system comes to between `origin` and the last completion, on a machine of
-    /// `processors` of which a job has all that it holds.
+    /// The system between `origin` and the last completion, on a machine of `processors`.
     pub fn metrics(&self, origin: i64, processors: usize, overhead: &Overhead) -> SystemMetrics {
-        self.metrics_where(None, origin, processors, overhead)
-    }
-
-    /// The same where jobs may share processors.
-    pub fn metrics_where(
-        &self,
-        shared: Option<Shared>,
-        origin: i64,
-        processors: usize,
-        overhead: &Overhead,
-    ) -> SystemMetrics {
         let finish_time = self.ends.iter().copied().max().unwrap_or(origin) - origin;
         let span = finish_time.max(1) as f64;
         let capacity = span * processors as f64;
-        let recorder = self;
-        SystemMetrics::of(&Simulated { recorder, finish_time, span, capacity, overhead, shared })
+        SystemMetrics::of(&Simulated { recorder: self, finish_time, span, capacity, overhead })
     }
 
     /// What outages come to, on a machine of `processors` of which jobs used the share `utilization`
@@ -175,7 +162,7 @@ impl Observer for SystemRecorder {
         self.folded.insert(job, (asked, reduction.request.size, reduction.stretch));
     }
 
-    fn started(&mut self, job: JobId, now: i64, _nodes: &[NodeId], census: Option<Census>) {
+    fn started(&mut self, Decision { job, now, census, .. }: Decision<'_>) {
         self.starts[job.index()] = now;
         let Some(census) = census else { return };
         self.blocks += u64::from(census.blocks);
@@ -201,22 +188,6 @@ impl Observer for SystemRecorder {
     }
 }
 
-/// The processors of a machine as several jobs share them: the hosts of a cluster.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Shared {
-    /// What jobs hold: so many slots of all hosts.
-    pub slots: usize,
-    /// Processor-time that all jobs computed.
-    pub computed: f64,
-}
-
-impl Shared {
-    /// Of jobs that a service has served to the end; `None` if they had all that they held.
-    pub fn of(topology: &Topology, service: &dyn Service) -> Option<Self> {
-        service.computed().map(|computed| Self { slots: topology.slots(), computed })
-    }
-}
-
 /// A simulated system, from when to when, and what allocating cost.
 struct Simulated<'a> {
     recorder: &'a SystemRecorder,
@@ -226,25 +197,25 @@ struct Simulated<'a> {
     /// Processor-time of the machine.
     capacity: f64,
     overhead: &'a Overhead,
-    shared: Option<Shared>,
 }
 
 impl Simulated<'_> {
     /// Processor-time that did what jobs asked for.
     fn useful(&self) -> f64 {
-        self.shared.map_or(self.recorder.requested as f64, |shared| shared.computed)
+        let shared = self.overhead.shared;
+        shared.map_or(self.recorder.requested as f64, |shared| shared.computed)
     }
 
     /// The same with what was given beyond the request.
     fn allocated(&self) -> f64 {
         let held = self.recorder.held as f64;
-        self.shared.map_or(held, |shared| {
-            shared.computed * held / (self.recorder.requested as f64).max(1.0)
-        })
+        let of_shared =
+            |shared: Shared| shared.computed * held / (self.recorder.requested as f64).max(1.0);
+        self.overhead.shared.map_or(held, of_shared)
     }
 
     fn slots_held_percent(&self) -> Option<f64> {
-        let shared = self.shared?;
+        let shared = self.overhead.shared?;
         Some(100.0 * self.recorder.held as f64 / (self.span * shared.slots as f64))
     }
 

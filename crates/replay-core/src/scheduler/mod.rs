@@ -26,8 +26,7 @@
 //! Turner 1995 mentions a rule by Setia et al. for hosts that jobs share: a job goes on to the end of a
 //! phase of computing and communicating, then another may. It is no discipline here. A phase is a
 //! property of a program, and neither traces nor streams say where phases end; and which job goes on
-//! then, the one sentence of the thesis leaves open. What a job of phases loses and gains beside another
-//! is in [`cluster::pair`](crate::cluster::pair).
+//! then, the one sentence of the thesis leaves open.
 //!
 //! [`registry`] maps names such as `easy` or `priority[order=largest]` to code.
 //!

@@ -1,8 +1,6 @@
 mod answers;
 mod down;
-mod error;
 mod reserved;
-mod scene;
 mod sharing;
 
 use std::collections::HashMap;
@@ -10,13 +8,11 @@ use std::time::{Duration, Instant};
 
 use self::answers::{Answer, Answers};
 use self::down::Down;
-pub use self::error::CoupledError;
 use self::reserved::{Reserved, Wanted};
-pub use self::scene::{Course, Overhead, Scene};
 use self::sharing::Sharing;
-use super::Service;
 use super::arrivals::Arrivals;
-use super::observer::{Observer, State};
+use super::engine::Input;
+use super::{Decision, Observer, Overhead, Service, Shared, SimulationError, State};
 use crate::allocator::{
     Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats, Times,
 };
@@ -32,67 +28,50 @@ use crate::workload::{Job, JobId};
 /// decision once its buffers have grown.
 ///
 /// # Errors
-/// [`CoupledError`].
+/// [`SimulationError`].
 pub fn simulate(
-    scene: Scene<'_>,
+    input: Input<'_>,
     scheduler: &mut dyn Scheduler,
     allocator: &mut dyn Allocator,
     service: &mut dyn Service,
     observer: &mut dyn Observer,
-) -> Result<Overhead, CoupledError> {
-    simulate_amid(scene, Course::default(), scheduler, allocator, service, observer)
-}
-
-/// The same as [`simulate`] for jobs of which some follow others, on a machine of which processors may be
-/// out of service at times.
-///
-/// # Errors
-/// [`CoupledError`].
-pub fn simulate_amid(
-    scene: Scene<'_>,
-    course: Course<'_>,
-    scheduler: &mut dyn Scheduler,
-    allocator: &mut dyn Allocator,
-    service: &mut dyn Service,
-    observer: &mut dyn Observer,
-) -> Result<Overhead, CoupledError> {
+) -> Result<Overhead, SimulationError> {
     let (discipline, strategy) = (scheduler.capabilities(), allocator.capabilities());
     if !strategy.keeps_schedule && !discipline.takes_refusals {
-        return Err(CoupledError::Scheduler);
+        return Err(SimulationError::Scheduler);
     }
     let places = discipline.reserves_places && !strategy.keeps_schedule;
     if places && allocator.try_clone().is_none() {
-        return Err(CoupledError::NoCopies);
+        return Err(SimulationError::NoCopies);
     }
     if places && !strategy.refusals_last {
-        return Err(CoupledError::NoLastingPlaces);
+        return Err(SimulationError::NoLastingPlaces);
     }
     if strategy.folds && !service.takes_folded() {
-        return Err(CoupledError::Folded);
+        return Err(SimulationError::Folded);
     }
-    let Course { follows, outages } = course;
+    let Input { jobs, topology, follows, outages, .. } = input;
     if !outages.is_empty() {
         if !strategy.supports_outages || strategy.hosts.is_some() {
-            return Err(CoupledError::NoOutages("an allocator with books of its own"));
+            return Err(SimulationError::NoOutages("an allocator with books of its own"));
         }
         // Who is told places need not count processors.
         if !places {
-            let (outages, processors) = (&outages.steps()[..], scene.topology.slots() as u32);
+            let (outages, processors) = (&outages.steps()[..], topology.slots() as u32);
             scheduler.on_event(SchedulerEvent::OutagesKnown { outages, processors });
         }
     }
-    let (jobs, stop) = (scene.jobs, scene.stop.clone());
-    let setup = RunSetup { jobs, stop, ..RunSetup::default() };
-    allocator.begin(&setup).map_err(CoupledError::Allocator)?;
+    let setup = RunSetup { jobs, stop: input.stop.clone(), ..RunSetup::default() };
+    allocator.begin(&setup).map_err(SimulationError::Allocator)?;
     let mut system = Coupled {
-        scene,
+        input,
         strategy,
-        machine: Machine::new(scene.topology.clone()),
+        machine: Machine::new(topology.clone()),
         running: RunningJobs::default(),
         held: Vec::new(),
         spare: Vec::new(),
-        sharing: Sharing::on(scene.topology),
-        slots: vec![u32::MAX; scene.jobs.len()],
+        sharing: Sharing::on(topology),
+        slots: vec![u32::MAX; jobs.len()],
         requested: 0,
         reduced: HashMap::new(),
         fragmented: false,
@@ -100,21 +79,21 @@ pub fn simulate_amid(
         answers: (!strategy.folds && strategy.hosts.is_none()).then(Answers::default),
         reserved: None,
         last_place: None,
-        down: Down::new(outages, scene.topology.slots()),
-        turns: vec![0; scene.jobs.len()],
+        down: Down::new(outages, topology.slots()),
+        turns: vec![0; jobs.len()],
         overhead: Overhead::default(),
     };
     system.machine.wall_off(outages.walls);
-    for id in (0..scene.jobs.len() as u32).map(JobId) {
-        scene.stop.check()?;
+    for id in (0..jobs.len() as u32).map(JobId) {
+        input.stop.check()?;
         if !allocator.bounds(system.request(id)).servable {
             return Err(system.never_fits(id, Refusal::TooFewFree));
         }
     }
-    let mut arrivals = Arrivals::new(scene.jobs, follows);
+    let mut arrivals = Arrivals::new(jobs, follows);
     let mut completed = Vec::new();
     let (mut round, mut arrived) = (0, 0u64);
-    let mut left = scene.jobs.len();
+    let mut left = jobs.len();
     let begin = arrivals.next_time().unwrap_or(i64::MIN);
     let mut last = i64::MIN;
     loop {
@@ -127,13 +106,13 @@ pub fn simulate_amid(
         completed.clear();
         let completion = service
             .advance(until.unwrap_or(i64::MAX), &mut completed)
-            .map_err(CoupledError::of_service)?;
+            .map_err(SimulationError::of_service)?;
         let Some(now) = completion.or(until) else { break };
         if last >= begin && last != i64::MIN && now > last {
             observer.passed(last, now, &system.state(scheduler.waiting(), allocator));
         }
         last = now;
-        scene.stop.check()?;
+        input.stop.check()?;
 
         completed.sort_unstable();
         for &id in &completed {
@@ -150,8 +129,11 @@ pub fn simulate_amid(
                 left -= 1;
             }
         }
+        if observer.is_done() {
+            return Ok(system.overhead);
+        }
         while let Some((id, arrival)) = arrivals.arrived(now) {
-            scene.stop.check()?;
+            input.stop.check()?;
             observer.arrived(id, arrival);
             arrived += 1;
             system.turns[id.index()] = arrived;
@@ -171,7 +153,7 @@ pub fn simulate_amid(
             let view = System { now, free, round, running: &system.running };
             let Some(selected) = scheduler.next_job(view) else { break };
             let Selection { job: id, respects_reservation, .. } = selected;
-            scene.stop.check()?;
+            input.stop.check()?;
             if let Some(utilization) = service.utilization() {
                 allocator.on_event(&system.machine, MachineEvent::HostsObserved(utilization));
             }
@@ -182,12 +164,16 @@ pub fn simulate_amid(
                 }
                 Ok(Some(Placed { slot, job, stats })) => {
                     if let Some(reduction) = &stats.reduction {
-                        observer.reduced(id, scene.jobs[id.index()].size, reduction);
+                        observer.reduced(id, jobs[id.index()].size, reduction);
                     }
-                    if scene.topology.cluster().is_some() {
+                    if topology.cluster().is_some() {
                         observer.took(id, now, &system.held[slot]);
                     }
-                    observer.started(id, now, system.processors_of(slot), stats.census);
+                    let (nodes, census) = (system.processors_of(slot), stats.census);
+                    observer.started(Decision { job: id, now, nodes, census, tied: None });
+                    if observer.is_done() {
+                        return Ok(system.overhead);
+                    }
                     service.start(id, &job, &system.held[slot], now);
                     if !outages.is_empty() {
                         let outages = outages.steps_of(&system.held[slot], now);
@@ -202,7 +188,7 @@ pub fn simulate_amid(
                     // A scheduler goes by the fewest processors that a job may ever have.
                     let least = match strategy.folds {
                         true => allocator.bounds(system.request(id)).min_processors_now,
-                        false => scene.jobs[id.index()].size,
+                        false => jobs[id.index()].size,
                     };
                     if free >= least {
                         observer.refused(id, refusal);
@@ -217,15 +203,17 @@ pub fn simulate_amid(
             system.overhead.operations = stats.census.map_or(0, |census| census.operations);
             system.overhead.refused_sizes = stats.refused_sizes;
             system.overhead.promises = scheduler.reservation().map(|it| it.promises());
+            let of_computed = |computed| Shared { slots: topology.slots(), computed };
+            system.overhead.shared = service.computed().map(of_computed);
             Ok(system.overhead)
         }
-        waiting if system.machine.down_count() > 0 => Err(CoupledError::Down(waiting)),
-        waiting => Err(CoupledError::Starved(waiting)),
+        waiting if system.machine.down_count() > 0 => Err(SimulationError::Down(waiting)),
+        waiting => Err(SimulationError::Starved(waiting)),
     }
 }
 
 struct Coupled<'a> {
-    scene: Scene<'a>,
+    input: Input<'a>,
     /// Of the allocator.
     strategy: Capabilities,
     machine: Machine,
@@ -265,7 +253,7 @@ struct Placed {
 
 impl Coupled<'_> {
     fn request(&self, id: JobId) -> Request {
-        let &Job { size, shape, .. } = &self.scene.jobs[id.index()];
+        let &Job { size, shape, .. } = &self.input.jobs[id.index()];
         Request::shaped(size, shape)
     }
 
@@ -282,7 +270,7 @@ impl Coupled<'_> {
         let bounds = allocator.bounds(request);
         let size = bounds.min_processors;
         let takes = bounds.max_processors.min(self.machine.processors() as u64) as u32;
-        let (estimate, turn) = (self.scene.jobs[id.index()].estimate, self.turns[id.index()]);
+        let (estimate, turn) = (self.input.jobs[id.index()].estimate, self.turns[id.index()]);
         scheduler.arrive(QueuedJob { id, size, takes, estimate, turn }, now);
     }
 
@@ -315,7 +303,7 @@ impl Coupled<'_> {
         head: JobId,
         now: i64,
         allocator: &mut dyn Allocator,
-    ) -> Result<i64, CoupledError> {
+    ) -> Result<i64, SimulationError> {
         if let Some(known) = self.reserved.as_ref().filter(|known| known.job == head) {
             return Ok(known.at);
         }
@@ -353,7 +341,7 @@ impl Coupled<'_> {
         spares: bool,
         allocator: &mut dyn Allocator,
     ) -> Result<Option<Placed>, Refusal> {
-        let mut job = self.scene.jobs[id.index()];
+        let mut job = self.input.jobs[id.index()];
         let times = Times { now, limit: job.limit };
         let request = Request { times, ..self.request(id) };
         self.overhead.attempts += 1;
@@ -370,7 +358,7 @@ impl Coupled<'_> {
         });
         let nodes = &mut self.held[slot];
         nodes.clear();
-        let begin = self.scene.timed.then(Instant::now);
+        let begin = self.input.timed.then(Instant::now);
         let outcome = allocator.allocate(&self.machine, request, nodes);
         self.overhead.time += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
         if let Err(refusal) = outcome {
@@ -425,7 +413,7 @@ impl Coupled<'_> {
         let slot = self.slots[id.index()] as usize;
         let nodes = &self.held[slot];
         self.machine.release(nodes);
-        let begin = self.scene.timed.then(Instant::now);
+        let begin = self.input.timed.then(Instant::now);
         allocator.on_event(&self.machine, MachineEvent::Released(nodes));
         self.overhead.time += begin.map_or(Duration::ZERO, |begin| begin.elapsed());
         self.down.drain(&mut self.machine, nodes, allocator);
@@ -441,7 +429,7 @@ impl Coupled<'_> {
     }
 
     /// Notes a refusal; an error if the machine is empty and can never be better.
-    fn may_fit_later(&mut self, id: JobId, refusal: Refusal) -> Result<(), CoupledError> {
+    fn may_fit_later(&mut self, id: JobId, refusal: Refusal) -> Result<(), SimulationError> {
         if self.machine.free_count() == self.machine.processors() {
             return Err(self.never_fits(id, refusal));
         }
@@ -449,10 +437,10 @@ impl Coupled<'_> {
         Ok(())
     }
 
-    fn never_fits(&self, id: JobId, refusal: Refusal) -> CoupledError {
-        let processors = self.scene.topology.processors();
-        let &Job { number, line, size, .. } = &self.scene.jobs[id.index()];
-        CoupledError::NeverFits { number, line, size, processors, refusal }
+    fn never_fits(&self, id: JobId, refusal: Refusal) -> SimulationError {
+        let processors = self.input.topology.processors();
+        let &Job { number, line, size, .. } = &self.input.jobs[id.index()];
+        SimulationError::NeverFits { number, line, size, processors, refusal }
     }
 }
 

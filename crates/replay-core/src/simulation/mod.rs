@@ -14,48 +14,47 @@
 //! after every single event starts other jobs, and published means change in the fourth
 //! digit.
 //!
-//! # Timeline replay
+//! # One entry, two strategies
 //!
-//! An allocator that never refuses does not influence the schedule. [`Timeline`] is
-//! computed once per trace, machine size and scheduler, then [`replay`]ed by any number of
-//! allocators, each with its own machine.
+//! [`Simulation::run`] is given jobs, a machine, a scheduler, an allocator and an [`Observer`]. An allocator that never
+//! refuses does not influence the schedule: the run then replays a [`Timeline`], which is computed once per trace,
+//! machine size and scheduler for any number of allocators. Where the allocator may refuse, takes more processors than
+//! were asked for, or hands out units, where processors are out of service at times ([`outages`]), or where the jobs' own
+//! traffic decides how long they run ([`Service`]), scheduler, allocator and service go through one *coupled* event loop.
+//! [`Simulation::is_coupled`] is that rule. A test shows that both agree where both apply.
+//!
+//! [`Simulation::lockstep`] replays a timeline for many tie vectors at once.
 //!
 //! # Jobs that follow others
 //!
 //! A job with a predecessor ([`Follows`](crate::workload::Follows)) arrives when that has ended *in this
-//! replay*, and its wait counts from there. The timeline still depends on no allocator
-//! ([`Timeline::compute_after`], [`simulate_amid`]). Among arrivals of one instant the order is that of the file.
+//! replay*, and its wait counts from there ([`Simulation::with_chains`]). The timeline still depends on no allocator.
+//! Among arrivals of one instant the order is that of the file.
 //!
 //! # What the log did
 //!
-//! [`Timeline::recorded`] is the schedule that a log tells itself, by its waits. Where it had more
-//! processors busy than the machine has, jobs run without any, and are counted; one of which it does not tell
-//! when it started is in no event. [`replay_placed`] is the log with its places, where it tells these.
-//!
-//! # Coupled simulation
-//!
-//! Where the allocator may refuse, takes more processors than were asked for, or where the
-//! jobs' own traffic decides how long they run ([`Service`]), scheduler, allocator and
-//! service go through one event loop, [`simulate`]. A test shows that it agrees with the
-//! timeline where both apply.
+//! [`Timeline::recorded`] is the schedule of a log, by its waits. Where it had more
+//! processors busy than the machine has, jobs run without any, and are counted; a job of which the start is unknown
+//! is in no event. [`Simulation::replay_recorded`] is the log with its places, where it records these.
 
 mod arrivals;
 mod coupled;
+mod engine;
+mod error;
 mod lockstep;
 mod observer;
 pub mod outages;
-mod placed;
 mod recorded;
+mod recorded_placements;
 mod replay;
-mod service;
 mod timeline;
 
-pub use coupled::{CoupledError, Course, Overhead, Scene, simulate, simulate_amid};
-pub use lockstep::{Placed, lockstep};
-pub use observer::{Observer, State};
+pub use crate::service::{RunTimes, Service};
+pub use engine::{Overhead, Shared, Simulation, Starts, is_always_coupled};
+pub use error::SimulationError;
+pub use lockstep::Placed;
+pub use observer::{Decision, Decisions, Observer, State};
 pub use outages::{OutageError, OutageFile, Outages, WhenDown};
-pub use placed::{Conflicts, replay_placed};
 pub use recorded::Overfull;
-pub use replay::{Decision, ReplayError, replay, replay_while};
-pub use service::{RunTimes, Service};
+pub use recorded_placements::Conflicts;
 pub use timeline::{Event, Timeline, TimelineError};

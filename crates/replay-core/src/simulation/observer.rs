@@ -1,5 +1,6 @@
-//! Whoever watches a coupled simulation.
+//! Observers of a run.
 
+use super::Timeline;
 use crate::allocator::reduced::Reduction;
 use crate::allocator::{Census, Refusal};
 use crate::topology::NodeId;
@@ -25,8 +26,36 @@ pub struct State {
     pub blocked: Option<[u64; 2]>,
 }
 
-/// Sees a coupled simulation go by. Times are those of the jobs.
+/// An allocation as it is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Decision<'a> {
+    /// The job.
+    pub job: JobId,
+    /// The instant.
+    pub now: i64,
+    /// Its processors.
+    pub nodes: &'a [NodeId],
+    /// What the allocator counts in a coupled run, if it hands out units.
+    pub census: Option<Census>,
+    /// Number of distinct processor sets with the best score, if [ties are
+    /// counted](super::Simulation::counting_ties) and the strategy knows them.
+    pub tied: Option<u32>,
+}
+
+/// Observes a run. Times are those of the jobs. A run that replays a timeline reports only
+/// [`scheduled`](Observer::scheduled), [`started`](Observer::started) and
+/// [`completed`](Observer::completed), a [coupled](super::Simulation::is_coupled) one everything but the first.
 pub trait Observer {
+    /// The run begins to replay this timeline.
+    fn scheduled(&mut self, timeline: &Timeline) {
+        let _ = timeline;
+    }
+
+    /// Whether the rest of the run is of no interest.
+    fn is_done(&self) -> bool {
+        false
+    }
+
     /// The system stayed as it was for a while.
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         let _ = (from, to, state);
@@ -53,8 +82,8 @@ pub trait Observer {
     }
 
     /// A job got processors.
-    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
-        let _ = (job, now, nodes, census);
+    fn started(&mut self, decision: Decision<'_>) {
+        let _ = decision;
     }
 
     /// A job is cut off, since some of its processors go out of service: it starts
@@ -69,8 +98,30 @@ pub trait Observer {
     }
 }
 
-/// Two observers side by side, told in this order.
+/// Observes nothing.
+impl Observer for () {}
+
+/// Calls a function with every decision.
+#[derive(Debug)]
+pub struct Decisions<F>(pub F);
+
+impl<F: FnMut(Decision<'_>)> Observer for Decisions<F> {
+    fn started(&mut self, decision: Decision<'_>) {
+        self.0(decision);
+    }
+}
+
+/// Two observers side by side, called in this order; done if both are.
 impl<A: Observer, B: Observer> Observer for (A, B) {
+    fn scheduled(&mut self, timeline: &Timeline) {
+        self.0.scheduled(timeline);
+        self.1.scheduled(timeline);
+    }
+
+    fn is_done(&self) -> bool {
+        self.0.is_done() && self.1.is_done()
+    }
+
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         self.0.passed(from, to, state);
         self.1.passed(from, to, state);
@@ -96,9 +147,9 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         self.1.took(job, now, slots);
     }
 
-    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
-        self.0.started(job, now, nodes, census);
-        self.1.started(job, now, nodes, census);
+    fn started(&mut self, decision: Decision<'_>) {
+        self.0.started(decision);
+        self.1.started(decision);
     }
 
     fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {

@@ -70,7 +70,7 @@ impl Timeline {
     ///
     /// # Errors
     /// As [`compute`](Self::compute).
-    pub fn compute_after(
+    pub(super) fn compute_after(
         jobs: &[Job],
         follows: &[Option<Follows>],
         processors: u32,

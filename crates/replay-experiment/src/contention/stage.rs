@@ -3,7 +3,7 @@
 use super::{MOST_SENT, Messages, SliceError};
 use crate::Watch;
 use replay_core::naming::NameError;
-use replay_core::simulation::CoupledError;
+use replay_core::simulation::SimulationError;
 use replay_core::stop::Stopped;
 use replay_core::topology::Topology;
 use replay_core::workload::Job;
@@ -44,7 +44,7 @@ pub enum TraceError {
     Allocator(#[from] NameError),
     /// The simulation cannot go on.
     #[error(transparent)]
-    Coupled(CoupledError),
+    Simulation(SimulationError),
     /// Times that cannot be counted.
     #[error(
         "at {} cycles to a second the trace's times add up to {longest:e} cycles; \
@@ -74,11 +74,11 @@ pub enum TraceError {
     Stopped(#[from] Stopped),
 }
 
-impl From<CoupledError> for TraceError {
-    fn from(error: CoupledError) -> Self {
+impl From<SimulationError> for TraceError {
+    fn from(error: SimulationError) -> Self {
         match error {
-            CoupledError::Stopped(stopped) => stopped.into(),
-            error => Self::Coupled(error),
+            SimulationError::Stopped(stopped) => stopped.into(),
+            error => Self::Simulation(error),
         }
     }
 }

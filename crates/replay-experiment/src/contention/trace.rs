@@ -27,9 +27,9 @@ use super::{Isolation, Stage, TraceError};
 use crate::Cell;
 use crate::journal::CellId;
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::metrics::{Placement, SystemMetrics};
+use replay_core::metrics::{Placement, SystemMetrics, SystemRecorder};
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Scene, Service, simulate};
+use replay_core::simulation::{Service, Simulation, Starts};
 use replay_core::workload::Shake;
 use replay_network::{ChannelId, Network, Port};
 
@@ -184,11 +184,14 @@ fn together(
     let Stage { topology, watch, .. } = stage;
     let Strategies { scheduler, allocator, seed } = strategies;
     let mut built = allocator.build(topology, seed)?;
-    let mut watcher = Watcher::new(topology, isolation, watch);
-    let scene = Scene { jobs: &isolation.jobs, topology, timed: false, stop: watch.stop };
+    let recorder = SystemRecorder::new(isolation.jobs.len());
+    let mut observers = (recorder, Watcher::new(topology, isolation, watch));
     let mut scheduler = scheduler.build(topology.processors() as u32);
-    let overhead = simulate(scene, scheduler.as_mut(), built.as_mut(), service, &mut watcher)?;
-    Ok(watcher.seen(overhead))
+    let starts = Starts::Scheduler(scheduler.as_mut());
+    let simulation = Simulation::new(&isolation.jobs, topology, watch.stop).with_service(service);
+    let overhead = simulation.run(starts, built.as_mut(), &mut observers)?;
+    let (recorder, watcher) = observers;
+    Ok(watcher.seen(recorder, overhead))
 }
 
 /// The shares of the time for which the links that leave a processor were reserved, by direction: on a

@@ -2,12 +2,10 @@
 
 use super::Isolation;
 use crate::{Pace, Watch};
-use replay_core::allocator::reduced::Reduction;
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::allocator::{Census, Refusal};
 use replay_core::metrics::{Locality, Placement, SystemRecorder};
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Observer, Overhead, State};
+use replay_core::simulation::{Decision, Observer, Overhead};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::JobId;
 
@@ -34,9 +32,8 @@ pub struct Seen {
     pub nodes: Vec<Vec<NodeId>>,
 }
 
-/// Notes where jobs are and what the system does.
+/// Records where jobs are.
 pub struct Watcher<'a> {
-    recorder: SystemRecorder,
     locality: Locality,
     placements: Vec<Option<Placement>>,
     nodes: Vec<Vec<NodeId>>,
@@ -49,38 +46,20 @@ impl<'a> Watcher<'a> {
     /// Nothing is seen yet.
     pub fn new(topology: &Topology, isolation: &'a Isolation, watch: Watch<'a>) -> Self {
         let jobs = isolation.jobs.len();
-        let recorder = SystemRecorder::new(jobs);
         let (placements, nodes) = (vec![None; jobs], vec![Vec::new(); jobs]);
         let (locality, pace) = (Locality::new(topology), Pace::new(watch, jobs));
-        Self { recorder, locality, placements, nodes, isolation, watch, pace }
+        Self { locality, placements, nodes, isolation, watch, pace }
     }
 
-    /// What it has seen, by the end of a simulation.
-    pub fn seen(self, overhead: Overhead) -> Seen {
-        let Self { recorder, placements, nodes, .. } = self;
+    /// What it and a recorder have seen by the end of a simulation.
+    pub fn seen(self, recorder: SystemRecorder, overhead: Overhead) -> Seen {
+        let Self { placements, nodes, .. } = self;
         Seen { recorder, overhead, placements, nodes }
     }
 }
 
 impl Observer for Watcher<'_> {
-    fn passed(&mut self, from: i64, to: i64, state: &State) {
-        self.recorder.passed(from, to, state);
-    }
-
-    fn arrived(&mut self, job: JobId, now: i64) {
-        self.recorder.arrived(job, now);
-    }
-
-    fn refused(&mut self, job: JobId, refusal: Refusal) {
-        self.recorder.refused(job, refusal);
-    }
-
-    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
-        self.recorder.reduced(job, asked, reduction);
-    }
-
-    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
-        self.recorder.started(id, now, nodes, census);
+    fn started(&mut self, Decision { job: id, nodes, .. }: Decision<'_>) {
         self.pace.started();
         let size = self.isolation.jobs[id.index()].size;
         self.placements[id.index()] = Some(self.locality.placement(nodes, size));
@@ -89,8 +68,7 @@ impl Observer for Watcher<'_> {
         }
     }
 
-    fn completed(&mut self, job: JobId, now: i64) {
-        self.recorder.completed(job, now);
+    fn completed(&mut self, _: JobId, _: i64) {
         (self.watch.jobs_done)(1);
     }
 }

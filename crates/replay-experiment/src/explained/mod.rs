@@ -9,7 +9,6 @@ pub mod data;
 pub mod steps;
 mod witness;
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,12 +17,9 @@ pub use self::witness::{Moment, Story, Told};
 use super::Cell;
 use super::admitted::Admitted;
 use super::problem::CellProblem;
-use replay_core::allocator::Census;
-use replay_core::cluster;
+use replay_core::allocator::reduced::Reduction;
 use replay_core::metrics::{Locality, Placement};
-use replay_core::simulation::{
-    CoupledError, Course, Observer, Scene, WhenDown, replay_while, simulate_amid,
-};
+use replay_core::simulation::{Decision, Observer, Starts, WhenDown};
 use replay_core::stop::Stop;
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
@@ -126,85 +122,59 @@ fn pass(cell: &Cell, target: JobId, wanted: Vec<u64>, stop: &Stop) -> Result<Pas
     let allocator = cell.allocator.build(topology, cell.seed)?;
     let mut allocator = Listener::new(allocator, decisions.clone(), wanted);
     let points = topology.points(cell.trace.workload.jobs[target.index()].size) as usize;
-    if cell.scheduler.recorded().is_some() {
-        let schedule = cell.trace.schedule(&cell.scheduler, stop)?;
-        let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop };
-        let mut found = Vec::new();
-        replay_while(&schedule.timeline, scene, &mut allocator, false, |decision| {
-            if decision.job != target {
-                return ControlFlow::Continue(());
-            }
-            let start = schedule.timeline.starts()[target.index()];
-            let (nodes, decision) = (decision.nodes.to_vec(), decisions.load(Ordering::Relaxed));
-            found.push(Found { start, nodes, points, decision, cut: None });
-            ControlFlow::Break(())
-        })?;
-        return Ok(Passed { found, stories: Vec::new(), told: allocator.told });
-    }
-    // A flag of its own: the rest of the run is of no interest.
-    let over = stop.until(std::time::Instant::now() + std::time::Duration::from_secs(1 << 30));
-    let mut service = cluster::service(topology, &allocator, 1.0);
-    let scheduler = cell.scheduler.build(topology.slots() as u32);
-    let mut scheduler = Witness::new(scheduler, target, decisions.clone());
     let outages = cell.trace.outages();
-    let returns = !outages.is_empty() && outages.running == WhenDown::Requeue;
     let mut watcher = Watcher {
         target,
         asked: points,
         points,
-        decisions,
-        over: &over,
-        returns,
+        decisions: decisions.clone(),
+        returns: !outages.is_empty() && outages.running == WhenDown::Requeue,
         is_done: false,
         found: Vec::new(),
     };
-    let scene = Scene { jobs: cell.trace.jobs(), topology, timed: false, stop: &over };
-    let course = Course { follows: &cell.trace.chains().follows, outages };
-    let (service, allocator_of) = (service.as_mut(), &mut allocator);
-    match simulate_amid(scene, course, &mut scheduler, allocator_of, service, &mut watcher) {
-        Ok(_) => {}
-        Err(CoupledError::Stopped(_)) if watcher.is_done => {}
-        Err(error) => return Err(error.into()),
-    }
-    Ok(Passed { found: watcher.found, stories: scheduler.stories(), told: allocator.told })
+    let scheduler = cell.scheduler.build(topology.slots() as u32);
+    let mut witness = Witness::new(scheduler, target, decisions);
+    let is_recorded = cell.scheduler.recorded().is_some();
+    let schedule;
+    let starts = match is_recorded {
+        true => {
+            schedule = cell.trace.schedule(&cell.scheduler, stop)?;
+            Starts::Timeline(&schedule.timeline)
+        }
+        false => Starts::Scheduler(&mut witness),
+    };
+    let simulation = cell.trace.simulation(stop).with_every_event();
+    simulation.run(starts, &mut allocator, &mut watcher)?;
+    let stories = if is_recorded { Vec::new() } else { witness.stories() };
+    Ok(Passed { found: watcher.found, stories, told: allocator.told })
 }
 
 /// Waits for the job.
-struct Watcher<'a> {
+struct Watcher {
     target: JobId,
     /// Points that it asks for, and that it is given if not reduced.
     asked: usize,
     points: usize,
     decisions: Arc<AtomicU64>,
-    over: &'a Stop,
     /// Whether it can go back to the queue.
     returns: bool,
     is_done: bool,
     found: Vec<Found>,
 }
 
-impl Watcher<'_> {
-    /// The rest of the run is of no interest.
-    fn done(&mut self) {
-        self.is_done = true;
-        self.over.raise();
+impl Observer for Watcher {
+    fn is_done(&self) -> bool {
+        self.is_done
     }
-}
 
-impl Observer for Watcher<'_> {
-    fn reduced(
-        &mut self,
-        id: JobId,
-        _: u32,
-        reduction: &replay_core::allocator::reduced::Reduction,
-    ) {
+    fn reduced(&mut self, id: JobId, _: u32, reduction: &Reduction) {
         if id == self.target {
             self.points = reduction.request.size as usize;
         }
     }
 
-    fn started(&mut self, id: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
-        if id != self.target || self.is_done {
+    fn started(&mut self, Decision { job: id, now, nodes, .. }: Decision<'_>) {
+        if id != self.target {
             return;
         }
         self.found.push(Found {
@@ -214,9 +184,7 @@ impl Observer for Watcher<'_> {
             decision: self.decisions.load(Ordering::Relaxed),
             cut: None,
         });
-        if !self.returns {
-            self.done();
-        }
+        self.is_done = !self.returns;
     }
 
     fn cut_off(&mut self, id: JobId, now: i64, _: &[NodeId], again: bool) {
@@ -226,9 +194,7 @@ impl Observer for Watcher<'_> {
     }
 
     fn completed(&mut self, id: JobId, _: i64) {
-        if id == self.target {
-            self.done();
-        }
+        self.is_done |= id == self.target;
     }
 }
 

@@ -2,19 +2,19 @@ use std::io;
 
 use crate::journal::JournalError;
 use replay_core::naming::NameError;
-use replay_core::simulation::{ReplayError, TimelineError};
+use replay_core::simulation::SimulationError;
 use replay_core::stop::Stopped;
 
 /// A search that cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    /// The jobs do not fit the machine.
+    /// A trace could not be simulated.
     #[error("{part}: {cause}")]
-    Timeline {
+    Simulation {
         /// The trace.
         part: String,
         /// Why.
-        cause: TimelineError,
+        cause: SimulationError,
     },
     /// The strategy does not work on the machine.
     #[error(transparent)]
@@ -24,14 +24,6 @@ pub enum SearchError {
         "allocator \"{0}\" breaks no ties by a vector, or has one of its own (of boxes, stream --backlog N --search looks for weights)"
     )]
     NoTie(String),
-    /// The allocator refused a job.
-    #[error("{part}: {cause}")]
-    Replay {
-        /// The trace.
-        part: String,
-        /// Why.
-        cause: ReplayError,
-    },
     /// The objective is 0 or not measured without tie-breaking.
     #[error("{part}: {objective} is {value} without tie-breaking: there is nothing to improve")]
     NothingToImprove {
@@ -80,7 +72,7 @@ pub enum SearchError {
     /// The journal cannot be read or written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Somebody wants no more of it.
+    /// Cancelled.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }

@@ -1,4 +1,3 @@
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::SearchError;
@@ -8,12 +7,13 @@ use super::objective::Objective;
 use super::tally::{ClassSum, Tally};
 use crate::cell::Schedule;
 use crate::sweep::PlannedTrace;
-use crate::together::Together;
+use crate::together::replayed_as_one;
 use crate::{Pace, Trace, Watch};
+use replay_core::allocator::centre::mc1x1::Many;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::{Locality, ScheduleMetrics};
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Event, Placed, ReplayError, Scene, TimelineError, replay_while};
+use replay_core::simulation::{Decision, Event, Observer, Placed, SimulationError, Starts};
 use replay_core::stop::Stop;
 use replay_core::workload::JobId;
 
@@ -48,7 +48,7 @@ impl Part {
     /// Schedules the trace, unless or until `stop` is raised.
     ///
     /// # Errors
-    /// [`SearchError::Timeline`] if a job does not fit the machine; [`SearchError::Stopped`].
+    /// [`SearchError::Simulation`] if a job does not fit the machine; [`SearchError::Stopped`].
     pub fn new(
         name: String,
         trace: Arc<Trace>,
@@ -56,10 +56,8 @@ impl Part {
         objective: &Objective,
         stop: &Stop,
     ) -> Result<Self, SearchError> {
-        let schedule = trace.schedule(scheduler, stop).map_err(|cause| match cause {
-            TimelineError::Stopped(stopped) => stopped.into(),
-            cause => SearchError::Timeline { part: name.clone(), cause },
-        })?;
+        let schedule =
+            trace.schedule(scheduler, stop).map_err(|cause| failed(&name, cause.into()))?;
         let jobs = &trace.workload.jobs;
         let largest = jobs.iter().map(|job| job.size).max().unwrap_or(0);
         let weights: Vec<u64> = (0..=largest).map(|size| objective.weights.of(size)).collect();
@@ -119,10 +117,10 @@ impl Part {
         watch: Watch<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
         let specs = runs.iter().map(|(spec, _)| spec);
-        let together =
-            Together::new(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise);
-        match together {
-            Some(together) => self.measure_together(together, runs, watch),
+        let many =
+            replayed_as_one(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise);
+        match many {
+            Some(many) => self.measure_together(many, runs, watch),
             None => runs.iter().map(|run| self.measure(&run.0, needs, run.1, watch)).collect(),
         }
     }
@@ -130,7 +128,7 @@ impl Part {
     /// [`measure_all`](Self::measure_all) in lockstep, of pairwise L1 alone.
     fn measure_together(
         &self,
-        together: Together,
+        many: Many,
         runs: &[(AllocatorSpec, ReplayLimit)],
         watch: Watch<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
@@ -143,9 +141,10 @@ impl Part {
             placed.ways.iter().for_each(|_| pace.started());
             tallies.add(self, placed.job, size, placed.pairwise_l1, placed.ways);
         };
-        together
-            .replay(&self.schedule.timeline, self.scene(watch), observe)
-            .map_err(|cause| self.failed(cause))?;
+        let simulation = self.trace.simulation(watch.stop);
+        simulation
+            .lockstep(&self.schedule.timeline, many, observe)
+            .map_err(|cause| failed(&self.name, cause))?;
         Ok(tallies.done(self))
     }
 
@@ -161,46 +160,60 @@ impl Part {
         watch: Watch<'_>,
     ) -> Result<Tally, SearchError> {
         let topology = &self.trace.topology;
-        let jobs = &self.trace.workload.jobs;
         let mut allocator = allocator.build(topology, 0)?;
-        let mut locality = Locality::new(topology);
-        let mut sum = Sum::new(self, limit);
-        let ties = needs >= Needs::Ties;
-        let mut pace = Pace::new(watch, limit.of).counted();
-        let observe = |decision: replay_core::simulation::Decision<'_>| {
-            pace.started();
-            let size = jobs[decision.job.index()].size;
-            let pairwise_l1 = if needs >= Needs::Placements {
-                let placement = locality.placement(decision.nodes, topology.points(size));
-                sum.tally.placements.record(&placement);
-                placement.pairwise_l1
-            } else {
-                locality.pairwise_l1(decision.nodes)
-            };
-            if let Some(sets) = decision.tied {
-                sum.tally.ties.record(sets);
-            }
-            match sum.add(self, size, pairwise_l1) {
-                true => ControlFlow::Continue(()),
-                false => ControlFlow::Break(()),
-            }
+        let mut replay = Replay {
+            part: self,
+            needs,
+            locality: Locality::new(topology),
+            pace: Pace::new(watch, limit.of).counted(),
+            sum: Sum::new(self, limit),
+            goes_on: true,
         };
-        let (timeline, scene) = (&self.schedule.timeline, self.scene(watch));
-        replay_while(timeline, scene, allocator.as_mut(), ties, observe)
-            .map_err(|cause| self.failed(cause))?;
-        Ok(sum.tally)
+        let simulation = self.trace.simulation(watch.stop).counting_ties(needs >= Needs::Ties);
+        simulation
+            .run(Starts::Timeline(&self.schedule.timeline), allocator.as_mut(), &mut replay)
+            .map_err(|cause| failed(&self.name, cause))?;
+        Ok(replay.sum.tally)
     }
+}
 
-    fn scene<'a>(&'a self, watch: Watch<'a>) -> Scene<'a> {
-        let topology = &self.trace.topology;
-        Scene { jobs: self.trace.jobs(), topology, timed: false, stop: watch.stop }
+fn failed(part: &str, cause: SimulationError) -> SearchError {
+    match cause {
+        SimulationError::Stopped(stopped) => stopped.into(),
+        cause => SearchError::Simulation { part: part.to_string(), cause },
     }
+}
 
-    fn failed(&self, cause: ReplayError) -> SearchError {
-        match cause {
-            ReplayError::Stopped(stopped) => stopped.into(),
-            cause => SearchError::Replay { part: self.name.clone(), cause },
+/// Measures the decisions of one replay, until its sum exceeds the limit.
+struct Replay<'a> {
+    part: &'a Part,
+    needs: Needs,
+    locality: Locality,
+    pace: Pace<'a>,
+    sum: Sum,
+    goes_on: bool,
+}
+
+impl Observer for Replay<'_> {
+    fn started(&mut self, Decision { job, nodes, tied, .. }: Decision<'_>) {
+        self.pace.started();
+        let Trace { workload, topology, .. } = self.part.trace.as_ref();
+        let size = workload.jobs[job.index()].size;
+        let pairwise_l1 = if self.needs >= Needs::Placements {
+            let placement = self.locality.placement(nodes, topology.points(size));
+            self.sum.tally.placements.record(&placement);
+            placement.pairwise_l1
+        } else {
+            self.locality.pairwise_l1(nodes)
+        };
+        if let Some(sets) = tied {
+            self.sum.tally.ties.record(sets);
         }
+        self.goes_on = self.sum.add(self.part, size, pairwise_l1);
+    }
+
+    fn is_done(&self) -> bool {
+        !self.goes_on
     }
 }
 

@@ -3,16 +3,15 @@
 use super::metric::Replication;
 use super::{Life, Point, Sample};
 use crate::{Pace, Watch};
+use replay_core::allocator::Refusal;
 use replay_core::allocator::reduced::Reduction;
-use replay_core::allocator::{Allocator, Census, Refusal};
-use replay_core::cluster;
 use replay_core::metrics::locality::mean_distance;
-use replay_core::metrics::{Locality, Shared, SystemRecorder};
+use replay_core::metrics::{Locality, SystemRecorder};
 use replay_core::naming::NameError;
-use replay_core::simulation::{CoupledError, Observer, Overhead, Scene, Service, State, simulate};
-use replay_core::stop::{Stop, Stopped};
+use replay_core::simulation::{Decision, Observer, Simulation, SimulationError, Starts, State};
+use replay_core::stop::Stopped;
 use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::stochastic::{StochasticError, Stream};
+use replay_core::workload::stochastic::StochasticError;
 use replay_core::workload::{Job, JobId};
 use replay_network::traffic::TrafficError;
 
@@ -30,11 +29,11 @@ pub enum SampleError {
     Traffic(#[from] TrafficError),
     /// The simulation cannot go on.
     #[error("{point}: {cause}")]
-    Coupled {
+    Simulation {
         /// Where.
         point: String,
         /// Why.
-        cause: CoupledError,
+        cause: SimulationError,
     },
     /// A backlog came to its end before any of its jobs.
     #[error("the stream ends before any of its jobs does; it needs more of them")]
@@ -66,23 +65,29 @@ pub fn sample(
     let completions = point.counting.completions.map_or(stream.jobs.len(), |most| most as usize);
     let recorder = Until::new(completions, SystemRecorder::new(stream.jobs.len()));
     let mut observers = ((recorder, paced), distances);
-    let scene = scene(point, &stream, stop);
-    let (overhead, shared, messages) = match &point.life {
-        Life::RunTimes => {
-            let ticks = f64::from(stream.ticks_per_unit);
-            let mut service = cluster::service(&point.topology, allocator.as_ref(), ticks);
-            let overhead = run(point, scene, allocator.as_mut(), service.as_mut(), &mut observers)?;
-            (overhead, Shared::of(&point.topology, service.as_ref()), None)
-        }
+    let mut network = match &point.life {
+        Life::RunTimes => None,
         Life::Messages(messages) => {
-            let mut network =
-                messages.on(&point.topology, own_seed, None)?.stopped_by(stop.clone());
-            let overhead = run(point, scene, allocator.as_mut(), &mut network, &mut observers)?;
-            (overhead, None, Some((*network.totals(), observers.1.weighted_dispersal)))
+            Some(messages.on(&point.topology, own_seed, None)?.stopped_by(stop.clone()))
         }
     };
+    let mut scheduler = point.scheduler.build(point.topology.slots() as u32);
+    let simulation = Simulation::new(&stream.jobs, &point.topology, stop)
+        .with_every_event()
+        .ticks_per_second(f64::from(stream.ticks_per_unit));
+    let simulation = match &mut network {
+        Some(network) => simulation.with_service(network),
+        None => simulation,
+    };
+    let ran =
+        simulation.run(Starts::Scheduler(scheduler.as_mut()), allocator.as_mut(), &mut observers);
+    let overhead = ran.map_err(|cause| match cause {
+        SimulationError::Stopped(stopped) => stopped.into(),
+        cause => SampleError::Simulation { point: point.to_string(), cause },
+    })?;
+    let messages = network.map(|network| (*network.totals(), observers.1.weighted_dispersal));
     let Until { observer: recorder, completed, .. } = &observers.0.0;
-    let system = recorder.metrics_where(shared, 0, point.topology.processors(), &overhead);
+    let system = recorder.metrics(0, point.topology.processors(), &overhead);
     let warm_up = point.counting.warm_up as usize;
     let counted = match point.counting.completions {
         None => counted(recorder.ends(), warm_up),
@@ -102,24 +107,6 @@ fn counted(ends: &[i64], warm_up: usize) -> Vec<usize> {
         jobs.select_nth_unstable_by_key(warm_up, |&job| (ends[job], job));
     }
     jobs.split_off(warm_up.min(ends.len()))
-}
-
-fn scene<'a>(point: &'a Point, stream: &'a Stream, stop: &'a Stop) -> Scene<'a> {
-    Scene { jobs: &stream.jobs, topology: &point.topology, timed: false, stop }
-}
-
-fn run(
-    point: &Point,
-    scene: Scene<'_>,
-    allocator: &mut dyn Allocator,
-    service: &mut dyn Service,
-    observer: &mut dyn Observer,
-) -> Result<Overhead, SampleError> {
-    let mut scheduler = point.scheduler.build(point.topology.slots() as u32);
-    simulate(scene, scheduler.as_mut(), allocator, service, observer).map_err(|cause| match cause {
-        CoupledError::Stopped(stopped) => stopped.into(),
-        cause => SampleError::Coupled { point: point.to_string(), cause },
-    })
 }
 
 /// Shows an observer what happens until so many jobs have completed.
@@ -172,9 +159,9 @@ impl<O: Observer> Observer for Until<O> {
         }
     }
 
-    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
+    fn started(&mut self, decision: Decision<'_>) {
         if let Some(observer) = self.watching() {
-            observer.started(job, now, nodes, census);
+            observer.started(decision);
         }
     }
 
@@ -196,7 +183,7 @@ impl<O: Observer> Observer for Until<O> {
 struct Paced<'a>(Pace<'a>);
 
 impl Observer for Paced<'_> {
-    fn started(&mut self, _: JobId, _: i64, _: &[NodeId], _: Option<Census>) {
+    fn started(&mut self, _: Decision<'_>) {
         self.0.started();
     }
 }
@@ -240,8 +227,8 @@ impl Observer for Distances<'_> {
         self.reduced = Some(reduction.request.size);
     }
 
-    fn started(&mut self, id: JobId, _: i64, nodes: &[NodeId], _: Option<Census>) {
-        let size = self.jobs[id.index()].size;
+    fn started(&mut self, Decision { job, nodes, .. }: Decision<'_>) {
+        let size = self.jobs[job.index()].size;
         let points = self.reduced.take().unwrap_or_else(|| self.topology.points(size));
         let pairwise_l1 = self.locality.between(nodes, points);
         self.pairwise_l1 += pairwise_l1;
@@ -259,6 +246,7 @@ mod tests {
     use crate::stream::{Counting, Metric};
     use proptest::prelude::*;
     use replay_core::scheduler::registry::SchedulerSpec;
+    use replay_core::stop::Stop;
     use replay_core::workload::stochastic::{Arrivals, StochasticStream};
 
     /// One processor, FCFS: jobs complete in their order, so that the first so many of a longer stream are those

@@ -7,7 +7,7 @@ use crate::{Check, Tolerance, VerifyError};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::SystemRecorder;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{RunTimes, Scene, simulate};
+use replay_core::simulation::{Simulation, Starts};
 use replay_core::stop::Stop;
 use replay_core::topology::Topology;
 use replay_core::workload::Job;
@@ -49,11 +49,9 @@ fn run(allocator: &str, load: f64, jobs: u32) -> Result<Outcome, VerifyError> {
     let processors = topology.processors();
     let mut scheduler = SchedulerSpec::fcfs().build(processors as u32);
     let mut recorder = SystemRecorder::new(jobs.len());
-    let stop = Stop::new();
-    let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &stop };
-    let service = &mut RunTimes::default();
-    let overhead = simulate(scene, scheduler.as_mut(), allocator.as_mut(), service, &mut recorder)
-        .map_err(defect)?;
+    let (stop, starts) = (Stop::new(), Starts::Scheduler(scheduler.as_mut()));
+    let simulation = Simulation::new(&jobs, &topology, &stop).with_every_event();
+    let overhead = simulation.run(starts, allocator.as_mut(), &mut recorder).map_err(defect)?;
     let system = recorder.metrics(0, processors, &overhead);
     let turnaround: i64 = jobs.iter().zip(recorder.ends()).map(|(job, end)| end - job.submit).sum();
     let work: i64 = jobs.iter().map(|job| job.run).sum();

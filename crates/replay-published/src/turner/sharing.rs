@@ -5,6 +5,7 @@
 //! [`cluster::rates`](replay_core::cluster::rates), which know no measurement. The thesis draws each of its
 //! figures for two kernels. Where it says "slightly", "little" or "significant", the bound is ours: 5 %.
 
+use super::pair::{Pair, Placement, Turnarounds};
 use crate::claim::claim;
 use crate::exchange::{pairs, with_swaps};
 use crate::{Check, Sample, Tolerance, VerifyError};
@@ -12,7 +13,6 @@ use replay_core::cluster::application::{Application, Barrier};
 use replay_core::cluster::elmer;
 use replay_core::cluster::equations::Phases;
 use replay_core::cluster::kernel::Kernel;
-use replay_core::cluster::pair::{Pair, Placement, Turnarounds};
 
 /// The machine, as the checks name it.
 pub const MACHINE: &str = "six workstations";

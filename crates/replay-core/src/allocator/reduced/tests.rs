@@ -4,7 +4,7 @@ use super::*;
 use crate::allocator::registry::AllocatorSpec;
 use crate::metrics::SystemRecorder;
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{CoupledError, Overhead, RunTimes, Scene, simulate};
+use crate::simulation::{Overhead, Simulation, SimulationError, Starts};
 use crate::stop::Stop;
 
 fn build(name: &str, machine: &str) -> (Box<dyn Allocator>, Machine) {
@@ -207,14 +207,14 @@ fn run(
     jobs: &[Job],
     name: &str,
     machine: &str,
-) -> Result<(SystemRecorder, Overhead), CoupledError> {
+) -> Result<(SystemRecorder, Overhead), SimulationError> {
     let (mut allocator, machine) = build(name, machine);
     let topology = machine.topology().clone();
-    let scene = Scene { jobs, topology: &topology, timed: false, stop: &Stop::new() };
-    let mut recorder = SystemRecorder::new(jobs.len());
+    let (stop, mut recorder) = (Stop::new(), SystemRecorder::new(jobs.len()));
     let mut scheduler = SchedulerSpec::fcfs().build(topology.processors() as u32);
-    let service = &mut RunTimes::default();
-    let overhead = simulate(scene, scheduler.as_mut(), allocator.as_mut(), service, &mut recorder)?;
+    let simulation = Simulation::new(jobs, &topology, &stop).with_every_event();
+    let starts = Starts::Scheduler(scheduler.as_mut());
+    let overhead = simulation.run(starts, allocator.as_mut(), &mut recorder)?;
     Ok((recorder, overhead))
 }
 
@@ -288,13 +288,12 @@ fn what_no_size_can_have_is_known_at_once() {
     // The first job could run, but nothing does.
     let jobs = [job(1, 0, 10, 4), Job { shape: request.shape, ..job(2, 50, 10, 81) }];
     let (mut afl, machine) = build("afl", "hypercube:7");
-    let scene =
-        Scene { jobs: &jobs, topology: machine.topology(), timed: false, stop: &Stop::new() };
-    let mut recorder = SystemRecorder::new(jobs.len());
+    let (stop, mut recorder) = (Stop::new(), SystemRecorder::new(jobs.len()));
     let mut scheduler = SchedulerSpec::fcfs().build(128);
-    let service = &mut RunTimes::default();
-    let outcome = simulate(scene, scheduler.as_mut(), afl.as_mut(), service, &mut recorder);
-    assert!(matches!(outcome, Err(CoupledError::NeverFits { number: 2, .. })));
+    let simulation = Simulation::new(&jobs, machine.topology(), &stop).with_every_event();
+    let outcome =
+        simulation.run(Starts::Scheduler(scheduler.as_mut()), afl.as_mut(), &mut recorder);
+    assert!(matches!(outcome, Err(SimulationError::NeverFits { number: 2, .. })));
     assert_eq!(recorder.starts(), [i64::MIN; 2]);
     assert!(run(&jobs, "rsr[inner=afl]", "hypercube:7").is_ok());
     assert!(run(&jobs, "average-limit[inner=afl]", "hypercube:7").is_ok());

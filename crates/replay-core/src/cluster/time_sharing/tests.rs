@@ -1,9 +1,9 @@
 use super::*;
 use crate::allocator::elmer::{Elmer, HostSelection, Pick};
-use crate::allocator::{Allocator, Census, Refusal, Request};
+use crate::allocator::{Allocator, Refusal, Request};
 use crate::machine::Machine;
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{Observer, RunTimes, Scene, simulate};
+use crate::simulation::{Decision, Observer, RunTimes, Simulation, Starts};
 use crate::stop::Stop;
 use crate::topology::Topology;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ struct Log {
 }
 
 impl Observer for Log {
-    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
+    fn started(&mut self, Decision { job, now, nodes, .. }: Decision<'_>) {
         self.starts.push((job.0, now, nodes.iter().map(|node| node.0).collect()));
     }
 
@@ -35,13 +35,15 @@ fn run(
     service: Option<&mut dyn Service>,
 ) -> Log {
     let topology: Topology = machine.parse().expect("a cluster");
-    let scene = Scene { jobs, topology: &topology, timed: false, stop: &Stop::new() };
+    let stop = Stop::new();
     let mut scheduler = SchedulerSpec::fcfs().build(topology.processors() as u32);
     let mut log = Log::default();
     let cluster = topology.cluster().expect("a cluster");
     let mut own = TimeSharing::new(cluster, Sharing::PLAIN, &[]);
-    let service = service.unwrap_or(&mut own);
-    simulate(scene, scheduler.as_mut(), allocator, service, &mut log).expect("all jobs fit");
+    let simulation = Simulation::new(jobs, &topology, &stop);
+    let simulation = simulation.with_service(service.unwrap_or(&mut own));
+    let starts = Starts::Scheduler(scheduler.as_mut());
+    simulation.run(starts, allocator, &mut log).expect("all jobs fit");
     log
 }
 

@@ -1,6 +1,6 @@
 //! Processors that leave the machine and come back.
 
-use super::{Coupled, CoupledError};
+use super::{Coupled, SimulationError};
 use crate::allocator::{Allocator, MachineEvent};
 use crate::machine::Machine;
 use crate::scheduler::{Scheduler, SchedulerEvent};
@@ -109,7 +109,7 @@ impl Coupled<'_> {
         allocator: &mut dyn Allocator,
         service: &mut dyn Service,
         observer: &mut dyn Observer,
-    ) -> Result<Vec<JobId>, CoupledError> {
+    ) -> Result<Vec<JobId>, SimulationError> {
         self.down.change(now, &mut self.machine, allocator);
         self.known_no_more();
         scheduler.on_event(SchedulerEvent::MachineChanged);
@@ -125,7 +125,7 @@ impl Coupled<'_> {
         hit.sort_unstable();
         for id in hit {
             if !service.cut_off(id) {
-                return Err(CoupledError::NoOutages("jobs that are not over by themselves"));
+                return Err(SimulationError::NoOutages("jobs that are not over by themselves"));
             }
             let again = rule == WhenDown::Requeue;
             observer.cut_off(id, now, &self.held[self.slots[id.index()] as usize], again);

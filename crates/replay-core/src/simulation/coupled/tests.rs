@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::allocator::Decorator;
 use crate::allocator::registry::{self, AllocatorSpec};
-use crate::allocator::{Census, Decorator};
 use crate::scheduler::registry::SchedulerSpec;
 use crate::scheduler::{Easy, OutOfOrder, Promises, QueueOrder, Strict, plain};
-use crate::simulation::{Decision, Outages, ReplayError, RunTimes, Timeline, replay};
+use crate::simulation::{Decisions, Outages, Simulation, Starts, Timeline};
 use crate::stop::Stop;
 use crate::topology::Topology;
 
@@ -82,7 +82,7 @@ impl Observer for Logger<'_> {
         }
     }
 
-    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], _census: Option<Census>) {
+    fn started(&mut self, Decision { job, now, nodes, .. }: Decision<'_>) {
         self.log.starts[job.index()] = now;
         self.log.nodes[job.index()] = nodes.to_vec();
         self.log.running.push(job);
@@ -99,7 +99,7 @@ fn run(
     machine: &str,
     scheduler: &str,
     allocator: &mut dyn Allocator,
-) -> Result<Log, CoupledError> {
+) -> Result<Log, SimulationError> {
     let topology: Topology = machine.parse().expect("a machine");
     let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
     let mut scheduler = scheduler.build(topology.processors() as u32);
@@ -111,11 +111,10 @@ fn run_with(
     topology: &Topology,
     scheduler: &mut dyn Scheduler,
     allocator: &mut dyn Allocator,
-) -> Result<Log, CoupledError> {
-    let scene = Scene { jobs, topology, timed: false, stop: &Stop::new() };
-    let mut logger = Logger::new(jobs);
-    let service = &mut RunTimes::default();
-    let overhead = simulate(scene, scheduler, allocator, service, &mut logger)?;
+) -> Result<Log, SimulationError> {
+    let (stop, mut logger) = (Stop::new(), Logger::new(jobs));
+    let simulation = Simulation::new(jobs, topology, &stop).with_every_event();
+    let overhead = simulation.run(Starts::Scheduler(scheduler), allocator, &mut logger)?;
     Ok(Log { promises: overhead.promises, ..logger.log })
 }
 
@@ -156,9 +155,8 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
 fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
     let (jobs, topology) = ([job(0, 5, 5, 2)], "4x4".parse().expect("a machine"));
     let stop = Stop::new();
-    let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &stop };
+    let simulation = || Simulation::new(&jobs, &topology, &stop);
     let mut scheduler = SchedulerSpec::fcfs().build(16);
-    let service = &mut RunTimes::default();
     // In the middle of the decision.
     struct Stopping<'a>(&'a Stop);
     impl Allocator for Stopping<'_> {
@@ -173,14 +171,16 @@ fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
         }
     }
     let allocator = &mut Stopping(&stop);
-    let stopped = simulate(scene, scheduler.as_mut(), allocator, service, &mut Logger::new(&jobs));
-    assert!(matches!(stopped, Err(CoupledError::Stopped(_))), "{stopped:?}");
+    let starts = Starts::Scheduler(scheduler.as_mut());
+    let stopped = simulation().with_every_event().run(starts, allocator, &mut ());
+    assert!(matches!(stopped, Err(SimulationError::Stopped(_))), "{stopped:?}");
     // Before it.
     let timeline =
         Timeline::compute(&jobs, 16, SchedulerSpec::fcfs().build(16).as_mut(), &Stop::new());
     let timeline = timeline.expect("it runs");
-    let stopped = replay(&timeline, scene, allocator, false, |_| panic!("a decision"));
-    assert!(matches!(stopped, Err(ReplayError::Stopped(_))), "{stopped:?}");
+    let decisions = &mut Decisions(|_: Decision<'_>| panic!("a decision"));
+    let stopped = simulation().run(Starts::Timeline(&timeline), allocator, decisions);
+    assert!(matches!(stopped, Err(SimulationError::Stopped(_))), "{stopped:?}");
 }
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
@@ -243,7 +243,7 @@ fn a_job_that_can_never_be_placed_is_named() {
     let error = run(&jobs, "2x2", "fcfs", &mut Never).err().expect("an error").to_string();
     assert!(error.starts_with("job 17 (line 4) needs 3 processors"), "{error}");
     let error = run(&jobs, "2x2", "conservative", &mut Never).err().expect("an error");
-    assert!(matches!(error, CoupledError::Scheduler));
+    assert!(matches!(error, SimulationError::Scheduler));
 }
 
 /// An arrival ahead of refused jobs in the order does not have them named again before a job
@@ -348,11 +348,13 @@ proptest! {
         let allocator: AllocatorSpec = allocator.parse().expect("an allocator");
         let mut expected = vec![Vec::new(); jobs.len()];
         let mut built = allocator.build(&topology, 5).expect("it works");
-        let scene =
-            Scene { jobs: &jobs, topology: &topology, timed: false, stop: &Stop::new() };
-        replay(&timeline, scene, built.as_mut(), false, |Decision { job, nodes, .. }| {
+        let stop = Stop::new();
+        let starts = Starts::Timeline(&timeline);
+        let decisions = &mut Decisions(|Decision { job, nodes, .. }: Decision<'_>| {
             expected[job.index()] = nodes.to_vec();
-        }).expect("nothing is refused");
+        });
+        let simulation = Simulation::new(&jobs, &topology, &stop);
+        simulation.run(starts, built.as_mut(), decisions).expect("nothing is refused");
         let log = run(&jobs, "4x4", scheduler, built.as_mut()).expect("it runs");
         prop_assert_eq!(&log.starts[..], timeline.starts());
         prop_assert_eq!(log.nodes, expected);

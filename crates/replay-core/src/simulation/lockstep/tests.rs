@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::allocator::centre::mc1x1::{Mc1x1, Way};
+use crate::allocator::centre::mc1x1::Way;
 use crate::allocator::centre::{CentreOptions, ShellOrder, Slack, TieVector, WallRule};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::replay;
+use crate::simulation::{Decision, Decisions, Starts};
 use crate::stop::Stop;
 use crate::topology::{PairDistances, Topology};
 use crate::workload::Job;
@@ -69,21 +69,22 @@ proptest! {
         let mut fcfs = SchedulerSpec::fcfs().build(grid.processors() as u32);
         let timeline = Timeline::compute(&jobs, grid.processors() as u32, fcfs.as_mut(), &stop)
             .expect("a timeline");
-        let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &stop };
         let alone = |&(tie, slack): &(Option<TieVector>, Slack)| {
             let mut allocator = Mc1x1::new(grid, CentreOptions { tie, slack, ..options });
             let mut distances = PairDistances::new(&topology);
             let mut sums = Vec::new();
-            replay(&timeline, scene, &mut allocator, false, |decision| {
+            let decisions = &mut Decisions(|decision: Decision<'_>| {
                 sums.push((decision.job, distances.sum(decision.nodes)));
-            })
-            .expect("it runs");
+            });
+            let simulation = Simulation::new(&jobs, &topology, &stop);
+            simulation.run(Starts::Timeline(&timeline), &mut allocator, decisions).expect("it runs");
             sums
         };
         let ways: Vec<Way> = vectors.iter().map(|&(tie, slack)| Way::new(tie, slack)).collect();
         let many = Many::new(grid, options, ways).expect("not greedy");
         let mut together = vec![Vec::new(); vectors.len()];
-        let decided = lockstep::<u16>(&timeline, scene, many, |placed| {
+        let simulation = Simulation::new(&jobs, &topology, &stop);
+        let decided = simulation.lockstep(&timeline, many, |placed| {
             for &way in placed.ways.iter() {
                 together[way as usize].push((placed.job, placed.pairwise_l1));
             }
@@ -114,13 +115,13 @@ fn who_is_taken_out_goes_no_further() {
     let stop = Stop::new();
     let mut fcfs = SchedulerSpec::fcfs().build(36);
     let timeline = Timeline::compute(&jobs, 36, fcfs.as_mut(), &stop).expect("a timeline");
-    let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &stop };
     let ways =
         ["2,1,0,0", "2,0,1,0", "2,0,0,1"].map(|text| Way::new(text.parse().ok(), Slack::NONE));
     let grid = topology.grid().expect("a grid");
     let many = Many::new(grid, CentreOptions::default(), ways.to_vec()).expect("not greedy");
     let mut seen = [0; 3];
-    let decided = lockstep::<u16>(&timeline, scene, many, |placed| {
+    let simulation = Simulation::new(&jobs, &topology, &stop);
+    let decided = simulation.lockstep(&timeline, many, |placed| {
         placed.ways.iter().for_each(|&way| seen[way as usize] += 1);
         placed.ways.retain(|&way| seen[way as usize] < [5, 20, 9][way as usize]);
     });

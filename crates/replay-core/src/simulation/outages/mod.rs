@@ -9,7 +9,7 @@
 //! * At one instant completions come first, then returns, departures, arrivals, and the scheduler.
 //!
 //! Such a schedule hangs on positions, so that there is no [timeline](super::Timeline) of it: all allocators
-//! go through the coupled simulation ([`simulate_amid`](super::simulate_amid)). Schedulers that go by
+//! go through the [coupled](super::Simulation::is_coupled) simulation. Schedulers that go by
 //! estimates know all windows beforehand, as so many processors that are taken for so long
 //! ([`Outages::steps`]); the others see what is free. Processors out of service are neither free nor
 //! neighbours that count in a tie value; they are walls there if the user says so.

@@ -5,7 +5,6 @@ use super::*;
 use crate::allocator;
 use crate::allocator::notes::Notes;
 use crate::allocator::reduced::Reduction;
-use crate::cluster;
 use crate::scheduler;
 use crate::simulation::WhenDown;
 use crate::simulation::outages::Window;
@@ -121,8 +120,8 @@ impl Observer for Events {
         self.add((job, asked, reduction));
     }
 
-    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], census: Option<Census>) {
-        self.add((job, now, nodes, census));
+    fn started(&mut self, decision: Decision<'_>) {
+        self.add(decision);
     }
 
     fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {
@@ -158,14 +157,12 @@ fn shown(
     scheduler: Box<dyn Scheduler>,
     allocator: Box<dyn Allocator>,
 ) -> Result<String, String> {
-    let scene = Scene { jobs, topology, timed: false, stop: &Stop::new() };
-    let course = Course { follows: &[], outages };
-    let mut service = cluster::service(topology, allocator.as_ref(), 1.0);
+    let (stop, mut events) = (Stop::new(), Events::default());
     let mut scheduler = Selections(scheduler, Vec::new());
     let mut allocator = Explanations::of(allocator);
-    let mut events = Events::default();
-    let (service, observer) = (service.as_mut(), &mut events);
-    let spent = simulate_amid(scene, course, &mut scheduler, &mut allocator, service, observer);
+    let simulation = Simulation::new(jobs, topology, &stop).with_outages(outages);
+    let simulation = simulation.with_every_event();
+    let spent = simulation.run(Starts::Scheduler(&mut scheduler), &mut allocator, &mut events);
     let spent = spent.map_err(|error| error.to_string())?;
     Ok(format!("{spent:?} {:?} {} {}", scheduler.1, allocator.2, events.0))
 }
@@ -279,15 +276,13 @@ fn replayed(
     topology: &Topology,
     allocator: Box<dyn Allocator>,
 ) -> (Vec<String>, String) {
-    let fcfs = &mut *SchedulerSpec::fcfs().build(topology.processors() as u32);
-    let timeline = Timeline::compute(jobs, topology.processors() as u32, fcfs, &Stop::new());
-    let timeline = timeline.expect("it runs");
-    let scene = Scene { jobs, topology, timed: false, stop: &Stop::new() };
+    let mut fcfs = SchedulerSpec::fcfs().build(topology.processors() as u32);
+    let (stop, mut decisions) = (Stop::new(), Vec::new());
+    let simulation = Simulation::new(jobs, topology, &stop).counting_ties(true);
+    let timeline = simulation.schedule(fcfs.as_mut()).expect("it runs");
     let mut allocator = Explanations::of(allocator);
-    let mut decisions = Vec::new();
-    replay(&timeline, scene, &mut allocator, true, |decision| {
-        decisions.push(format!("{decision:?}"));
-    })
-    .expect("nothing is refused");
+    let observer = &mut Decisions(|decision: Decision<'_>| decisions.push(format!("{decision:?}")));
+    let starts = Starts::Timeline(&timeline);
+    simulation.run(starts, &mut allocator, observer).expect("nothing is refused");
     (decisions, allocator.2)
 }

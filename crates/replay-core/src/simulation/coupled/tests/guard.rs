@@ -61,7 +61,7 @@ fn who_has_no_copies_is_refused() {
     }
     let jobs = [job(0, 1, 1, 1)];
     let told = |scheduler| run(&jobs, "1x4", scheduler, &mut Mute(Intervals)).map(drop);
-    assert!(matches!(told("easy[guard=place]"), Err(CoupledError::NoCopies)));
+    assert!(matches!(told("easy[guard=place]"), Err(SimulationError::NoCopies)));
     assert!(told("easy").is_ok());
 }
 
@@ -174,8 +174,8 @@ proptest! {
                     let promises = log.promises.expect("EASY promises");
                     prop_assert_eq!((promises.broken, promises.worst), (0, 0), "{}", spec);
                 }
-                Err(CoupledError::NoLastingPlaces) => prop_assert!(!lasts, "{}", spec),
-                Err(CoupledError::NeverFits { .. }) => {}
+                Err(SimulationError::NoLastingPlaces) => prop_assert!(!lasts, "{}", spec),
+                Err(SimulationError::NeverFits { .. }) => {}
                 Err(other) => prop_assert!(false, "{}: {}", spec, other),
             }
         }

@@ -24,7 +24,7 @@ impl Observer for Watcher {
         self.spans.push((from, to, state.held, state.down));
     }
 
-    fn started(&mut self, job: JobId, now: i64, nodes: &[NodeId], _: Option<Census>) {
+    fn started(&mut self, Decision { job, now, nodes, .. }: Decision<'_>) {
         self.starts[job.index()].push((now, nodes.to_vec()));
     }
 
@@ -42,22 +42,22 @@ fn amid(
     outages: &Outages,
     scheduler: &str,
     allocator: &str,
-) -> Result<Watcher, CoupledError> {
+) -> Result<Watcher, SimulationError> {
     let topology: Topology = "4x4".parse().expect("a machine");
     let allocator: AllocatorSpec = allocator.parse().expect("a strategy");
     let mut allocator = allocator.build(&topology, 1).expect("it works there");
     let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
     let mut scheduler = scheduler.build(16);
-    let scene = Scene { jobs, topology: &topology, timed: false, stop: &Stop::new() };
-    let course = Course { follows: &[], outages };
+    let stop = Stop::new();
     let mut watcher = Watcher {
         starts: vec![Vec::new(); jobs.len()],
         ends: vec![i64::MIN; jobs.len()],
         ..Watcher::default()
     };
-    let service = &mut RunTimes::default();
-    let (scheduler, allocator) = (scheduler.as_mut(), allocator.as_mut());
-    let overhead = simulate_amid(scene, course, scheduler, allocator, service, &mut watcher)?;
+    let simulation = Simulation::new(jobs, &topology, &stop).with_outages(outages);
+    let simulation = simulation.with_every_event();
+    let starts = Starts::Scheduler(scheduler.as_mut());
+    let overhead = simulation.run(starts, allocator.as_mut(), &mut watcher)?;
     watcher.promises = overhead.promises;
     Ok(watcher)
 }
@@ -142,7 +142,7 @@ fn a_place_is_promised_beside_a_window() {
     // Where it never comes back nobody can be promised the whole machine.
     let forever = Outages { windows: vec![window(50, None, 0..4)], ..Outages::NONE };
     let error = amid(&jobs, &forever, "easy[guard=place]", "placements").err().expect("no place");
-    assert!(matches!(error, CoupledError::Down(1)), "{error}");
+    assert!(matches!(error, SimulationError::Down(1)), "{error}");
 }
 
 #[test]
@@ -151,10 +151,10 @@ fn what_cannot_be_is_told() {
     let forever = Outages { windows: vec![window(5, None, 0..1)], ..Outages::NONE };
     for scheduler in ["fcfs", "easy", "conservative", "largest"] {
         let error = amid(&jobs, &forever, scheduler, "random").err().expect("too large for ever");
-        assert!(matches!(error, CoupledError::Down(1)), "{scheduler}: {error}");
+        assert!(matches!(error, SimulationError::Down(1)), "{scheduler}: {error}");
     }
     let error = amid(&jobs, &forever, "fcfs", "recorded").err().expect("it decides nothing");
-    assert!(matches!(error, CoupledError::NoOutages(_)), "{error}");
+    assert!(matches!(error, SimulationError::NoOutages(_)), "{error}");
     // Nobody minds what happens after the last job.
     let late = Outages { windows: vec![window(1000, None, 0..16)], ..Outages::NONE };
     let run = amid(&jobs, &late, "fcfs", "random").expect("it runs");

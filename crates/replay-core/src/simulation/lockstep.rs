@@ -1,13 +1,14 @@
 //! One timeline replayed for many tie vectors at once, by a [`Fleet`].
 //!
-//! What comes out is, for each vector, what [`replay`](super::replay) gives: a test compares them job by
+//! Each vector gets what it gets when it is [replayed](Simulation::run) alone: a test compares them job by
 //! job.
 //!
 //! Memory: that of the fleet.
 
-use super::{Event, ReplayError, Scene, Timeline};
+use super::engine::Input;
+use super::{Event, Simulation, SimulationError, Timeline};
 use crate::allocator::centre::fleet::{Berth, Fleet};
-use crate::allocator::centre::mc1x1::Many;
+use crate::allocator::centre::mc1x1::{Many, Mc1x1};
 use crate::machine::{Count, Machine};
 use crate::topology::NodeId;
 use crate::workload::JobId;
@@ -25,19 +26,32 @@ pub struct Placed<'a> {
     pub ways: &'a mut Vec<u32>,
 }
 
-/// Replays the timeline of a scene, whose machine is the grid of `many`, once for each of its ways.
-/// `observe` sees each allocation with those that make it, in one or several parts. Returns the machines that
-/// were decided for: where nothing is shared, ways times jobs.
-///
-/// # Errors
-/// [`ReplayError`] if a job finds too few processors, or the scene's flag is raised.
-pub fn lockstep<C: Count>(
+impl Simulation<'_> {
+    /// Replays a timeline, whose machine is the grid of `many`, once for each of its ways.
+    /// `observe` sees each allocation with those that make it, in one or several parts. Returns the machines that
+    /// were decided for: where nothing is shared, ways times jobs.
+    ///
+    /// # Errors
+    /// [`SimulationError`] if a job finds too few processors, or if stopped.
+    pub fn lockstep(
+        &self,
+        timeline: &Timeline,
+        many: Many,
+        observe: impl FnMut(Placed<'_>),
+    ) -> Result<u64, SimulationError> {
+        match self.input.topology.grid().is_some_and(Mc1x1::<u16>::takes) {
+            true => lockstep::<u16>(timeline, self.input, many, observe),
+            false => lockstep::<u32>(timeline, self.input, many, observe),
+        }
+    }
+}
+
+fn lockstep<C: Count>(
     timeline: &Timeline,
-    scene: Scene<'_>,
+    Input { jobs, topology, stop, .. }: Input<'_>,
     many: Many,
     mut observe: impl FnMut(Placed<'_>),
-) -> Result<u64, ReplayError> {
-    let Scene { jobs, topology, stop, .. } = scene;
+) -> Result<u64, SimulationError> {
     let ways = many.ways() as u32;
     let mut fleet = Fleet::<C>::new(&Machine::new(topology.clone()), many, ways);
     let mut spare_slots: Vec<u32> = Vec::new();
@@ -59,7 +73,7 @@ pub fn lockstep<C: Count>(
                 };
                 fleet
                     .start(slot as usize, job.size, None, placed)
-                    .map_err(|refusal| ReplayError::Refused(job.number, refusal))?;
+                    .map_err(|refusal| SimulationError::Refused(job.number, refusal))?;
                 if fleet.grounds() == 0 {
                     return Ok(decided);
                 }

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Event, Scene, Timeline};
+use super::engine::Input;
+use super::{Event, Simulation, Timeline};
 use crate::number::{counted, grouped};
 use crate::stop::Stopped;
 use crate::topology::NodeId;
@@ -57,65 +58,68 @@ impl fmt::Display for Conflicts {
     }
 }
 
-/// Replays the timeline of a log with the nodes that `places` tells of each job, one for each of its
-/// processors, in any order; `None` where nothing does. `points` says where each node is. A point holds as many processors as the topology
-/// says; whatever is beyond is counted, and the replay goes on. `observe` sees each job with its points,
-/// each once, in scan order.
-///
-/// # Errors
-/// [`Stopped`].
-pub fn replay_placed<'p>(
-    timeline: &Timeline,
-    scene: Scene<'_>,
-    places: impl Fn(&Job) -> Option<&'p [u32]>,
-    points: &[NodeId],
-    mut observe: impl FnMut(JobId, &[NodeId]),
-) -> Result<Conflicts, Stopped> {
-    let mut conflicts = Conflicts::default();
-    let at = |nodes: &'p [u32]| nodes.iter().map(|&node| points[node as usize]);
-    let capacity = scene.topology.per_point();
-    let mut used = vec![0u32; scene.topology.processors()];
-    let mut most = used.clone();
-    let mut held = Vec::new();
-    for event in timeline.events() {
-        scene.stop.check()?;
-        let (Event::Start(id) | Event::End(id)) = *event;
-        let job = &scene.jobs[id.index()];
-        let Some(nodes) = places(job) else {
-            conflicts.nowhere += u64::from(matches!(event, Event::Start(_)));
-            continue;
-        };
-        if matches!(event, Event::End(_)) {
-            at(nodes).for_each(|point| used[point.index()] -= 1);
-            continue;
-        }
-        conflicts.unlike += u64::from(nodes.len() != job.size as usize);
-        let mut beyond = 0;
-        for point in at(nodes) {
-            let used = &mut used[point.index()];
-            *used += 1;
-            beyond += u64::from(*used > capacity);
-            most[point.index()] = most[point.index()].max(*used);
-        }
-        if beyond > 0 {
-            conflicts.jobs += 1;
-            conflicts.processors += beyond;
-            if conflicts.first.len() < TOLD {
-                conflicts.first.push(job.number);
+impl Simulation<'_> {
+    /// Replays the timeline of a log with the nodes that `places` returns for each job, one for each of its
+    /// processors, in any order; `None` where they are unknown. `points` contains the point of each node. A point holds
+    /// as many processors as the topology says; whatever is beyond is counted, and the replay goes on.
+    /// `observe` sees each job with its points, each once, in scan order.
+    ///
+    /// # Errors
+    /// [`Stopped`].
+    pub fn replay_recorded<'p>(
+        &self,
+        timeline: &Timeline,
+        places: impl Fn(&Job) -> Option<&'p [u32]>,
+        points: &[NodeId],
+        mut observe: impl FnMut(JobId, &[NodeId]),
+    ) -> Result<Conflicts, Stopped> {
+        let Input { jobs, topology, stop, .. } = self.input;
+        let mut conflicts = Conflicts::default();
+        let at = |nodes: &'p [u32]| nodes.iter().map(|&node| points[node as usize]);
+        let capacity = topology.per_point();
+        let mut used = vec![0u32; topology.processors()];
+        let mut most = used.clone();
+        let mut held = Vec::new();
+        for event in timeline.events() {
+            stop.check()?;
+            let (Event::Start(id) | Event::End(id)) = *event;
+            let job = &jobs[id.index()];
+            let Some(nodes) = places(job) else {
+                conflicts.nowhere += u64::from(matches!(event, Event::Start(_)));
+                continue;
+            };
+            if matches!(event, Event::End(_)) {
+                at(nodes).for_each(|point| used[point.index()] -= 1);
+                continue;
             }
+            conflicts.unlike += u64::from(nodes.len() != job.size as usize);
+            let mut beyond = 0;
+            for point in at(nodes) {
+                let used = &mut used[point.index()];
+                *used += 1;
+                beyond += u64::from(*used > capacity);
+                most[point.index()] = most[point.index()].max(*used);
+            }
+            if beyond > 0 {
+                conflicts.jobs += 1;
+                conflicts.processors += beyond;
+                if conflicts.first.len() < TOLD {
+                    conflicts.first.push(job.number);
+                }
+            }
+            held.clear();
+            held.extend(at(nodes));
+            held.sort_unstable();
+            held.dedup();
+            observe(id, &held);
         }
-        held.clear();
-        held.extend(at(nodes));
-        held.sort_unstable();
-        held.dedup();
-        observe(id, &held);
+        most.retain(|&peak| peak > 0);
+        most.sort_unstable();
+        for peaks in most.chunk_by(|a, b| a == b) {
+            conflicts.peaks.push((peaks[0], peaks.len() as u64));
+        }
+        Ok(conflicts)
     }
-    most.retain(|&peak| peak > 0);
-    most.sort_unstable();
-    for peaks in most.chunk_by(|a, b| a == b) {
-        conflicts.peaks.push((peaks[0], peaks.len() as u64));
-    }
-    Ok(conflicts)
 }
 
 #[cfg(test)]
@@ -137,11 +141,12 @@ mod tests {
         let topology = "2x2*2".parse().expect("a machine");
         let (timeline, _) =
             Timeline::recorded(&jobs, 8, |job| Some(job.submit), &Stop::new()).expect("a schedule");
-        let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &Stop::new() };
+        let stop = Stop::new();
         let points = [NodeId(3), NodeId(0), NodeId(1)];
         let mut seen = Vec::new();
         let of = |job: &Job| nodes[job.number as usize - 1];
-        let found = replay_placed(&timeline, scene, of, &points, |id, nodes| {
+        let simulation = Simulation::new(&jobs, &topology, &stop);
+        let found = simulation.replay_recorded(&timeline, of, &points, |id, nodes| {
             seen.push((id.0, nodes.iter().map(|node| node.0).collect::<Vec<_>>()));
         });
         let expected = Conflicts {

@@ -4,16 +4,15 @@
 //! compares the time until each is done with *space sharing*, in which the job of high priority runs
 //! alone, and then the other.
 
-use super::application::Application;
-use super::kernel::Kernel;
-use super::time_sharing::{Sharing, TimeSharing};
-use crate::allocator::{Allocator, Capabilities, Refusal, Request};
-use crate::machine::Machine;
-use crate::scheduler::registry::SchedulerSpec;
-use crate::simulation::{CoupledError, Observer, Scene, simulate};
-use crate::stop::Stop;
-use crate::topology::{Cluster, NodeId, Topology};
-use crate::workload::{Job, JobId};
+use replay_core::allocator::{Allocator, Capabilities, Refusal, Request};
+use replay_core::cluster::time_sharing::Sharing;
+use replay_core::cluster::{Application, Kernel, TimeSharing};
+use replay_core::machine::Machine;
+use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::simulation::{Observer, Simulation, SimulationError, Starts};
+use replay_core::stop::Stop;
+use replay_core::topology::{Cluster, NodeId, Topology};
+use replay_core::workload::{Job, JobId};
 
 /// Which hosts the two jobs have. The first host of a job runs its barrier process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,22 +33,6 @@ pub enum Placement {
 const HOSTS: u32 = 6;
 
 impl Placement {
-    /// Every placement with its name.
-    pub const ALL: [(&'static str, Placement); 4] = [
-        ("same", Placement::Same),
-        ("opposite", Placement::Opposite),
-        ("overlapping", Placement::Overlapping),
-        ("subset", Placement::Subset),
-    ];
-
-    /// The most hosts that the low job can have.
-    pub fn most(self) -> u32 {
-        match self {
-            Placement::Same | Placement::Opposite => HOSTS,
-            Placement::Overlapping | Placement::Subset => HOSTS - 1,
-        }
-    }
-
     /// Hosts of the high and of the low job, where the low one has `hosts`.
     fn hosts(self, hosts: u32) -> [Vec<u32>; 2] {
         let [high, low] = match self {
@@ -103,19 +86,19 @@ impl Pair {
     /// Both at once.
     ///
     /// # Errors
-    /// [`CoupledError`] if there are more hosts than the placement has.
-    pub fn shared(&self) -> Result<Turnarounds, CoupledError> {
+    /// [`SimulationError`] if there are more hosts than the placement has.
+    pub fn shared(&self) -> Result<Turnarounds, SimulationError> {
         let hosts = self.placement.hosts(self.hosts);
         let topology = Topology::Cluster(WORKSTATIONS);
         let jobs = [self.job(self.high, &hosts[0]), self.job(self.low, &hosts[1])];
         let sharing = Sharing { kernel: self.kernel, ticks_per_second: TICKS, ..Sharing::PLAIN };
         let applications = [self.high, self.low];
         let mut service = TimeSharing::new(WORKSTATIONS, sharing, &applications);
-        let scene = Scene { jobs: &jobs, topology: &topology, timed: false, stop: &Stop::new() };
+        let (stop, mut ends) = (Stop::new(), Ends([0; 2]));
         let mut scheduler = SchedulerSpec::fcfs().build(HOSTS);
-        let mut ends = Ends([0; 2]);
-        let allocator = &mut Given { hosts, next: 0 };
-        simulate(scene, scheduler.as_mut(), allocator, &mut service, &mut ends)?;
+        let starts = Starts::Scheduler(scheduler.as_mut());
+        let simulation = Simulation::new(&jobs, &topology, &stop).with_service(&mut service);
+        simulation.run(starts, &mut Given { hosts, next: 0 }, &mut ends)?;
         let [high, low] = ends.0.map(|end| end as f64 / TICKS);
         Ok(Turnarounds { high, low })
     }
@@ -175,7 +158,7 @@ impl Observer for Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::application::Barrier;
+    use replay_core::cluster::application::Barrier;
 
     fn barrier(version: usize) -> Application {
         Application::Barrier(Barrier::VERSIONS[version - 1])

@@ -1,13 +1,21 @@
-//! What ends a coupled simulation before its time.
+//! Why a simulation ends before its time.
 
 use std::error::Error;
+use std::sync::Arc;
 
+use super::TimelineError;
 use crate::allocator::Refusal;
 use crate::stop::Stopped;
 
 /// A simulation that cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum CoupledError {
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// There is no schedule.
+    #[error(transparent)]
+    Timeline(TimelineError),
+    /// The allocator refused a job of a timeline, which had counted the processors.
+    #[error("the allocator refused job {0}: {1}; such a strategy needs the coupled simulation")]
+    Refused(i64, Refusal),
     /// The discipline needs an allocator that keeps its schedule.
     #[error("this scheduler cannot work with an allocator that refuses jobs or rounds up")]
     Scheduler,
@@ -46,7 +54,7 @@ pub enum CoupledError {
         size: u32,
         /// Processors of the machine.
         processors: usize,
-        /// What the allocator says.
+        /// What the allocator returns.
         refusal: Refusal,
     },
     /// The allocator cannot be made for these jobs.
@@ -63,18 +71,27 @@ pub enum CoupledError {
     NoOutages(&'static str),
     /// The service cannot go on.
     #[error(transparent)]
-    Service(Box<dyn Error + Send + Sync>),
-    /// Somebody wants no more of it.
+    Service(Arc<dyn Error + Send + Sync>),
+    /// Cancelled.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
 
-impl CoupledError {
-    /// Whoever noticed it, a stop is one.
+impl SimulationError {
+    /// A stop that a service reports is one.
     pub(super) fn of_service(cause: Box<dyn Error + Send + Sync>) -> Self {
         match cause.downcast::<Stopped>() {
             Ok(stopped) => Self::Stopped(*stopped),
-            Err(cause) => Self::Service(cause),
+            Err(cause) => Self::Service(cause.into()),
+        }
+    }
+}
+
+impl From<TimelineError> for SimulationError {
+    fn from(error: TimelineError) -> Self {
+        match error {
+            TimelineError::Stopped(stopped) => stopped.into(),
+            error => Self::Timeline(error),
         }
     }
 }

@@ -1,0 +1,316 @@
+//! The entry to every simulation.
+
+use std::time::Duration;
+
+use super::coupled::simulate;
+use super::replay::replay;
+use super::{Observer, Outages, Service, SimulationError, Timeline, TimelineError};
+use crate::allocator::Allocator;
+use crate::cluster;
+use crate::scheduler::{Promises, Scheduler};
+use crate::stop::Stop;
+use crate::topology::Topology;
+use crate::workload::{Follows, Job};
+
+/// A run of jobs on a machine.
+///
+/// ```
+/// use replay_core::allocator::registry::AllocatorSpec;
+/// use replay_core::metrics::SystemRecorder;
+/// use replay_core::scheduler::registry::SchedulerSpec;
+/// use replay_core::simulation::{Simulation, Starts};
+/// use replay_core::stop::Stop;
+/// use replay_core::topology::Topology;
+/// use replay_core::workload::Job;
+///
+/// let job = |submit, size| Job {
+///     number: 1, submit, run: 10, estimate: 10, size, line: 0, shape: None, limit: None,
+/// };
+/// let (jobs, stop) = ([job(0, 6), job(1, 4)], Stop::new());
+/// let topology: Topology = "3x3".parse()?;
+/// let first_fit: AllocatorSpec = "first-fit".parse()?;
+/// let mut allocator = first_fit.build(&topology, 0)?;
+/// let mut fcfs = SchedulerSpec::fcfs().build(9);
+/// let mut recorder = SystemRecorder::new(jobs.len());
+/// let simulation = Simulation::new(&jobs, &topology, &stop).with_every_event();
+/// simulation.run(Starts::Scheduler(fcfs.as_mut()), allocator.as_mut(), &mut recorder)?;
+/// assert_eq!(recorder.starts(), [0, 10]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Simulation<'a> {
+    pub(super) input: Input<'a>,
+    service: Option<&'a mut dyn Service>,
+    every_event: bool,
+    ticks_per_second: f64,
+}
+
+/// What both strategies are given.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    pub jobs: &'a [Job],
+    pub topology: &'a Topology,
+    /// By job, what it follows, without cycles; or empty.
+    pub follows: &'a [Option<Follows>],
+    pub outages: &'a Outages,
+    pub stop: &'a Stop,
+    /// Whether the time in the allocator is measured.
+    pub timed: bool,
+    pub count_ties: bool,
+}
+
+/// When jobs start.
+pub enum Starts<'s> {
+    /// When a scheduler with an empty queue selects them and the allocator places them.
+    Scheduler(&'s mut dyn Scheduler),
+    /// When a timeline of these jobs on this machine says, which the allocator must keep.
+    Timeline(&'s Timeline),
+}
+
+/// What it cost to allocate in a coupled run; zero in others.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Overhead {
+    /// Requests of the scheduler, refusals included.
+    pub attempts: u64,
+    /// Those of them that came to the allocator. The same request on the same free processors is
+    /// answered as before, and others by what a [refusal](Allocator::refusal_covers) implies for them.
+    pub asked: u64,
+    /// Elementary operations, if the strategy counts them.
+    pub operations: u64,
+    /// Sizes of jobs that were refused; `None` if the strategy reduces no job.
+    pub refused_sizes: Option<u64>,
+    /// What the scheduler promised to heads of the queue; `None` if it promises nothing.
+    pub promises: Option<Promises>,
+    /// What jobs that share processors computed; `None` if they had all that they held.
+    pub shared: Option<Shared>,
+    /// Wall-clock time in the allocator, releases included; zero unless [timed](Simulation::timed).
+    pub time: Duration,
+}
+
+/// The processors of a machine as several jobs share them: the hosts of a cluster.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Shared {
+    /// Slots of all hosts, which jobs hold.
+    pub slots: usize,
+    /// Processor-time that all jobs computed.
+    pub computed: f64,
+}
+
+/// Whether every run with this allocator is [coupled](Simulation::is_coupled): it may change the schedule, or
+/// hands out units, which are measured over time.
+pub fn is_always_coupled(allocator: &dyn Allocator) -> bool {
+    !allocator.capabilities().keeps_schedule || allocator.stats().census.is_some()
+}
+
+impl<'a> Simulation<'a> {
+    /// A run of `jobs`, which are in order of submission, until it ends or `stop` is raised.
+    pub fn new(jobs: &'a [Job], topology: &'a Topology, stop: &'a Stop) -> Self {
+        static NONE: Outages = Outages::NONE;
+        let (outages, timed, count_ties) = (&NONE, false, false);
+        let input = Input { jobs, topology, follows: &[], outages, stop, timed, count_ties };
+        Self { input, service: None, every_event: false, ticks_per_second: 1.0 }
+    }
+
+    /// Lets jobs arrive after others have ended: `follows` contains by job what it follows, without
+    /// cycles, or is empty.
+    pub fn with_chains(mut self, follows: &'a [Option<Follows>]) -> Self {
+        self.input.follows = follows;
+        self
+    }
+
+    /// Takes processors out of service at times.
+    pub fn with_outages(mut self, outages: &'a Outages) -> Self {
+        self.input.outages = outages;
+        self
+    }
+
+    /// Lets `service` decide how long jobs run, instead of their run times.
+    pub fn with_service(mut self, service: &'a mut dyn Service) -> Self {
+        self.service = Some(service);
+        self
+    }
+
+    /// Reports every event to the observer, also where starts and completions could be replayed.
+    pub fn with_every_event(self) -> Self {
+        Self { every_event: true, ..self }
+    }
+
+    /// Sets how many units of the jobs' times are a second: 1 unless set.
+    pub fn ticks_per_second(self, ticks_per_second: f64) -> Self {
+        Self { ticks_per_second, ..self }
+    }
+
+    /// Measures the wall-clock time that the allocator takes in a coupled run.
+    pub fn timed(mut self) -> Self {
+        self.input.timed = true;
+        self
+    }
+
+    /// Counts [tied sets](crate::allocator::Stats::tied_sets) in a replay.
+    pub fn counting_ties(mut self, count_ties: bool) -> Self {
+        self.input.count_ties = count_ties;
+        self
+    }
+
+    /// Whether scheduler and allocator go through one event loop. Otherwise the schedule is that of a
+    /// [timeline](Timeline), whatever the allocator does, and is replayed.
+    pub fn is_coupled(&self, allocator: &dyn Allocator) -> bool {
+        let Self { input, service, every_event, .. } = self;
+        *every_event
+            || service.is_some()
+            || !input.outages.is_empty()
+            || is_always_coupled(allocator)
+    }
+
+    /// The schedule of an allocator that does not influence it.
+    ///
+    /// # Errors
+    /// [`TimelineError`] if a job is larger than the machine or never starts, or if stopped.
+    pub fn schedule(&self, scheduler: &mut dyn Scheduler) -> Result<Timeline, TimelineError> {
+        let Input { jobs, topology, follows, stop, .. } = self.input;
+        Timeline::compute_after(jobs, follows, topology.processors() as u32, scheduler, stop)
+    }
+
+    /// Runs the jobs, until the observer [is done](Observer::is_done).
+    ///
+    /// # Errors
+    /// [`SimulationError`].
+    pub fn run<O: Observer>(
+        self,
+        starts: Starts<'_>,
+        allocator: &mut dyn Allocator,
+        observer: &mut O,
+    ) -> Result<Overhead, SimulationError> {
+        let computed;
+        let timeline = match starts {
+            Starts::Timeline(timeline) => timeline,
+            Starts::Scheduler(scheduler) if self.is_coupled(allocator) => {
+                let Self { input, service, ticks_per_second, .. } = self;
+                let mut own;
+                let service: &mut dyn Service = match service {
+                    Some(service) => service,
+                    None => {
+                        own = cluster::service(input.topology, allocator, ticks_per_second);
+                        own.as_mut()
+                    }
+                };
+                return simulate(input, scheduler, allocator, service, observer);
+            }
+            Starts::Scheduler(scheduler) => {
+                computed = self.schedule(scheduler)?;
+                &computed
+            }
+        };
+        replay(timeline, self.input, allocator, observer)?;
+        Ok(Overhead::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocator::registry::AllocatorSpec;
+    use crate::scheduler::registry::SchedulerSpec;
+    use crate::simulation::outages::Window;
+    use crate::simulation::{Decision, RunTimes};
+    use crate::topology::NodeId;
+    use crate::workload::JobId;
+
+    /// Records what it sees, until so many jobs have started.
+    #[derive(Default)]
+    struct Record {
+        most: usize,
+        is_scheduled: bool,
+        starts: Vec<(JobId, i64)>,
+        ends: Vec<(JobId, i64)>,
+    }
+
+    impl Observer for Record {
+        fn scheduled(&mut self, _: &Timeline) {
+            self.is_scheduled = true;
+        }
+
+        fn is_done(&self) -> bool {
+            self.starts.len() >= self.most
+        }
+
+        fn started(&mut self, Decision { job, now, .. }: Decision<'_>) {
+            self.starts.push((job, now));
+        }
+
+        fn completed(&mut self, job: JobId, now: i64) {
+            self.ends.push((job, now));
+        }
+    }
+
+    #[test]
+    fn a_run_chooses_its_strategy() {
+        let job = |submit, run, size| Job {
+            number: 0,
+            submit,
+            run,
+            estimate: run,
+            size,
+            line: 0,
+            shape: None,
+            limit: None,
+        };
+        let jobs = [job(0, 10, 12), job(1, 5, 8), job(2, 5, 4), job(3, 1, 4)];
+        let (topology, stop): (Topology, _) = ("4x4".parse().expect("a mesh"), Stop::new());
+        let nodes = vec![NodeId(3)];
+        let windows = vec![Window { from: 90, until: None, nodes }];
+        let outages = Outages { windows, ..Outages::NONE };
+        let mut service = RunTimes::default();
+        let plain = || Simulation::new(&jobs, &topology, &stop);
+        for (allocator, simulation, is_coupled) in [
+            ("mc1x1", plain(), false),
+            ("mc1x1", plain().with_every_event(), true),
+            ("mc1x1", plain().with_outages(&outages), true),
+            ("mc1x1", plain().with_service(&mut service), true),
+            ("hilbert-best-fit", plain(), false),
+            // One may refuse, the other hands out units.
+            ("first-fit", plain(), true),
+            ("mbs", plain(), true),
+        ] {
+            let allocator: AllocatorSpec = allocator.parse().expect("a strategy");
+            let mut built = allocator.build(&topology, 0).expect("it works");
+            assert_eq!(simulation.is_coupled(built.as_ref()), is_coupled, "{allocator}");
+            let mut fcfs = SchedulerSpec::fcfs().build(16);
+            let mut record = Record { most: 9, ..Record::default() };
+            let starts = Starts::Scheduler(fcfs.as_mut());
+            simulation.run(starts, built.as_mut(), &mut record).expect("it runs");
+            assert_eq!(record.is_scheduled, !is_coupled, "{allocator}");
+            let starts = [0, 10, 10, 10].into_iter();
+            assert!((0..).map(JobId).zip(starts).eq(record.starts), "{allocator}");
+            let ends = [(0, 10), (3, 11), (1, 15), (2, 15)].map(|(job, end)| (JobId(job), end));
+            assert_eq!(record.ends, ends, "{allocator}");
+        }
+    }
+
+    #[test]
+    fn a_run_ends_when_its_observer_is_done() {
+        let job = Job {
+            number: 0,
+            submit: 0,
+            run: 10,
+            estimate: 10,
+            size: 9,
+            line: 0,
+            shape: None,
+            limit: None,
+        };
+        let (jobs, stop) = ([job; 4], Stop::new());
+        let topology: Topology = "3x3".parse().expect("a mesh");
+        let allocator: AllocatorSpec = "mc1x1".parse().expect("a strategy");
+        for every_event in [false, true] {
+            let mut built = allocator.build(&topology, 0).expect("it works");
+            let simulation = Simulation::new(&jobs, &topology, &stop);
+            let simulation = Simulation { every_event, ..simulation };
+            let mut fcfs = SchedulerSpec::fcfs().build(9);
+            let mut record = Record { most: 2, ..Record::default() };
+            let starts = Starts::Scheduler(fcfs.as_mut());
+            simulation.run(starts, built.as_mut(), &mut record).expect("it runs");
+            assert_eq!(record.starts, [(JobId(0), 0), (JobId(1), 10)]);
+            assert_eq!(record.ends, [(JobId(0), 10)]);
+        }
+    }
+}

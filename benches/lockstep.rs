@@ -12,11 +12,11 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use replay::allocator::centre::mc1x1::{Many, Way};
-use replay::allocator::centre::{CentreOptions, TieVector};
+use replay::allocator::centre::{BatchReplay, CentreOptions, TieConfig, TieVector};
 use replay::allocator::registry::AllocatorSpec;
 use replay::experiment::search::Space;
 use replay::experiment::{Cell, Measure, Trace, Watch, run_cell, run_together};
+use replay::machine::Machine;
 use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::{Scene, Timeline, lockstep};
 use replay::stop::Stop;
@@ -80,10 +80,11 @@ fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
     let mut fcfs = SchedulerSpec::fcfs().build(processors);
     let timeline = Timeline::compute(jobs, processors, fcfs.as_mut(), stop)?;
     let grid = trace.topology.grid().ok_or("a machine without a grid")?;
-    let way = |&vector: &TieVector| Way::new(Some(vector), Default::default());
-    let ways = vectors.iter().map(way).collect();
-    let many = Many::new(grid, CentreOptions::default(), ways).ok_or("not together")?;
+    let config = |&vector: &TieVector| TieConfig::new(Some(vector), Default::default());
+    let configs = vectors.iter().map(config).collect();
+    let machine = Machine::new(trace.topology.clone());
+    let batch = BatchReplay::new(&machine, grid, CentreOptions::default(), configs);
     let scene = Scene { jobs, topology: &trace.topology, timed: false, stop };
-    let decided = lockstep::<u16>(&timeline, scene, many, |_| {})?;
+    let decided = lockstep(&timeline, scene, batch, |_| {})?;
     Ok(100.0 * decided as f64 / (vectors.len() * jobs.len()) as f64)
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Cell, CellError, Measure, Pace, RunResult, Watch};
-use replay_core::allocator::centre::TieRule;
-use replay_core::allocator::centre::mc1x1::{Many, Mc1x1, Way};
+use replay_core::allocator::centre::{BatchReplay, TieConfig, TieRule};
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::machine::Machine;
 use replay_core::metrics::Locality;
 use replay_core::metrics::by_size::{SizeRow, by_size};
 use replay_core::metrics::run::{PlacementMeans, RunMetrics};
@@ -15,10 +15,7 @@ use replay_core::topology::Topology;
 
 /// Strategies that differ in how they break ties alone, to be replayed in [`lockstep`].
 #[derive(Debug)]
-pub struct Together {
-    many: Many,
-    narrow: bool,
-}
+pub struct Together(BatchReplay);
 
 /// Memory that the machines of strategies replayed together fill at most: about what stays near one
 /// processor of today. With more of them decisions wait for memory longer than sharing saves.
@@ -45,15 +42,14 @@ impl Together {
         let shared = specs.clone().next()?.shared(topology)?;
         // Of one alone nothing can be shared.
         specs.clone().nth(1)?;
-        let way = |spec: &AllocatorSpec| {
+        let config = |spec: &AllocatorSpec| {
             let breaking = spec.tie_breaking().filter(|_| spec.shared(topology) == Some(shared))?;
             (breaking.tie != TieRule::Auto)
-                .then(|| Way::new(breaking.tie.vector(), breaking.slack.fixed()))
+                .then(|| TieConfig::new(breaking.tie.vector(), breaking.slack.fixed()))
         };
-        let ways = specs.map(way).collect::<Option<_>>()?;
-        let grid = topology.grid()?;
-        let many = Many::new(grid, shared, ways)?;
-        Some(Self { many, narrow: Mc1x1::<u16>::takes(grid) })
+        let configs = specs.map(config).collect::<Option<_>>()?;
+        let machine = Machine::new(topology.clone());
+        Some(Self(BatchReplay::new(&machine, topology.grid()?, shared, configs)))
     }
 
     /// Replays the timeline of a scene; `observe` hears of strategies by number.
@@ -66,10 +62,7 @@ impl Together {
         scene: Scene<'_>,
         observe: impl FnMut(Placed<'_>),
     ) -> Result<u64, ReplayError> {
-        match self.narrow {
-            true => lockstep::<u16>(timeline, scene, self.many, observe),
-            false => lockstep::<u32>(timeline, scene, self.many, observe),
-        }
+        lockstep(timeline, scene, self.0, observe)
     }
 }
 
@@ -118,11 +111,11 @@ pub fn run_together(
         let sums = &mut sums[size as usize * runs.len()..][..runs.len()];
         let place =
             locality.as_mut().map(|of| of.placement(placed.nodes, trace.topology.points(size)));
-        for &way in placed.ways.iter() {
+        for &config in placed.configs.iter() {
             pace.started();
-            sums[way as usize] += placed.pairwise_l1;
+            sums[config as usize] += placed.pairwise_l1;
             if let Some(place) = &place {
-                means[way as usize].record(place);
+                means[config as usize].record(place);
             }
         }
     });

@@ -140,8 +140,8 @@ impl Part {
         let mut tallies = Tallies::new(self, runs);
         let observe = |placed: Placed<'_>| {
             let size = jobs[placed.job.index()].size;
-            placed.ways.iter().for_each(|_| pace.started());
-            tallies.add(self, placed.job, size, placed.pairwise_l1, placed.ways);
+            placed.configs.iter().for_each(|_| pace.started());
+            tallies.add(self, placed.job, size, placed.pairwise_l1, placed.configs);
         };
         together
             .replay(&self.schedule.timeline, self.scene(watch), observe)

@@ -12,11 +12,11 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-use replay::allocator::centre::mc1x1::{Many, Way};
-use replay::allocator::centre::{CentreOptions, TieVector};
+use replay::allocator::centre::{BatchReplay, CentreOptions, TieConfig, TieVector};
 use replay::allocator::registry::AllocatorSpec;
 use replay::experiment::search::Space;
 use replay::experiment::{Cell, Measure, Trace, Watch, run_cell, run_together};
+use replay::machine::Machine;
 use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::Simulation;
 use replay::stop::Stop;
@@ -81,9 +81,10 @@ fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
     let simulation = Simulation::new(jobs, &trace.topology, &stop);
     let timeline = simulation.schedule(fcfs.as_mut())?;
     let grid = trace.topology.grid().ok_or("a machine without a grid")?;
-    let way = |&vector: &TieVector| Way::new(Some(vector), Default::default());
-    let ways = vectors.iter().map(way).collect();
-    let many = Many::new(grid, CentreOptions::default(), ways).ok_or("not together")?;
-    let decided = simulation.lockstep(&timeline, many, |_| {})?;
+    let config = |&vector: &TieVector| TieConfig::new(Some(vector), Default::default());
+    let configs = vectors.iter().map(config).collect();
+    let machine = Machine::new(trace.topology.clone());
+    let batch = BatchReplay::new(&machine, grid, CentreOptions::default(), configs);
+    let decided = simulation.lockstep(&timeline, batch, |_| {})?;
     Ok(100.0 * decided as f64 / (vectors.len() * jobs.len()) as f64)
 }

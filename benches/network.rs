@@ -16,9 +16,9 @@ use std::time::Instant;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use replay::network::packets::{ListedPacket, PacketResult, replay};
-use replay::network::plain::{self, PlainPacket};
 use replay::network::{Flits, Network, Settings};
 use replay::topology::{NodeId, Topology};
+use replay_reference::network::{self as plain, PlainPacket};
 
 type Failure = Box<dyn std::error::Error>;
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Cell, CellError, Measure, Pace, RunResult, Watch};
-use replay_core::allocator::centre::TieRule;
-use replay_core::allocator::centre::mc1x1::{Many, Way};
+use replay_core::allocator::centre::{BatchReplay, TieConfig, TieRule};
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::machine::Machine;
 use replay_core::metrics::Locality;
 use replay_core::metrics::by_size::{SizeRow, by_size};
 use replay_core::metrics::run::{PlacementMeans, RunMetrics};
@@ -35,16 +35,17 @@ pub fn at_once(topology: &Topology) -> usize {
 pub fn replayed_as_one<'a>(
     specs: impl Iterator<Item = &'a AllocatorSpec> + Clone,
     topology: &Topology,
-) -> Option<Many> {
+) -> Option<BatchReplay> {
     let shared = specs.clone().next()?.shared(topology)?;
     // Of one alone nothing can be shared.
     specs.clone().nth(1)?;
-    let way = |spec: &AllocatorSpec| {
+    let config = |spec: &AllocatorSpec| {
         let breaking = spec.tie_breaking().filter(|_| spec.shared(topology) == Some(shared))?;
         (breaking.tie != TieRule::Auto)
-            .then(|| Way::new(breaking.tie.vector(), breaking.slack.fixed()))
+            .then(|| TieConfig::new(breaking.tie.vector(), breaking.slack.fixed()))
     };
-    Many::new(topology.grid()?, shared, specs.map(way).collect::<Option<_>>()?)
+    let configs = specs.map(config).collect::<Option<_>>()?;
+    Some(BatchReplay::new(&Machine::new(topology.clone()), topology.grid()?, shared, configs))
 }
 
 /// Runs cells that differ in how they break ties alone as one, where that can be: what each comes to
@@ -68,7 +69,7 @@ pub fn run_together(
         return None;
     }
     let specs = runs.iter().map(|(_, cell)| &cell.allocator);
-    let many = replayed_as_one(specs, &trace.topology)?;
+    let batch = replayed_as_one(specs, &trace.topology)?;
     let schedule = trace.schedule(&first.scheduler, watch.stop).ok()?;
     // Where the log lacks jobs each run is measured a second time without them.
     let lacks = trace.log_jobs(watch.stop).ok()?.is_some();
@@ -86,16 +87,16 @@ pub fn run_together(
     let mut pace = Pace::new(watch, jobs.len() * runs.len()).counted();
     let begin = Instant::now();
     let simulation = trace.simulation(watch.stop);
-    let replayed = simulation.lockstep(&schedule.timeline, many, |placed| {
+    let replayed = simulation.lockstep(&schedule.timeline, batch, |placed| {
         let size = jobs[placed.job.index()].size;
         let sums = &mut sums[size as usize * runs.len()..][..runs.len()];
         let place =
             locality.as_mut().map(|of| of.placement(placed.nodes, trace.topology.points(size)));
-        for &way in placed.ways.iter() {
+        for &config in placed.configs.iter() {
             pace.started();
-            sums[way as usize] += placed.pairwise_l1;
+            sums[config as usize] += placed.pairwise_l1;
             if let Some(place) = &place {
-                means[way as usize].record(place);
+                means[config as usize].record(place);
             }
         }
     });

@@ -104,8 +104,8 @@
 //! distributed memory multicomputers", CIS-TR-94-11, University of Oregon (hand-shake
 //! constants fitted to its Table 2); Bani-Mohammad, PhD thesis, University of Glasgow 2008,
 //! chapter 4 (pipelined); Dally, Seitz, IEEE Trans. Computers 36(5), 1987 (dateline); Peh,
-//! Dally, HPCA 2000 (booking links ahead). [`plain`] is the same model stepped cycle by cycle
-//! and flit by flit; both agree on every start of every flit.
+//! Dally, HPCA 2000 (booking links ahead). Tests
+//! compare every start of every flit with the same model stepped cycle by cycle and flit by flit.
 
 mod bookings;
 mod calendar;
@@ -116,8 +116,6 @@ mod log;
 mod notice;
 mod pace;
 pub mod packets;
-#[doc(hidden)]
-pub mod plain;
 mod senders;
 mod settings;
 mod staircase;

@@ -1,14 +1,20 @@
 //! The checks that a wormhole model must pass.
 
-mod agreement;
 mod deadlock;
 mod measures;
-mod vectors;
 mod zero_load;
 
-use super::plain::{self, PlainDelivery, PlainPacket};
 use super::*;
 use replay_core::topology::{Coord, NodeId, Topology};
+
+/// A packet that is handed over at a given cycle.
+#[derive(Clone, Copy)]
+struct TimedPacket {
+    src: NodeId,
+    dst: NodeId,
+    flits: u32,
+    cycle: u64,
+}
 
 fn machine(text: &str) -> Topology {
     text.parse().expect("legal")
@@ -20,13 +26,13 @@ fn at(topology: &Topology, coord: Coord) -> NodeId {
 
 /// Packets handed over at their cycles, in the given order, which is that of the cycles;
 /// their tags are their places in the list. Deliveries by tag.
-fn replay(network: &mut Network, packets: &[PlainPacket]) -> Result<Vec<(u64, Delivery)>, Stalled> {
+fn replay(network: &mut Network, packets: &[TimedPacket]) -> Result<Vec<(u64, Delivery)>, Stalled> {
     let mut deliveries = vec![None; packets.len()];
     let mut notices = Vec::new();
     let mut left = packets.iter().enumerate().peekable();
     loop {
         while let Some((tag, packet)) = left.next_if(|(_, packet)| packet.cycle <= network.now()) {
-            let &PlainPacket { src, dst, flits, .. } = packet;
+            let &TimedPacket { src, dst, flits, .. } = packet;
             network.send(Packet { src, dst, flits, tag: tag as u64 }).expect("legal");
         }
         let until = left.peek().map(|(_, packet)| packet.cycle);

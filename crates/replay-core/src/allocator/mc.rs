@@ -7,7 +7,7 @@
 //! only in part is cut in carried order. A job without a shape gets one by a
 //! [`ShapeRule`]. Cost per decision: free processors times shells, a box count each.
 
-use super::centre::Cut;
+use super::centre::ShellCut;
 use super::notes::{self, Listing, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::ShapeRule;
@@ -23,7 +23,7 @@ pub struct Mc {
     coords: Vec<Coord>,
     rule: ShapeRule,
     counts: BoxCounts<u32>,
-    cut: Cut,
+    cut: ShellCut,
     shell: Vec<NodeId>,
     notes: Notes,
 }
@@ -40,7 +40,7 @@ impl Mc {
             counts: BoxCounts::new(grid),
             grid: grid.clone(),
             rule,
-            cut: Cut::default(),
+            cut: ShellCut::default(),
             shell: Vec::new(),
             notes: Notes::default(),
         }

@@ -47,8 +47,6 @@ mod lazy;
 mod options;
 mod order;
 mod out_of_order;
-#[cfg(test)]
-pub(crate) mod plain;
 mod profile;
 mod queue;
 mod reason;

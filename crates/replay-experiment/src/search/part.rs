@@ -9,7 +9,7 @@ use crate::cell::Schedule;
 use crate::sweep::PlannedTrace;
 use crate::together::replayed_as_one;
 use crate::{Pace, Trace, Watch};
-use replay_core::allocator::centre::mc1x1::Many;
+use replay_core::allocator::centre::BatchReplay;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::{Locality, ScheduleMetrics};
 use replay_core::scheduler::registry::SchedulerSpec;
@@ -117,10 +117,10 @@ impl Part {
         watch: Watch<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
         let specs = runs.iter().map(|(spec, _)| spec);
-        let many =
+        let batch =
             replayed_as_one(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise);
-        match many {
-            Some(many) => self.measure_together(many, runs, watch),
+        match batch {
+            Some(batch) => self.measure_together(batch, runs, watch),
             None => runs.iter().map(|run| self.measure(&run.0, needs, run.1, watch)).collect(),
         }
     }
@@ -128,7 +128,7 @@ impl Part {
     /// [`measure_all`](Self::measure_all) in lockstep, of pairwise L1 alone.
     fn measure_together(
         &self,
-        many: Many,
+        batch: BatchReplay,
         runs: &[(AllocatorSpec, ReplayLimit)],
         watch: Watch<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
@@ -138,12 +138,12 @@ impl Part {
         let mut tallies = Tallies::new(self, runs);
         let observe = |placed: Placed<'_>| {
             let size = jobs[placed.job.index()].size;
-            placed.ways.iter().for_each(|_| pace.started());
-            tallies.add(self, placed.job, size, placed.pairwise_l1, placed.ways);
+            placed.configs.iter().for_each(|_| pace.started());
+            tallies.add(self, placed.job, size, placed.pairwise_l1, placed.configs);
         };
         let simulation = self.trace.simulation(watch.stop);
         simulation
-            .lockstep(&self.schedule.timeline, many, observe)
+            .lockstep(&self.schedule.timeline, batch, observe)
             .map_err(|cause| failed(&self.name, cause))?;
         Ok(tallies.done(self))
     }

@@ -22,7 +22,7 @@ proptest! {
         let packets: Vec<_> = (0..n * 10).map(|i| {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let dst = NodeId(((state >> 33) % n) as u32);
-            PlainPacket { src: NodeId((i % n) as u32), dst, flits, cycle: 0 }
+            TimedPacket { src: NodeId((i % n) as u32), dst, flits, cycle: 0 }
         }).collect();
         let delivered = replay(&mut network, &packets)
             .map_err(|stalled| TestCaseError::fail(stalled.to_string()))?;
@@ -37,7 +37,7 @@ fn a_deadlock_is_named() {
     let mut network =
         Network::without_dateline(&machine("torus:4x1"), Settings::LO).expect("legal");
     let packets: Vec<_> = (0..4)
-        .map(|i| PlainPacket { src: NodeId(i), dst: NodeId((i + 2) % 4), flits: 8, cycle: 0 })
+        .map(|i| TimedPacket { src: NodeId(i), dst: NodeId((i + 2) % 4), flits: 8, cycle: 0 })
         .collect();
     let stalled = replay(&mut network, &packets).expect_err("a deadlock");
     assert_eq!((stalled.cycle, stalled.in_flight, stalled.ring.len()), (8, 4, 4));
@@ -62,7 +62,7 @@ fn only_the_ring_is_named() {
     let mut network =
         Network::without_dateline(&machine("torus:4x1"), Settings::LO).expect("legal");
     let packets: Vec<_> = [0, 1, 2, 3, 0]
-        .map(|i| PlainPacket { src: NodeId(i), dst: NodeId((i + 2) % 4), flits: 2, cycle: 0 })
+        .map(|i| TimedPacket { src: NodeId(i), dst: NodeId((i + 2) % 4), flits: 2, cycle: 0 })
         .into();
     let stalled = replay(&mut network, &packets).expect_err("a deadlock");
     let mut tags: Vec<_> = stalled.ring.iter().map(|wait| wait.tag).collect();

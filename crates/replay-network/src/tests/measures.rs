@@ -7,14 +7,14 @@ use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeMap;
 
 /// `count` packets between random nodes, one every `gap` cycles on the average.
-fn random_traffic(topology: &Topology, count: u32, gap: f64, seed: u64) -> Vec<PlainPacket> {
+fn random_traffic(topology: &Topology, count: u32, gap: f64, seed: u64) -> Vec<TimedPacket> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let n = topology.processors() as u32;
     let node = |random: &mut ChaCha8Rng| NodeId(random.random_range(0..n));
     let packet = |i: u32| {
         let (src, dst) = (node(&mut random), node(&mut random));
         let flits = random.random_range(1..=12);
-        PlainPacket { src, dst, flits, cycle: (f64::from(i) * gap) as u64 }
+        TimedPacket { src, dst, flits, cycle: (f64::from(i) * gap) as u64 }
     };
     (0..count).map(packet).collect()
 }
@@ -106,8 +106,8 @@ proptest! {
         };
         let packets = random_traffic(&topology, 300, 1.5, seed);
         let reflected: Vec<_> = packets.iter()
-            .map(|p| PlainPacket { src: reflect(p.src), dst: reflect(p.dst), ..*p }).collect();
-        let run = |packets: &[PlainPacket]| {
+            .map(|p| TimedPacket { src: reflect(p.src), dst: reflect(p.dst), ..*p }).collect();
+        let run = |packets: &[TimedPacket]| {
             let mut network = Network::new(&topology, preset.1).expect("a preset");
             let deliveries = replay(&mut network, packets).expect("no deadlock");
             let measures: Vec<_> = deliveries.iter()

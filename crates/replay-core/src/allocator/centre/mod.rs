@@ -5,37 +5,215 @@
 //! For each candidate centre a strategy takes the k free processors nearest to it by
 //! whole shells, the last shell possibly in part, and scores the set. The lowest
 //! (score, tie value) wins; the first candidate in candidate order wins a full tie.
-//! [`literal`] is that definition as a program; the fast engines must agree with it.
+//! The module `definition` is that as a program; the fast engines must agree with it.
 //!
-//! | file | concept, each built on those above |
+//! | module | topic |
 //! |---|---|
-//! | `slack`, `tie` | how nearly tied candidates compete, and by which tie values |
-//! | `options` | shells, the order in a last shell, all that the papers leave open |
-//! | `carried` | part of a last shell |
-//! | [`literal`] | the definition |
-//! | [`mc1x1`] | MC1x1, evaluated by box counts |
-//! | [`fleet`] | MC1x1 with many ways to break ties, each on its machine, in step |
-//! | [`pairwise`] | Gen-Alg and MM, evaluated by diamonds |
-//! | [`tuned`] | MC1x1 with a tie vector that tunes itself |
-//! | `told` | a decision in words, by the definition |
-//! | `names` | names and parameters |
+//! | `tie` | tie vectors, slack, walls |
+//! | `definition` | the rule of each strategy, evaluated literally |
+//! | `explain` | explanations of decisions, by the definition |
+//! | `engine` | the allocator around an engine |
+//! | `shell` | gathering a shell, and taking part of it |
+//! | `mc1x1` | MC1x1, evaluated by box counts |
+//! | `batch` | MC1x1 with many tie configurations, replayed at once |
+//! | `tuned` | MC1x1 with a tie vector that tunes itself |
+//! | `pairwise` | Gen-Alg and MM, evaluated by diamonds |
 
-mod carried;
+mod batch;
+mod definition;
+mod engine;
+mod explain;
+mod mc1x1;
+mod pairwise;
+mod shell;
 #[cfg(test)]
-mod cases;
-pub mod fleet;
-pub mod literal;
-pub mod mc1x1;
-mod names;
-mod options;
-pub mod pairwise;
-mod slack;
+mod test_cases;
 mod tie;
-mod told;
-pub mod tuned;
+mod tuned;
 
-pub use carried::Cut;
-pub use names::{CentreStrategy, table};
-pub use options::{CentreOptions, Metric, ShellOrder};
-pub use slack::{Slack, SlackError, SlackRule};
-pub use tie::{TieBreaking, TieRule, TieVector, TieVectorError, WallRule};
+pub use batch::{BatchPlacement, BatchReplay, ExternalQuery};
+pub use definition::{CentreOptions, ShellOrder};
+pub(super) use shell::ShellCut;
+pub use tie::{
+    Slack, SlackError, SlackRule, TieBreaking, TieConfig, TieRule, TieVector, TieVectorError,
+    WallRule,
+};
+
+use self::mc1x1::Mc1x1;
+use self::pairwise::Pairwise;
+use self::tuned::{TuneOptions, TunedMc1x1};
+use super::Allocator;
+use super::options::{AllocatorOptions, grid_of};
+use crate::naming::{Entry, Table, kind};
+use crate::topology::Topology;
+
+/// A strategy of the family with all its parameters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct CentreStrategy {
+    rule: Rule,
+    breaking: TieBreaking,
+    wall: WallRule,
+    order: ShellOrder,
+    tuning: TuneOptions,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Rule {
+    Mc1x1,
+    GenAlg,
+    Mm,
+}
+
+impl CentreStrategy {
+    fn usual(rule: Rule) -> Self {
+        Self {
+            rule,
+            breaking: TieBreaking::default(),
+            wall: WallRule::default(),
+            order: ShellOrder::default(),
+            tuning: TuneOptions::default(),
+        }
+    }
+
+    /// Rejects parameters that exclude each other. Only MC1x1 tunes itself; the listing of the others has no `auto`.
+    fn check(&self) -> Result<(), String> {
+        let problem = match (self.rule, self.breaking.tie, self.breaking.slack) {
+            (Rule::Mc1x1, TieRule::Vector(_), SlackRule::Auto) => "slack=auto goes with tie=auto",
+            (Rule::GenAlg | Rule::Mm, TieRule::Auto, _) => "only mc1x1 tunes its tie vector itself",
+            (Rule::GenAlg | Rule::Mm, _, SlackRule::Auto) => "only mc1x1 tunes its slack itself",
+            _ => return Ok(()),
+        };
+        Err(problem.to_string())
+    }
+}
+
+impl AllocatorOptions for CentreStrategy {
+    fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, String> {
+        let grid = grid_of(topology)?;
+        let TieBreaking { tie, slack } = self.breaking;
+        let options = CentreOptions {
+            tie: tie.vector(),
+            wall: self.wall,
+            order: self.order,
+            slack: slack.fixed(),
+        };
+        Ok(match self.rule {
+            Rule::Mc1x1 if tie == TieRule::Auto => {
+                if !Mc1x1::<u16>::takes(grid) {
+                    return Err("tie=auto works on at most 65,535 points".to_string());
+                }
+                let tuning = TuneOptions { slack: slack == SlackRule::Auto, ..self.tuning };
+                Box::new(TunedMc1x1::new(grid, options, tuning, seed))
+            }
+            Rule::Mc1x1 if Mc1x1::<u16>::takes(grid) => Box::new(Mc1x1::new(grid, options)),
+            Rule::Mc1x1 if Mc1x1::<u32>::takes(grid) => {
+                Box::new(Mc1x1::<u32>::counting(grid, options))
+            }
+            Rule::Mc1x1 => return Err("the machine is too large and too narrow".to_string()),
+            Rule::GenAlg => Box::new(Pairwise::gen_alg(grid, options)),
+            Rule::Mm => Box::new(Pairwise::mm(grid, options)),
+        })
+    }
+
+    fn reduced(&self) -> Self {
+        let breaking = match self.breaking.tie {
+            TieRule::Auto => return *self,
+            TieRule::Vector(vector) if !vector.is_indifferent() => {
+                TieBreaking { tie: TieRule::Vector(vector.reduced()), ..self.breaking }
+            }
+            // Without tie values a worse score never wins.
+            TieRule::Vector(_) | TieRule::First => TieBreaking::default(),
+        };
+        Self { breaking, tuning: TuneOptions::default(), ..*self }
+    }
+
+    fn shared(&self, topology: &Topology) -> Option<CentreOptions> {
+        let grid = topology.grid()?;
+        let fits = Mc1x1::<u16>::takes(grid) || Mc1x1::<u32>::takes(grid);
+        let alike = self.rule == Rule::Mc1x1 && fits && self.order != ShellOrder::Greedy;
+        let usual = CentreOptions { wall: self.wall, order: self.order, ..Default::default() };
+        (alike && self.breaking.tie != TieRule::Auto).then_some(usual)
+    }
+
+    fn tie_breaking(&mut self) -> Option<&mut TieBreaking> {
+        Some(&mut self.breaking)
+    }
+}
+
+/// `mc1x1`, `gen-alg` and `mm`.
+pub fn table() -> Table<CentreStrategy> {
+    let mc1x1 = entry("mc1x1", Rule::Mc1x1)
+        .aliases(&["mc-1x1"])
+        .about(
+            "Square shells around every free processor; least sum of shell numbers, ties by the tie vector. tie=auto \
+             tunes the vector during the replay, slack=auto with it the slack.",
+        )
+        .source("Bender et al. 2008; Johnson, Bunde, Leung")
+        .param(
+            "shadows",
+            kind::integer(1..=64),
+            "tie=auto: machines beside the real one, each with a tie vector of its own; the cost \
+             grows with them",
+            |s| &mut s.tuning.shadows,
+        )
+        .param(
+            "every",
+            kind::integer(16..=1_000_000),
+            "tie=auto: requests from one look at these machines to the next",
+            |s| &mut s.tuning.every,
+        )
+        .param(
+            "memory",
+            kind::integer(16..=100_000_000),
+            "tie=auto: requests after which what was observed counts 1/e",
+            |s| &mut s.tuning.memory,
+        );
+    let gen_alg = entry("gen-alg", Rule::GenAlg)
+        .aliases(&["genalg"])
+        .about("Diamond shells around every free processor; least sum of pairwise L1 distances.")
+        .source("Krumke et al. 1997");
+    let mm = entry("mm", Rule::Mm)
+        .about(
+            "Diamond shells around every position whose coordinates occur in free processors; least \
+             sum of pairwise L1 distances.",
+        )
+        .source("Bender et al. 2008");
+    Table::new("allocator", [mc1x1, gen_alg, mm])
+}
+
+/// An entry with the parameters that the family shares.
+fn entry(name: &str, rule: Rule) -> Entry<CentreStrategy> {
+    let values = |plain: &str| match rule {
+        Rule::Mc1x1 => format!("{plain}|auto"),
+        Rule::GenAlg | Rule::Mm => plain.to_string(),
+    };
+    Entry::new(name, CentreStrategy::usual(rule))
+        .param(
+            "tie",
+            kind::told(&values("SR,AF,WF,BF")),
+            "tie vector: scan radius in shells, then the weights of free processors nearby, own \
+             processors along walls, busy processors just outside",
+            |s| &mut s.breaking.tie,
+        )
+        .param(
+            "wall",
+            kind::one_of(&WallRule::ALL),
+            "whether a processor in a corner touches a wall once or once per wall",
+            |s| &mut s.wall,
+        )
+        .param(
+            "order",
+            kind::one_of(&ShellOrder::ALL),
+            "who is taken from a last shell that is needed only in part; greedy builds every \
+             candidate and is some hundred times slower",
+            |s| &mut s.order,
+        )
+        .param(
+            "slack",
+            kind::told(&values("0..1")),
+            "fraction of the best score by which a candidate may be worse and still compete by tie \
+             value",
+            |s| &mut s.breaking.slack,
+        )
+        .check(CentreStrategy::check)
+}

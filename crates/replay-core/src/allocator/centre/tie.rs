@@ -1,7 +1,8 @@
+//! How ties among candidates are broken.
+
 use std::fmt;
 use std::str::FromStr;
 
-use super::slack::SlackRule;
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 
@@ -17,8 +18,8 @@ use crate::topology::{Grid, NodeId};
 /// ```
 ///
 /// and 0 for every candidate if SR = 0. Busy processors inside the candidate's shells
-/// and positions off the mesh count nowhere, and neither do processors out of service, but that
-/// their neighbours may [have a wall](Machine::wall_off).
+/// and positions off the mesh do not count. Processors out of service do not either, except that their neighbours may
+/// [have a wall](Machine::wall_off).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TieVector {
     /// SR: shells examined beyond the outermost one used.
@@ -133,6 +134,25 @@ pub struct TieBreaking {
     pub slack: SlackRule,
 }
 
+/// A tie vector and a slack, with which candidates of one decision compete.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct TieConfig {
+    /// The vector; indifferent if the first candidate of the best score wins.
+    pub(super) vector: TieVector,
+    pub(super) slack: Slack,
+}
+
+impl TieConfig {
+    /// Breaks ties by a vector, if there is one, among candidates that the slack admits.
+    pub fn new(tie: Option<TieVector>, slack: Slack) -> Self {
+        match tie.filter(|vector| !vector.is_indifferent()) {
+            // Without tie values a worse score never wins.
+            None => Self::default(),
+            Some(vector) => Self { vector, slack },
+        }
+    }
+}
+
 impl From<Option<TieVector>> for TieRule {
     fn from(vector: Option<TieVector>) -> Self {
         vector.map_or(TieRule::First, TieRule::Vector)
@@ -161,11 +181,11 @@ impl FromStr for TieRule {
     }
 }
 
-/// The most walls that count, of those per wall: a corner in three dimensions has so many.
+/// The most walls that a processor touches: those of a corner in three dimensions.
 pub(super) const MOST_WALLS: u32 = 3;
 
-/// The walls that a processor touches: those of the machine, and those that neighbours out of service
-/// are, where they are any.
+/// Returns the number of walls that a processor touches: those of the machine, and neighbours out of service where these
+/// [count as walls](Machine::wall_off).
 pub(super) fn walls_of(machine: &Machine, grid: &Grid, node: NodeId) -> u32 {
     (grid.walls(grid.coord(node)) + machine.walls_by_down(node)).min(MOST_WALLS)
 }
@@ -186,7 +206,7 @@ impl WallRule {
     pub const ALL: [(&'static str, WallRule); 2] =
         [("once", WallRule::Once), ("per-wall", WallRule::PerWall)];
 
-    /// What a processor touching `walls` walls counts.
+    /// Returns the weight of a processor that touches `walls` walls.
     pub fn weight(self, walls: u32) -> u32 {
         match self {
             WallRule::Once => walls.min(1),
@@ -195,9 +215,117 @@ impl WallRule {
     }
 }
 
+/// The fraction of the best score by which a candidate may be worse and still compete by tie
+/// value, then score, then order: 0 (exact ties only) to 1, in millionths. Johnson, Bunde,
+/// Leung break exact ties; nearly tied candidates are an extension.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Slack {
+    millionths: u32,
+}
+
+const UNIT: u32 = 1_000_000;
+
+impl Slack {
+    /// Exact ties only.
+    pub const NONE: Slack = Slack { millionths: 0 };
+
+    /// Whether only exact ties compete.
+    pub fn is_none(self) -> bool {
+        self == Self::NONE
+    }
+
+    /// A number from 0 to 1.
+    pub fn share(self) -> f64 {
+        f64::from(self.millionths) / f64::from(UNIT)
+    }
+
+    /// The highest score that still competes when `best` is the lowest.
+    #[inline]
+    pub fn admitted(self, best: u64) -> u64 {
+        if self.is_none() {
+            return best;
+        }
+        let margin = match best.checked_mul(u64::from(self.millionths)) {
+            Some(product) => product / u64::from(UNIT),
+            // Not more than `best`, for the slack is at most 1.
+            None => (u128::from(best) * u128::from(self.millionths) / u128::from(UNIT)) as u64,
+        };
+        best.saturating_add(margin)
+    }
+}
+
+impl fmt::Display for Slack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.share().fmt(f)
+    }
+}
+
+/// A slack that is not a number from 0 to 1 with at most six decimals.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("slack \"{0}\": write a number from 0 to 1 with at most six decimals")]
+pub struct SlackError(String);
+
+impl FromStr for Slack {
+    type Err = SlackError;
+
+    fn from_str(text: &str) -> Result<Self, SlackError> {
+        let error = || SlackError(text.to_string());
+        let share: f64 = text.trim().parse().map_err(|_| error())?;
+        let millionths = share * f64::from(UNIT);
+        let whole = millionths.round();
+        if !(0.0..=1.0).contains(&share) || (millionths - whole).abs() > 1e-6 {
+            return Err(error());
+        }
+        Ok(Self { millionths: whole as u32 })
+    }
+}
+
+/// How the slack is found, as typed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum SlackRule {
+    /// A number.
+    Fixed(Slack),
+    /// `auto`: it is tuned during the replay, with the tie vector.
+    Auto,
+}
+
+impl SlackRule {
+    /// The slack where it is given, else none.
+    pub fn fixed(self) -> Slack {
+        match self {
+            SlackRule::Fixed(slack) => slack,
+            SlackRule::Auto => Slack::NONE,
+        }
+    }
+}
+
+impl Default for SlackRule {
+    fn default() -> Self {
+        SlackRule::Fixed(Slack::NONE)
+    }
+}
+
+impl fmt::Display for SlackRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SlackRule::Fixed(slack) => slack.fmt(f),
+            SlackRule::Auto => f.write_str("auto"),
+        }
+    }
+}
+
+impl FromStr for SlackRule {
+    type Err = SlackError;
+
+    fn from_str(text: &str) -> Result<Self, SlackError> {
+        if text == "auto" { Ok(SlackRule::Auto) } else { text.parse().map(SlackRule::Fixed) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn rules_are_read_as_they_are_written() {
@@ -215,6 +343,37 @@ mod tests {
         assert_eq!(reduced("4,0,9,0").as_deref(), Ok("4,0,1,0"));
         for bad in ["", "1,2,3", "1,2,3,4,5", "-1,2,3,4", "a,b,c,d", "1,2,3,99999999"] {
             assert!(reduced(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_and_written() {
+        for (text, written) in
+            [("0", "0"), ("0.0", "0"), (" 0.05", "0.05"), ("1", "1"), ("1e-6", "0.000001")]
+        {
+            let slack: Slack = text.parse().expect(text);
+            assert_eq!(slack.to_string(), written);
+        }
+        for bad in ["", "-0.1", "1.1", "0.0000001", "0.0000015", "nan", "inf", "a", "1,0"] {
+            assert!(bad.parse::<Slack>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_binary_fractions_fall_short_of_is_admitted() {
+        let slack: Slack = "0.07".parse().expect("a slack");
+        assert_eq!([100, 99, 0].map(|best| slack.admitted(best)), [107, 105, 0]);
+        assert_eq!(Slack::NONE.admitted(7), 7);
+        assert_eq!(slack.admitted(u64::MAX), u64::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn every_slack_is_itself_again(millionths in 0..=UNIT, best in any::<u64>()) {
+            let slack = Slack { millionths };
+            prop_assert_eq!(slack.to_string().parse(), Ok(slack));
+            let exact = u128::from(best) * u128::from(UNIT + millionths) / u128::from(UNIT);
+            prop_assert_eq!(slack.admitted(best), u64::try_from(exact).unwrap_or(u64::MAX));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A rule of placement that tunes itself during a replay, as [MC1x1's](crate::allocator::centre::tuned)
+//! A rule of placement that tunes itself during a replay, as that of [MC1x1](crate::allocator::centre)
 //! does.
 //!
 //! Beside the real machine some *shadow* machines see the same jobs start and end, each of them placed by

@@ -4,7 +4,7 @@ use super::*;
 use crate::allocator::Decorator;
 use crate::allocator::registry::{self, AllocatorSpec};
 use crate::scheduler::registry::SchedulerSpec;
-use crate::scheduler::{Easy, OutOfOrder, Promises, QueueOrder, Strict, plain};
+use crate::scheduler::{OutOfOrder, Promises, QueueOrder};
 use crate::simulation::{Decisions, Outages, Simulation, Starts, Timeline};
 use crate::stop::Stop;
 use crate::topology::Topology;
@@ -289,45 +289,6 @@ fn what_is_rounded_up_is_not_taken_from_the_head() {
     let jobs = [&jobs[..2], &[job(1, 50, 50, 60), jobs[3]]].concat();
     let log = run(&jobs, "10x10", "easy", paging.as_mut()).expect("it runs");
     assert_eq!(log.starts, [0, 0, 100, 2]);
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
-    /// Its definition taken literally, with every strategy that refuses or rounds up; and the
-    /// guarantee it gives to a head that no shape holds up.
-    #[test]
-    fn disciplines_agree_with_their_definitions(
-        jobs in jobs(30),
-        order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec()),
-        machine in proptest::sample::select(vec!["8x8", "6x7", "torus:5x6", "4x4x4", "2x4x4"]),
-    ) {
-        let topology: Topology = machine.parse().expect("a machine");
-        for spec in coupled_only(&topology) {
-            let mut built = spec.build(&topology, 5).expect("it works");
-            let mut plain = plain::Easy::new(order);
-            let expected = run_with(&jobs, &topology, &mut plain, built.as_mut()).expect("it runs");
-            let log = run_with(&jobs, &topology, &mut Easy::new(order), built.as_mut()).expect("it runs");
-            prop_assert_eq!(&log.starts, &expected.starts, "{}", spec);
-            prop_assert_eq!(&log.nodes, &expected.nodes, "{}", spec);
-            prop_assert_eq!(log.refusals, expected.refusals, "{}", spec);
-            let pairs: [(Box<dyn Scheduler>, Box<dyn Scheduler>); 2] = [
-                (Box::new(plain::Strict::new(order)), Box::new(Strict::new(order))),
-                (Box::new(plain::OutOfOrder::new(order)), Box::new(OutOfOrder::new(order))),
-            ];
-            for (mut literal, mut fast) in pairs {
-                let expected = run_with(&jobs, &topology, literal.as_mut(), built.as_mut()).expect("it runs");
-                let log = run_with(&jobs, &topology, fast.as_mut(), built.as_mut()).expect("it runs");
-                prop_assert_eq!((log.starts, log.nodes, log.refusals), (expected.starts, expected.nodes, expected.refusals), "{}", spec);
-            }
-            if order == QueueOrder::Fifo {
-                for (head, latest) in plain.guarantees {
-                    let start = log.starts[head.index()];
-                    prop_assert!(start <= latest || plain.all_missed.contains(&head), "{} {:?}", spec, head);
-                }
-            }
-        }
-    }
 }
 
 proptest! {

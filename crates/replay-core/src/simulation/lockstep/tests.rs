@@ -1,8 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::allocator::centre::mc1x1::Way;
-use crate::allocator::centre::{CentreOptions, ShellOrder, Slack, TieVector, WallRule};
+use crate::allocator::centre::{
+    CentreOptions, ShellOrder, Slack, SlackRule, TieBreaking, TieConfig, TieVector, WallRule,
+};
+use crate::allocator::registry::AllocatorSpec;
+use crate::machine::Machine;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Decision, Decisions, Starts};
 use crate::stop::Stop;
@@ -31,10 +34,10 @@ fn vectors() -> impl Strategy<Value = Vec<(Option<TieVector>, Slack)>> {
     let slack = slack.prop_map(|text| -> Slack { text.parse().expect("a slack") });
     let vector = proptest::option::weighted(0.9, vector);
     let few = proptest::collection::vec((vector.clone(), slack.clone()), 1..14);
-    // A crowd of one slack, whose values fit 32 bits or do not.
-    let crowd =
+    // Many of one slack, whose values fit 32 bits or do not.
+    let many =
         (proptest::collection::vec(vector, 14..50), slack, prop_oneof![Just(1), Just(200_000)]);
-    let crowd = crowd.prop_map(|(vectors, slack, times)| {
+    let many = many.prop_map(|(vectors, slack, times)| {
         let scaled = |vector: TieVector| TieVector {
             available: times * vector.available,
             wall: times * vector.wall,
@@ -43,15 +46,15 @@ fn vectors() -> impl Strategy<Value = Vec<(Option<TieVector>, Slack)>> {
         };
         vectors.into_iter().map(|vector| (vector.map(scaled), slack)).collect()
     });
-    prop_oneof![few, crowd]
+    prop_oneof![few, many]
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Each way gets, job by job, what it gets when it is alone.
+    /// Each configuration gets, job by job, what it gets alone.
     #[test]
-    fn each_way_gets_what_it_gets_alone(
+    fn each_configuration_gets_what_it_gets_alone(
         machine in prop_oneof![Just("5x5"), Just("4x7"), Just("torus:5x6"), Just("3x3x4"), Just("1x9")],
         jobs in jobs(9),
         vectors in vectors(),
@@ -70,23 +73,31 @@ proptest! {
         let timeline = Timeline::compute(&jobs, grid.processors() as u32, fcfs.as_mut(), &stop)
             .expect("a timeline");
         let alone = |&(tie, slack): &(Option<TieVector>, Slack)| {
-            let mut allocator = Mc1x1::new(grid, CentreOptions { tie, slack, ..options });
+            let name = format!(
+                "mc1x1[wall={},order={}]",
+                if per_wall { "per-wall" } else { "once" },
+                if scan { "scan" } else { "carried" },
+            );
+            let spec: AllocatorSpec = name.parse().expect("legal");
+            let breaking = TieBreaking { tie: tie.into(), slack: SlackRule::Fixed(slack) };
+            let spec = spec.with_tie_breaking(breaking).expect("legal");
+            let mut allocator = spec.build(&topology, 0).expect("it can be built");
             let mut distances = PairDistances::new(&topology);
             let mut sums = Vec::new();
             let decisions = &mut Decisions(|decision: Decision<'_>| {
                 sums.push((decision.job, distances.sum(decision.nodes)));
             });
             let simulation = Simulation::new(&jobs, &topology, &stop);
-            simulation.run(Starts::Timeline(&timeline), &mut allocator, decisions).expect("it runs");
+            simulation.run(Starts::Timeline(&timeline), &mut *allocator, decisions).expect("it runs");
             sums
         };
-        let ways: Vec<Way> = vectors.iter().map(|&(tie, slack)| Way::new(tie, slack)).collect();
-        let many = Many::new(grid, options, ways).expect("not greedy");
+        let configs = vectors.iter().map(|&(tie, slack)| TieConfig::new(tie, slack)).collect();
+        let batch = BatchReplay::new(&Machine::new(topology.clone()), grid, options, configs);
         let mut together = vec![Vec::new(); vectors.len()];
         let simulation = Simulation::new(&jobs, &topology, &stop);
-        let decided = simulation.lockstep(&timeline, many, |placed| {
-            for &way in placed.ways.iter() {
-                together[way as usize].push((placed.job, placed.pairwise_l1));
+        let decided = simulation.lockstep(&timeline, batch, |placed| {
+            for &config in placed.configs.iter() {
+                together[config as usize].push((placed.job, placed.pairwise_l1));
             }
         })
         .expect("it runs");
@@ -97,9 +108,9 @@ proptest! {
     }
 }
 
-/// A way that is taken out is not decided for any more, and the others go on.
+/// Nothing is decided any more for a configuration that is removed, and the others continue.
 #[test]
-fn who_is_taken_out_goes_no_further() {
+fn removed_configurations_are_not_replayed_further() {
     let topology: Topology = "6x6".parse().expect("a mesh");
     let job = |number| Job {
         number,
@@ -115,15 +126,15 @@ fn who_is_taken_out_goes_no_further() {
     let stop = Stop::new();
     let mut fcfs = SchedulerSpec::fcfs().build(36);
     let timeline = Timeline::compute(&jobs, 36, fcfs.as_mut(), &stop).expect("a timeline");
-    let ways =
-        ["2,1,0,0", "2,0,1,0", "2,0,0,1"].map(|text| Way::new(text.parse().ok(), Slack::NONE));
-    let grid = topology.grid().expect("a grid");
-    let many = Many::new(grid, CentreOptions::default(), ways.to_vec()).expect("not greedy");
+    let configs = ["2,1,0,0", "2,0,1,0", "2,0,0,1"]
+        .map(|text| TieConfig::new(text.parse().ok(), Slack::NONE));
+    let (grid, machine) = (topology.grid().expect("a grid"), Machine::new(topology.clone()));
+    let batch = BatchReplay::new(&machine, grid, CentreOptions::default(), configs.to_vec());
     let mut seen = [0; 3];
     let simulation = Simulation::new(&jobs, &topology, &stop);
-    let decided = simulation.lockstep(&timeline, many, |placed| {
-        placed.ways.iter().for_each(|&way| seen[way as usize] += 1);
-        placed.ways.retain(|&way| seen[way as usize] < [5, 20, 9][way as usize]);
+    let decided = simulation.lockstep(&timeline, batch, |placed| {
+        placed.configs.iter().for_each(|&config| seen[config as usize] += 1);
+        placed.configs.retain(|&config| seen[config as usize] < [5, 20, 9][config as usize]);
     });
     assert_eq!(seen, [5, 20, 9]);
     assert!(decided.is_ok_and(|decided| (20..=34).contains(&decided)));

@@ -1,6 +1,5 @@
 use super::*;
 use crate::scheduler::registry::SchedulerSpec;
-use crate::scheduler::{Conservative, Easy, OutOfOrder, QueueOrder, Strict, plain};
 use crate::stop::Stopped;
 use proptest::prelude::*;
 
@@ -101,60 +100,6 @@ fn a_raised_flag_ends_the_schedule() {
 }
 
 proptest! {
-    #[test]
-    fn easy_agrees_with_its_definition(jobs in workloads(), order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec())) {
-        let plain = Timeline::compute(&jobs, 8, &mut plain::Easy::new(order), &Stop::new()).expect("schedulable");
-        let fast = Timeline::compute(&jobs, 8, &mut Easy::new(order), &Stop::new()).expect("schedulable");
-        prop_assert_eq!(fast, plain);
-    }
-
-    /// Estimates are wrong in both directions; machines are larger than what one bound of the
-    /// profile serves.
-    #[test]
-    fn conservative_agrees_with_its_definition(
-        jobs in proptest::collection::vec((0i64..30, 0i64..60, -1.0..3.0f64, 0.0..1.0f64), 1..150),
-        processors in proptest::sample::select(vec![4u32, 16, 100, 1000]),
-        pace in 1i64..100,
-        order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec()),
-    ) {
-        let mut now = 0;
-        let jobs: Vec<_> = jobs.into_iter().map(|(gap, run, over, share)| {
-            now += gap / 10;
-            let estimate = (pace * run) as f64 * (1.0 + over);
-            job(now, pace * run, estimate as i64, (f64::from(processors).powf(share) as u32).max(1))
-        }).collect();
-        let mut plain = plain::Conservative::new(order, processors);
-        let plain = Timeline::compute(&jobs, processors, &mut plain, &Stop::new()).expect("schedulable");
-        let mut fast = Conservative::new(order, processors);
-        let fast = Timeline::compute(&jobs, processors, &mut fast, &Stop::new()).expect("schedulable");
-        prop_assert_eq!(fast, plain);
-    }
-
-    /// Queues too long for a list.
-    #[test]
-    fn disciplines_agree_with_their_definitions(
-        jobs in proptest::collection::vec((0i64..30, 1i64..500, 0.0..3.0f64, 0.0..1.0f64), 1..900),
-        processors in proptest::sample::select(vec![16u32, 100, 1000]),
-        order in proptest::sample::select(QueueOrder::ALL.map(|(_, order)| order).to_vec()),
-    ) {
-        let mut now = 0;
-        let jobs: Vec<_> = jobs.into_iter().map(|(gap, run, over, share)| {
-            now += gap / 10;
-            let estimate = (run as f64 * (1.0 + over)) as i64;
-            job(now, run, estimate, (f64::from(processors).powf(share) as u32).max(1))
-        }).collect();
-        let pairs: [(Box<dyn Scheduler>, Box<dyn Scheduler>); 3] = [
-            (Box::new(plain::Strict::new(order)), Box::new(Strict::new(order))),
-            (Box::new(plain::Easy::new(order)), Box::new(Easy::new(order))),
-            (Box::new(plain::OutOfOrder::new(order)), Box::new(OutOfOrder::new(order))),
-        ];
-        for (mut plain, mut fast) in pairs {
-            let plain = Timeline::compute(&jobs, processors, plain.as_mut(), &Stop::new()).expect("schedulable");
-            let fast = Timeline::compute(&jobs, processors, fast.as_mut(), &Stop::new()).expect("schedulable");
-            prop_assert_eq!(fast, plain);
-        }
-    }
-
     #[test]
     fn no_schedule_uses_more_than_there_is(jobs in workloads(), name in proptest::sample::select(vec!["fcfs", "easy", "conservative", "largest", "shortest", "easy[order=shortest]", "conservative[order=smallest]"])) {
         let starts = starts(name, 8, &jobs);

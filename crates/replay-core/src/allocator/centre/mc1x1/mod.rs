@@ -12,63 +12,27 @@
 //! stop as soon as all of them exceed the best so far. Cost per decision: free
 //! processors times L / 16 vector steps, plus the tie values of those that tie.
 
-mod candidate;
-mod crowd;
-mod lane;
-mod many;
-mod ring;
 mod scores;
 mod tie;
 
-use crate::allocator::centre::literal::{CentreRule, Centres, Score};
-use crate::allocator::centre::options::{CentreOptions, Metric, ShellOrder};
-use crate::allocator::centre::told;
-use crate::allocator::notes::Notes;
-use crate::allocator::{
-    Allocator, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count,
-};
+use super::definition::{CentreOptions, CentreRule};
+use super::engine::{CentreAllocator, CentreEngine};
+use super::shell::{SquareShell, down_on_shell};
+use super::tie::{TieConfig, TieVector};
+use crate::allocator::Refusal;
 use crate::machine::{BoxCounts, Count, LANES, Machine};
-use crate::stop::Stop;
+use crate::stop::{Stop, Stopped};
 use crate::topology::{Grid, NodeId};
-use lane::Lane;
-pub use many::{Counts, Many, Way};
-use ring::{Ring, down_on_shell};
-use scores::Scores;
-use tie::{Rest, TieTerms, Value};
+pub use scores::{Lane, Scores};
+pub use tie::{OpenValue, TieCounts, TieSums, TieValue};
 
 /// The MC1x1 allocator; on machines of more than 65,535 points `C` is `u32`.
-#[derive(Debug)]
-pub struct Mc1x1<C = u16> {
-    grid: Grid,
-    options: CentreOptions,
-    free: BoxCounts<C>,
-    scores: Scores,
-    tie: Option<TieTerms<C>>,
-    ring: Ring,
-    /// Centres whose tie value is known only to be at least something: (bound, score,
-    /// centre) and what would settle it.
-    unsettled: Vec<((i64, u64, NodeId), Rest)>,
-    stop: Stop,
-    notes: Notes,
-    count_ties: bool,
-    /// Those of the last request.
-    tied: Option<u32>,
-}
+pub type Mc1x1<C = u16> = CentreAllocator<Mc1x1Engine<C>>;
 
 impl Mc1x1 {
     /// An allocator for `grid`, of at most 65,535 points.
     pub fn new(grid: &Grid, options: CentreOptions) -> Self {
         Self::counting(grid, options)
-    }
-
-    /// The definition of this allocator, without the shortcuts.
-    pub fn rule(options: CentreOptions) -> CentreRule {
-        CentreRule {
-            centres: Centres::FreeProcessors,
-            metric: Metric::Linf,
-            score: Score::ShellSum,
-            options,
-        }
     }
 }
 
@@ -82,218 +46,300 @@ impl<C: Count> Mc1x1<C> {
 
     /// An allocator for `grid`, which it [`takes`](Self::takes).
     pub fn counting(grid: &Grid, options: CentreOptions) -> Self {
-        let vector = options.tie.filter(|vector| !vector.is_indifferent());
+        let ties = TieConfig::new(options.tie, options.slack);
+        let evaluator = CentreEvaluator::new(grid, options, ties.vector.wall != 0);
+        let engine = Mc1x1Engine { ties, evaluator };
+        Self::with_engine(grid, CentreRule::mc1x1(options), engine)
+    }
+}
+
+/// Finds the winner of MC1x1 with one tie vector.
+#[derive(Debug)]
+pub struct Mc1x1Engine<C> {
+    ties: TieConfig,
+    evaluator: CentreEvaluator<C>,
+}
+
+impl<C: Count> CentreEngine for Mc1x1Engine<C> {
+    fn reset(&mut self) {
+        self.evaluator.reset();
+    }
+
+    fn choose(
+        &mut self,
+        machine: &Machine,
+        size: usize,
+        _stop: &Stop,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let size = size as u32;
+        let centre = self.evaluator.winner(machine, size, self.ties).ok_or(Refusal::Fragmented)?;
+        self.evaluator.collect(machine, centre, size, chosen);
+        Ok(())
+    }
+
+    fn for_each_tied(
+        &mut self,
+        machine: &Machine,
+        size: usize,
+        stop: &Stop,
+        visit: &mut dyn FnMut(Vec<NodeId>),
+    ) -> Result<(), Stopped> {
+        for centre in self.evaluator.tied(machine, size as u32) {
+            stop.check()?;
+            let mut set = Vec::with_capacity(size);
+            self.evaluator.collect(machine, centre, size as u32, &mut set);
+            visit(set);
+        }
+        Ok(())
+    }
+}
+
+/// Evaluates the centres of one grid.
+#[derive(Debug)]
+pub struct CentreEvaluator<C> {
+    pub(super) grid: Grid,
+    pub(super) free: BoxCounts<C>,
+    pub(super) scores: Scores,
+    pub(super) tie: TieCounts<C>,
+    pub(super) shell: SquareShell,
+    /// Centres of which only a bound of the tie value is known: (bound, score, centre) and what computes the value.
+    open: Vec<((i64, u64, NodeId), OpenValue)>,
+}
+
+impl<C: Count> CentreEvaluator<C> {
+    /// An evaluator for `grid`; it counts walls only if a vector may have a weight for them. The vector and the slack
+    /// among the options do not matter.
+    pub fn new(grid: &Grid, options: CentreOptions, counts_walls: bool) -> Self {
         Self {
             free: BoxCounts::new(grid),
             scores: Scores::new(grid),
-            tie: vector.map(|vector| TieTerms::new(grid, vector, options)),
+            tie: TieCounts::new(grid, options, counts_walls),
+            shell: SquareShell::new(grid, options.order),
             grid: grid.clone(),
-            options,
-            ring: Ring::new(grid, options.order),
-            unsettled: Vec::new(),
-            stop: Stop::new(),
-            notes: Notes::default(),
-            count_ties: false,
-            tied: None,
+            open: Vec::new(),
         }
     }
 
-    /// Explains decisions in these notes, and lets a flag break them off.
-    pub(in crate::allocator) fn attach(&mut self, notes: &Notes, stop: &Stop) {
-        (self.notes, self.stop) = (notes.clone(), stop.clone());
+    /// Forgets the machine seen last.
+    pub fn reset(&mut self) {
+        self.free.reset();
+        self.tie.reset();
     }
 
-    /// Counts the [tied sets](Stats::tied_sets) of a request.
-    pub(in crate::allocator) fn tied_sets(
-        &mut self,
-        machine: &Machine,
-        request: Request,
-    ) -> Option<u32> {
-        let size = request.size as usize;
-        if size >= machine.free_count() {
-            return (size == machine.free_count()).then_some(1);
-        }
-        if self.options.order == ShellOrder::Greedy {
-            let rule = Mc1x1::rule(self.options);
-            return rule.tied_sets_unless(&self.stop, machine, &self.grid, size).ok();
-        }
-        self.free.update(machine);
-        let best = self.scores.compute(&self.free, request.size, |best| best);
-        let tied: Vec<NodeId> = self.scores.at_most(best).collect();
-        let mut sets = std::collections::HashSet::with_capacity(tied.len());
-        for centre in tied {
-            self.stop.check().ok()?;
-            let mut set = Vec::with_capacity(size);
-            self.collect(machine, centre, request.size, &mut set);
-            set.sort_unstable();
-            sets.insert(set);
-        }
-        Some(sets.len() as u32)
+    /// Forgets the machine seen last, and expects this one.
+    pub fn switch_to(&mut self, machine: &Machine) {
+        self.free.reset();
+        self.tie.switch_to(machine);
     }
 
-    /// The winning centre; `size` is less than the number of free processors.
-    fn best_centre(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
+    /// Returns the winning centre for `size` processors, fewer than are free.
+    pub fn winner(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
         #[cfg(target_arch = "x86_64")]
         if std::is_x86_feature_detected!("avx2") {
-            // SAFETY: the only obligation of the call is that the processor has AVX2,
-            // which the line above has asked it.
+            // SAFETY: the call requires a processor with AVX2, which the line above has detected.
             #[allow(unsafe_code)]
-            return unsafe { self.best_centre_avx2(machine, size) };
+            return unsafe { self.winner_avx2(machine, size, ties) };
         }
-        self.best_centre_portable(machine, size)
+        self.winner_portable(machine, size, ties)
     }
 
-    /// The same code compiled for wider vectors. Everything below that works on lanes is
+    /// The portable code compiled for wider vectors. Everything that works on lanes is
     /// inlined into it, and works on integers, so that the result cannot differ.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
-    fn best_centre_avx2(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
-        self.best_centre_portable(machine, size)
+    fn winner_avx2(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
+        self.winner_portable(machine, size, ties)
     }
 
     #[inline(always)]
-    fn best_centre_portable(&mut self, machine: &Machine, size: u32) -> Option<NodeId> {
+    fn winner_portable(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
+        let TieConfig { vector, slack } = ties;
         self.free.update(machine);
-        let Some(tie) = &mut self.tie else {
+        if vector.is_indifferent() {
             return self.scores.first_best(&self.free, size);
-        };
-        let best = self.scores.compute(&self.free, size, |best| self.options.slack.admitted(best));
-        let admitted = self.options.slack.admitted(best);
+        }
+        let best = self.scores.compute(&self.free, size, |best| slack.admitted(best));
+        let admitted = slack.admitted(best);
         if let Some(only) = self.scores.only(admitted) {
             return Some(only);
         }
-        tie.update(machine, &self.grid);
-        if TieTerms::<C>::is_narrow(&self.free, machine.processors()) {
-            self.least_tie::<u16>(machine, size, admitted)
+        self.tie.update(machine, &self.grid);
+        Some(if TieCounts::is_narrow(&self.free, machine.processors()) {
+            self.least_tie::<u16>(machine, size, admitted, vector)
         } else {
-            self.least_tie::<u32>(machine, size, admitted)
-        }
+            self.least_tie::<u32>(machine, size, admitted, vector)
+        })
     }
 
-    /// The centre of least (tie value, score) among those with scores up to `admitted`.
+    /// Returns the centre of least (tie value, score) among those with scores up to `admitted`.
     #[inline(always)]
     fn least_tie<L: Lane>(
         &mut self,
         machine: &Machine,
         size: u32,
         admitted: u64,
-    ) -> Option<NodeId> {
-        let Self { tie: Some(tie), grid, free, scores, ring, unsettled, .. } = self else {
-            return None;
-        };
+        vector: TieVector,
+    ) -> NodeId {
+        let Self { grid, free, scores, tie, shell, open } = self;
         // Processor numbers are in candidate order, so that the least of these is the winner.
-        let mut best: Option<(i64, u64, NodeId)> = None;
-        let free_count = machine.free_count() as u32;
-        let any_down = machine.down_count() > 0;
-        unsettled.clear();
+        let mut best = (i64::MAX, u64::MAX, NodeId(u32::MAX));
+        let (free_count, any_down) = (machine.free_count() as u32, machine.down_count() > 0);
+        open.clear();
         for chunk in scores.chunks(admitted) {
             let mut wanted = [false; LANES];
             chunk.at_most(admitted).for_each(|i| wanted[i] = true);
-            let mut nearby = [[L::default(); LANES]];
-            let radii = [tie.scan_radius()];
+            let (radii, mut nearby) = ([vector.scan_radius], [[L::default(); LANES]]);
             let terms =
                 tie.terms::<L>(free, chunk, [size, free_count], &wanted, &radii, &mut nearby);
             for i in (0..LANES).filter(|&i| wanted[i]) {
                 let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
-                let beats =
-                    |best: Option<_>, value| best.is_none_or(|best| (value, score, centre) < best);
-                let mut value = tie.value(&terms, &nearby[0], i, size, free_count);
+                let mut sums =
+                    tie.sums(&terms, &nearby[0], vector.scan_radius, i, size, free_count);
                 if any_down {
-                    let outside = terms.outside(i);
-                    if outside.busy > 0 {
-                        let down = down_on_shell(grid, machine, centre, outside.shell);
-                        value = value.less(-tie.down_term(down));
-                    }
+                    sums.exclude_down(&terms.outside(i), vector.scan_radius, |shell| {
+                        down_on_shell(grid, machine, centre, shell)
+                    });
                 }
-                match value {
-                    Value::Exact(value) if beats(best, value) => {
-                        best = Some((value, score, centre))
+                match sums.value(vector) {
+                    TieValue::Exact(value) => best = best.min((value, score, centre)),
+                    TieValue::AtLeast(bound, value) if (bound, score, centre) < best => {
+                        open.push(((bound, score, centre), value));
                     }
-                    Value::AtLeast(bound, rest) if beats(best, bound) => {
-                        unsettled.push(((bound, score, centre), rest));
-                    }
-                    _ => {}
+                    TieValue::AtLeast(..) => {}
                 }
             }
         }
-        for ((bound, score, centre), rest) in unsettled.iter() {
-            if best.is_none_or(|best| (*bound, *score, *centre) < best) {
-                let settled = (tie.settle(rest, machine, *centre, ring), *score, *centre);
-                best = Some(best.map_or(settled, |best| best.min(settled)));
+        for &(bound, ref value) in open.iter() {
+            if bound < best {
+                let (_, score, centre) = bound;
+                let taken = tie.taken(value.shell(), machine, centre, shell);
+                best = best.min((value.close(vector, taken), score, centre));
             }
         }
-        best.map(|(_, _, centre)| centre)
+        best.2
     }
 
-    /// The `size` processors around a winning centre.
-    fn collect(&mut self, machine: &Machine, centre: NodeId, size: u32, chosen: &mut Vec<NodeId>) {
-        collect(&self.free, &mut self.ring, machine, centre, size, chosen);
-    }
-}
-
-/// Puts the `size` processors around a winning centre into `chosen`, which is empty.
-fn collect<C: Count>(
-    free: &BoxCounts<C>,
-    ring: &mut Ring,
-    machine: &Machine,
-    centre: NodeId,
-    size: u32,
-    chosen: &mut Vec<NodeId>,
-) {
-    let outermost = free.reach(centre, size).unwrap_or(free.max_radius());
-    ring.gather(machine, centre, outermost, Some(chosen));
-    let need = size as usize - chosen.len();
-    ring.take(machine, centre, need, chosen);
-}
-
-impl<C: Count> Allocator for Mc1x1<C> {
-    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.attach(&setup.notes, &setup.stop);
-        (self.count_ties, self.tied) = (setup.count_ties, None);
-        self.free.reset();
-        if let Some(tie) = &mut self.tie {
-            tie.reset();
-        }
-        Ok(())
+    /// Returns the centres of the best score, in candidate order.
+    fn tied(&mut self, machine: &Machine, size: u32) -> Vec<NodeId> {
+        self.free.update(machine);
+        let best = self.scores.compute(&self.free, size, |best| best);
+        self.scores.at_most(best).collect()
     }
 
-    fn allocate(
+    /// Appends the `size` processors around a winning centre to the empty `chosen`.
+    pub fn collect(
         &mut self,
         machine: &Machine,
-        request: Request,
+        centre: NodeId,
+        size: u32,
         chosen: &mut Vec<NodeId>,
-    ) -> Result<(), Refusal> {
-        let size = request.size as usize;
-        if self.count_ties {
-            self.tied = self.tied_sets(machine, request);
-        }
-        if settled_by_count(machine, size, chosen)? {
-            self.notes.say(|| "it asks for all that are free, and takes them".to_string());
-            return Ok(());
-        }
-        if self.notes.are_read() {
-            let rule = Mc1x1::rule(self.options);
-            told::tell(&self.notes, &rule, machine, &self.grid, size, &self.stop)?;
-        }
-        if self.options.order == ShellOrder::Greedy {
-            let rule = Mc1x1::rule(self.options);
-            let winner = rule.choose_unless(&self.stop, machine, &self.grid, size)?;
-            chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
-        } else {
-            let centre = self.best_centre(machine, request.size).ok_or(Refusal::Fragmented)?;
-            self.collect(machine, centre, request.size, chosen);
-        }
-        Ok(())
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { supports_outages: true, counts_ties: true, ..Capabilities::default() }
-    }
-
-    fn stats(&self) -> Stats {
-        Stats { tied_sets: self.tied, ..Stats::default() }
+    ) {
+        let outermost = self.free.reach(centre, size).unwrap_or(self.free.max_radius());
+        self.shell.gather(machine, centre, outermost, Some(chosen));
+        self.shell.take(machine, centre, size as usize - chosen.len(), chosen);
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::allocator::centre::definition::ShellOrder;
+    use crate::allocator::centre::test_cases::{
+        agrees, grids, machine, options, partly_down, wide_grids,
+    };
+    use crate::allocator::{Allocator, Request, RunSetup};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(600))]
+
+        #[test]
+        fn agrees_with_the_definition(
+            grid in grids(),
+            options in options(),
+            busy in 0.0..0.95f64,
+            seed: u64,
+            shares in proptest::collection::vec(0.0..1.0f64, 3),
+        ) {
+            let machine = machine(&grid, busy, seed);
+            agrees(&mut Mc1x1::new(&grid, options), &CentreRule::mc1x1(options), &grid, machine.clone(), &shares)?;
+            let mut wide = Mc1x1::<u32>::counting(&grid, options);
+            agrees(&mut wide, &CentreRule::mc1x1(options), &grid, machine, &shares)?;
+        }
+
+        /// With processors out of service, which may be walls to their neighbours, and later back again.
+        #[test]
+        fn agrees_with_the_definition_beside_what_is_down(
+            grid in grids(),
+            options in options(),
+            busy in 0.0..0.8f64,
+            seed: u64,
+            share in 2u32..6,
+            walls: bool,
+            shares in proptest::collection::vec(0.0..1.0f64, 3),
+        ) {
+            let (mut machine, down) = partly_down(machine(&grid, busy, seed), share, walls);
+            let mut mc1x1 = Mc1x1::new(&grid, options);
+            agrees(&mut mc1x1, &CentreRule::mc1x1(options), &grid, machine.clone(), &shares)?;
+            mc1x1.begin(&RunSetup::default()).expect("it works");
+            machine.restore(&down[down.len() / 2..]);
+            agrees(&mut mc1x1, &CentreRule::mc1x1(options), &grid, machine, &shares)?;
+        }
+
+        /// Whatever vectors the processor has, the centre is that of the portable code.
+        #[test]
+        fn wider_vectors_change_nothing(
+            grid in grids(),
+            options in options(),
+            busy in 0.0..0.95f64,
+            seed: u64,
+            share in 0.0..1.0f64,
+        ) {
+            let machine = machine(&grid, busy, seed);
+            prop_assume!(machine.free_count() > 1);
+            let size = 1 + ((machine.free_count() - 2) as f64 * share) as u32;
+            let mut evaluator = CentreEvaluator::<u16>::new(&grid, options, true);
+            let ties = TieConfig::new(options.tie, options.slack);
+            let portable = evaluator.winner_portable(&machine, size, ties);
+            prop_assert!(portable.is_some());
+            prop_assert_eq!(evaluator.winner(&machine, size, ties), portable);
+        }
+    }
+
+    /// On an empty torus every centre has the same score, and the first wins: the cube around it.
+    #[test]
+    fn more_points_than_sixteen_bits_count() {
+        let topology: crate::topology::Topology = "torus:60x60x60".parse().expect("a torus");
+        let grid = topology.grid().expect("a grid").clone();
+        assert!(!Mc1x1::<u16>::takes(&grid) && Mc1x1::<u32>::takes(&grid));
+        let mut mc1x1 = Mc1x1::<u32>::counting(&grid, CentreOptions::default());
+        let (machine, mut chosen) = (Machine::new(topology), Vec::new());
+        mc1x1
+            .allocate(&machine, Request::of_size(41 * 41 * 41), &mut chosen)
+            .expect("all are free");
+        let centre = grid.coord(NodeId(0));
+        assert_eq!(chosen.len(), 68_921);
+        assert!(chosen.iter().all(|&node| grid.linf(centre, grid.coord(node)) <= 20));
+        let narrow: crate::topology::Topology = "65535x16".parse().expect("a mesh");
+        assert!(!Mc1x1::<u32>::takes(narrow.grid().expect("a grid")));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn agrees_with_the_definition_where_sums_are_wide(
+            grid in wide_grids(),
+            mut options in options(),
+            seed: u64,
+            share in 0.1..1.0f64,
+        ) {
+            if options.order == ShellOrder::Greedy {
+                options.order = ShellOrder::Carried;
+            }
+            let machine = machine(&grid, 0.93, seed);
+            agrees(&mut Mc1x1::new(&grid, options), &CentreRule::mc1x1(options), &grid, machine, &[share])?;
+        }
+    }
+}

@@ -13,31 +13,31 @@
 //! All but the last is computed for 16 neighbouring centres at a time, each with its own
 //! L: a lane takes part in a sum while its mask says so.
 
-use super::lane::Lane;
-use super::ring::Ring;
-use super::scores::Chunk;
-use crate::allocator::centre::options::CentreOptions;
+use super::scores::{Chunk, Lane};
+use crate::allocator::centre::definition::CentreOptions;
+use crate::allocator::centre::shell::SquareShell;
 use crate::allocator::centre::tie::{MOST_WALLS, TieVector, WallRule, walls_of};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
-/// Evaluates tie values on one grid.
+/// The counts behind tie values on one grid.
 #[derive(Clone, Debug)]
-pub struct TieTerms<C> {
-    vector: TieVector,
+pub struct TieCounts<C> {
     /// `walls[i]`: counts of the free processors whose wall weight exceeds i, so that the
-    /// weights in a box are the sum of these counts.
+    /// weights in a box are the sum of these counts. Empty if walls are not counted.
     walls: Vec<BoxCounts<C>>,
+    counts_walls: bool,
+    /// Wall weight by processor.
     weights: Vec<u8>,
     /// For walls that come and go with the processors out of service.
     rule: WallRule,
     down_seen: u64,
-    /// Room for the processors taken of a last shell.
+    /// The processors taken of a last shell.
     taken: Vec<NodeId>,
 }
 
 /// The counts behind the tie values of 16 neighbouring centres.
-pub struct Terms<L> {
+pub struct LaneTerms<L> {
     /// Outermost shell L.
     last: [L; LANES],
     /// Free processors in complete shells.
@@ -61,23 +61,39 @@ struct WallTerms<L> {
 }
 
 /// A tie value, or a bound of it.
-pub enum Value {
+pub enum TieValue {
     /// The value.
     Exact(i64),
-    /// It is no less than this; the rest tells how to find it.
-    AtLeast(i64, Rest),
+    /// A lower bound, and what computes the value.
+    AtLeast(i64, OpenValue),
 }
 
-impl Value {
-    /// The value less a term that is known.
+/// A tie value without the wall weights of the processors taken of a partly used last shell.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenValue {
+    value: i64,
+    shell: PartialShell,
+}
+
+/// The part that a candidate takes of its last shell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PartialShell {
+    /// Number of the shell.
+    shell: u32,
+    /// Number of processors taken.
+    need: u32,
+}
+
+impl OpenValue {
+    /// Returns the part of the last shell whose wall weights are missing.
+    pub fn shell(&self) -> PartialShell {
+        self.shell
+    }
+
+    /// Returns the value, given the wall weights of the processors taken of the last shell.
     #[inline(always)]
-    pub fn less(self, term: i64) -> Self {
-        match self {
-            Value::Exact(value) => Value::Exact(value - term),
-            Value::AtLeast(bound, rest) => {
-                Value::AtLeast(bound - term, Rest { value: rest.value - term, ..rest })
-            }
-        }
+    pub fn close(&self, vector: TieVector, taken: u32) -> i64 {
+        self.value - i64::from(vector.wall) * i64::from(vector.scan_radius + 1) * i64::from(taken)
     }
 }
 
@@ -89,7 +105,7 @@ pub struct Outside {
     pub busy: u32,
 }
 
-impl<L: Lane> Terms<L> {
+impl<L: Lane> LaneTerms<L> {
     /// The ring outside the candidate of lane `i`.
     #[inline(always)]
     pub fn outside(&self, i: usize) -> Outside {
@@ -98,113 +114,89 @@ impl<L: Lane> Terms<L> {
     }
 }
 
-/// What is missing of a tie value: the wall weights of the processors taken of a partly
-/// used last shell.
-#[derive(Clone, Copy, Debug)]
-pub struct Rest {
-    /// The value without them.
-    value: i64,
-    /// The last shell.
-    last: u32,
-    /// How many are taken of it.
-    need: u32,
-}
-
-impl Rest {
-    /// The value, with the wall weights of what is taken of the last shell.
-    #[inline(always)]
-    pub fn value(&self, vector: TieVector, taken: u32) -> i64 {
-        self.value - i64::from(vector.wall) * i64::from(vector.scan_radius + 1) * i64::from(taken)
-    }
-}
-
-/// What the terms of one centre come to, which the factors of a vector make a tie value of.
+/// The sums of one centre for a scan radius, which the weights of a vector multiply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Sums {
-    /// What AF is multiplied by: sum over r = L..=M of (cnt(r) - k).
-    available: i64,
-    /// What BF is multiplied by: SR times the positions in ring L + 1 that are not free.
-    border: i64,
-    /// What WF is multiplied by, but for the last shell: sum over r < L of wall(r), and SR + 1 times
+pub struct TieSums {
+    /// Multiplied by AF: sum over r = L..=M of (cnt(r) - k).
+    pub available: i64,
+    /// Multiplied by BF: SR times the positions in ring L + 1 that are not free.
+    pub border: i64,
+    /// Multiplied by WF, without the last shell: sum over r < L of wall(r), and SR + 1 times
     /// the wall weights in complete shells.
-    wall: i64,
-    /// Between these is what the last shell adds to it.
-    last_wall: [i64; 2],
-    /// The last shell, and how many are taken of it.
-    last: u32,
-    need: u32,
+    pub wall: i64,
+    /// Bounds of what the last shell adds to `wall`.
+    pub last_wall: [i64; 2],
+    /// The part taken of the last shell if the bounds differ.
+    pub shell: PartialShell,
 }
 
-impl Sums {
-    /// The tie value, as far as counts tell.
+impl TieSums {
+    /// Returns the tie value as far as counts determine it.
     #[inline(always)]
-    pub fn value(&self, vector: TieVector) -> Value {
+    pub fn value(&self, vector: TieVector) -> TieValue {
         let value = i64::from(vector.available) * self.available
             - i64::from(vector.border) * self.border
             - i64::from(vector.wall) * self.wall;
         let [a, b] = self.last_wall.map(|wall| value - i64::from(vector.wall) * wall);
         if a == b {
-            Value::Exact(a)
+            TieValue::Exact(a)
         } else {
-            Value::AtLeast(a.min(b), Rest { value, last: self.last, need: self.need })
+            TieValue::AtLeast(a.min(b), OpenValue { value, shell: self.shell })
         }
     }
 
-    /// What AF, BF and WF are multiplied by, and between what the last shell adds for WF.
+    /// Excludes the processors out of service from the ring outside. `down` counts those of a shell.
     #[inline(always)]
-    pub fn parts(&self) -> ([i64; 3], [i64; 2]) {
-        ([self.available, self.border, self.wall], self.last_wall)
-    }
-
-    /// What tells the wall weights of the last shell, and what they are multiplied by for a scan radius.
-    #[inline(always)]
-    pub fn last_shell(&self, scan_radius: u32) -> (Rest, i64) {
-        let rest = Rest { value: 0, last: self.last, need: self.need };
-        (rest, i64::from(scan_radius) + 1)
-    }
-
-    /// Processors out of service in the ring outside are nobody's. `down` counts those of a shell.
-    #[inline(always)]
-    pub fn give_back(&mut self, outside: &Outside, scan_radius: u32, down: impl Fn(u32) -> u32) {
+    pub fn exclude_down(&mut self, outside: &Outside, scan_radius: u32, down: impl Fn(u32) -> u32) {
         if outside.busy > 0 {
             self.border -= i64::from(scan_radius) * i64::from(down(outside.shell));
         }
     }
 
-    /// Whether the value is settled for every vector.
-    pub fn is_settled(&self) -> bool {
+    /// Whether counts determine the value for every vector.
+    pub fn is_exact(&self) -> bool {
         self.last_wall[0] == self.last_wall[1]
     }
 }
 
-impl<C: Count> TieTerms<C> {
-    pub fn new(grid: &Grid, vector: TieVector, options: CentreOptions) -> Self {
-        let weight = |c| options.wall.weight(grid.walls(c)) as u8;
+impl<C: Count> TieCounts<C> {
+    /// Counts for `grid`, those of walls only if a vector may have a weight for them.
+    pub fn new(grid: &Grid, options: CentreOptions, counts_walls: bool) -> Self {
+        let rule = options.wall;
+        let weight = |c| rule.weight(grid.walls(c)) as u8;
         let weights: Vec<u8> = grid.coords().into_iter().map(weight).collect();
-        let walls = Self::walls(grid, &weights, vector);
-        Self { vector, walls, weights, rule: options.wall, down_seen: 0, taken: Vec::new() }
+        let mut counts = Self {
+            walls: Vec::new(),
+            counts_walls,
+            weights,
+            rule,
+            down_seen: 0,
+            taken: Vec::new(),
+        };
+        counts.count_walls(grid);
+        counts
     }
 
-    fn walls(grid: &Grid, weights: &[u8], vector: TieVector) -> Vec<BoxCounts<C>> {
-        let heaviest =
-            if vector.wall == 0 { 0 } else { weights.iter().copied().max().unwrap_or(0) };
-        (0..heaviest)
-            .map(|level| BoxCounts::of_subset(grid, weights.iter().map(|&w| w > level).collect()))
-            .collect()
+    fn count_walls(&mut self, grid: &Grid) {
+        let weights = &self.weights;
+        let heaviest = weights.iter().copied().max().filter(|_| self.counts_walls).unwrap_or(0);
+        let above = |level| weights.iter().map(|&weight| weight > level).collect();
+        self.walls = (0..heaviest).map(|level| BoxCounts::of_subset(grid, above(level))).collect();
     }
 
-    /// Walls come and go with the processors out of service, which is rare.
+    /// Weighs walls again after processors have left or returned, which is rare.
     #[cold]
     fn weigh_anew(&mut self, machine: &Machine, grid: &Grid) {
         self.down_seen = machine.down_version();
         let weight = |node| self.rule.weight(walls_of(machine, grid, node)) as u8;
         let weights: Vec<u8> = machine.topology().nodes().map(weight).collect();
         if weights != self.weights {
-            self.walls = Self::walls(grid, &weights, self.vector);
             self.weights = weights;
+            self.count_walls(grid);
         }
     }
 
+    /// Follows the changes of the machine.
     #[inline(always)]
     pub fn update(&mut self, machine: &Machine, grid: &Grid) {
         if machine.down_version() != self.down_seen {
@@ -215,6 +207,7 @@ impl<C: Count> TieTerms<C> {
         }
     }
 
+    /// Forgets the machine seen last.
     pub fn reset(&mut self) {
         self.walls.iter_mut().for_each(BoxCounts::reset);
         // Another machine has other processors out of service.
@@ -227,23 +220,17 @@ impl<C: Count> TieTerms<C> {
         radii * (processors as u64) < u64::from(u16::MAX)
     }
 
-    /// Forgets the machine seen last, for this one. Walls stay where they are if neither has ever lost a processor.
-    pub fn turn_to(&mut self, machine: &Machine) {
+    /// Forgets the machine seen last, and expects this one. Walls stay if neither has ever lost a processor.
+    pub fn switch_to(&mut self, machine: &Machine) {
         self.walls.iter_mut().for_each(BoxCounts::reset);
         if self.down_seen != 0 || machine.down_version() != 0 {
             self.down_seen = u64::MAX;
         }
     }
 
-    /// The scan radius of its vector.
-    #[inline(always)]
-    pub fn scan_radius(&self) -> u32 {
-        self.vector.scan_radius
-    }
-
-    /// The terms of the centres of a chunk that are `wanted` for `size` processors out of `free`, for some scan radii,
-    /// ascending; those of the others mean nothing. By scan radius `nearby` becomes the sum over r = L..=M of (cnt(r) - k), as far as the
-    /// machine reaches.
+    /// Returns the terms of the `wanted` centres of a chunk for `size` processors out of `free`; those of other centres
+    /// are undefined. `nearby` becomes, for each of the ascending scan radii, the sum over r = L..=M of (cnt(r) - k), as
+    /// far as the machine reaches.
     #[inline(always)]
     pub fn terms<L: Lane>(
         &self,
@@ -253,7 +240,7 @@ impl<C: Count> TieTerms<C> {
         wanted: &[bool; LANES],
         scan_radii: &[u32],
         nearby: &mut [[L; LANES]],
-    ) -> Terms<L> {
+    ) -> LaneTerms<L> {
         let (zero, one, two) = (L::default(), L::from(1), L::from(2));
         let (row, first_lane) = (chunk.row, chunk.first_lane);
         let [size, free] = [size, free].map(L::clamp_from);
@@ -262,7 +249,7 @@ impl<C: Count> TieTerms<C> {
         let enough = L::clamp_from(widest.max(1).saturating_add(1));
         nearby[..scan_radii.len()].fill([zero; LANES]);
         let wanted = wanted.map(L::mask);
-        let mut t = Terms {
+        let mut t = LaneTerms {
             last: [zero; LANES],
             inner: [zero; LANES],
             within: [zero; LANES],
@@ -324,40 +311,24 @@ impl<C: Count> TieTerms<C> {
         t
     }
 
-    /// The tie value of the centre in lane `i` of the terms for `size` processors out of
-    /// `free`, as far as counts tell.
-    #[inline(always)]
-    pub fn value<L: Lane>(
-        &self,
-        terms: &Terms<L>,
-        nearby: &[L; LANES],
-        i: usize,
-        size: u32,
-        free: u32,
-    ) -> Value {
-        let scan_radius = self.vector.scan_radius;
-        self.sums(terms, nearby, scan_radius, i, size, free).value(self.vector)
-    }
-
-    /// What the terms of the centre in lane `i` come to for `size` processors out of `free` and a scan
-    /// radius, whatever the weights of the vector are.
+    /// Returns the sums of the centre in lane `i` for `size` processors out of `free` and a scan radius.
     #[inline(always)]
     pub fn sums<L: Lane>(
         &self,
-        terms: &Terms<L>,
+        terms: &LaneTerms<L>,
         nearby: &[L; LANES],
         scan_radius: u32,
         i: usize,
         size: u32,
         free: u32,
-    ) -> Sums {
+    ) -> TieSums {
         let lane = |lanes: &[L; LANES]| -> u32 { lanes[i].into() };
         let reach = scan_radius + 1;
         let unseen = reach.saturating_sub(lane(&terms.seen));
         let available = i64::from(lane(nearby)) + i64::from(unseen) * i64::from(free - size);
         let border = i64::from(scan_radius) * i64::from(lane(&terms.busy));
         if self.walls.is_empty() {
-            return Sums { available, border, ..Sums::default() };
+            return TieSums { available, border, ..TieSums::default() };
         }
         let (inner, last) = (lane(&terms.inner), lane(&terms.last));
         let need = size - inner;
@@ -370,47 +341,28 @@ impl<C: Count> TieTerms<C> {
             least += need.saturating_sub(shell - along_wall);
             most += need.min(along_wall);
         }
-        let reach = i64::from(reach);
-        Sums {
+        let (reach, shell_part) = (i64::from(reach), PartialShell { shell: last, need });
+        TieSums {
             available,
             border,
             wall: i64::from(inside) + reach * i64::from(complete),
             last_wall: [least, most].map(|taken: u32| reach * i64::from(taken)),
-            // Of no matter where the shell counts the same in any case.
-            last: if least == most { 0 } else { last },
-            need: if least == most { 0 } else { need },
+            // Equal sums compare equal if they need no shell.
+            shell: if least == most { PartialShell::default() } else { shell_part },
         }
     }
 
-    /// What processors out of service in the ring outside give back: they are nobody's.
-    #[inline(always)]
-    pub fn down_term(&self, down: u32) -> i64 {
-        i64::from(self.vector.border) * i64::from(self.vector.scan_radius) * i64::from(down)
-    }
-
-    /// The value that counts alone did not tell.
-    pub fn settle(
-        &mut self,
-        rest: &Rest,
-        machine: &Machine,
-        centre: NodeId,
-        ring: &mut Ring,
-    ) -> i64 {
-        rest.value(self.vector, self.taken(rest, machine, centre, ring))
-    }
-
-    /// The wall weights of what is taken of a last shell that is needed in part: gathers the shell
-    /// and cuts it.
+    /// Returns the wall weights of the part taken of a last shell: gathers the shell and cuts it.
     pub fn taken(
         &mut self,
-        rest: &Rest,
+        part: PartialShell,
         machine: &Machine,
         centre: NodeId,
-        ring: &mut Ring,
+        square: &mut SquareShell,
     ) -> u32 {
         self.taken.clear();
-        ring.gather(machine, centre, rest.last, None);
-        ring.take(machine, centre, rest.need as usize, &mut self.taken);
+        square.gather(machine, centre, part.shell, None);
+        square.take(machine, centre, part.need as usize, &mut self.taken);
         self.taken.iter().map(|n| u32::from(self.weights[n.index()])).sum()
     }
 }

@@ -1,13 +1,18 @@
-use crate::allocator::centre::literal::Centres;
+//! The candidates of a decision, those that can still win, and bounds that rule candidates out.
+
+use crate::allocator::centre::definition::Centres;
+use crate::allocator::centre::tie::Slack;
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid};
 
 /// The candidate centres of one decision, in candidate order.
 ///
-/// The same list as [`Centres::list`], into a buffer that is used again and again.
+/// The list is that of [`Centres::list`], in a buffer that is reused.
 #[derive(Debug)]
 pub struct Candidates {
     centres: Centres,
+    /// Coordinates by processor.
+    coords: Vec<Coord>,
     list: Vec<Coord>,
     /// The dimension along which they follow each other.
     along: usize,
@@ -23,6 +28,7 @@ impl Candidates {
     pub fn new(centres: Centres, grid: &Grid) -> Self {
         Self {
             centres,
+            coords: grid.coords(),
             list: Vec::new(),
             along: grid.dimensions() - 1,
             lines: Vec::new(),
@@ -31,26 +37,41 @@ impl Candidates {
         }
     }
 
-    /// Lists the candidates of a machine whose coordinates, by processor number, are
-    /// `coords`.
-    pub fn list(&mut self, machine: &Machine, coords: &[Coord]) {
-        self.list.clear();
+    /// Lists the candidates of a machine.
+    pub fn list(&mut self, machine: &Machine) {
+        let Self { centres, coords, list, positions, seen, .. } = self;
+        list.clear();
         let free = coords.iter().zip(machine.free_map()).filter(|(_, free)| **free);
-        match self.centres {
-            Centres::FreeProcessors => self.list.extend(free.map(|(coord, _)| *coord)),
+        let free = free.map(|(coord, _)| *coord);
+        match centres {
+            Centres::FreeProcessors => list.extend(free),
             Centres::CoordinateProduct => {
-                self.appearances(free.map(|(coord, _)| *coord));
-                let [xs, ys, zs] = &self.positions;
-                for &x in xs {
-                    for &y in ys {
-                        self.list.extend(zs.iter().map(|&z| [x, y, z]));
+                positions.iter_mut().for_each(Vec::clear);
+                seen.iter_mut().for_each(|seen| seen.fill(false));
+                for coord in free {
+                    let axes = seen.iter_mut().zip(&mut *positions);
+                    for ((seen, positions), position) in axes.zip(coord) {
+                        if !std::mem::replace(&mut seen[usize::from(position)], true) {
+                            positions.push(position);
+                        }
+                    }
+                }
+                let [xs, ys, zs] = positions;
+                for &x in &*xs {
+                    for &y in &*ys {
+                        list.extend(zs.iter().map(|&z| [x, y, z]));
                     }
                 }
             }
         }
     }
 
-    /// Says which candidates are on one line.
+    /// Coordinates by processor.
+    pub fn coords(&self) -> &[Coord] {
+        &self.coords
+    }
+
+    /// Computes which candidates are on one line.
     pub fn find_lines(&mut self) {
         let Self { list, along, lines, .. } = self;
         let line = |mut centre: Coord| {
@@ -73,19 +94,6 @@ impl Candidates {
         self.lines[index] as usize
     }
 
-    fn appearances(&mut self, free: impl Iterator<Item = Coord>) {
-        self.positions.iter_mut().for_each(Vec::clear);
-        self.seen.iter_mut().for_each(|seen| seen.fill(false));
-        for coord in free {
-            let axes = self.seen.iter_mut().zip(&mut self.positions);
-            for ((seen, positions), position) in axes.zip(coord) {
-                if !std::mem::replace(&mut seen[usize::from(position)], true) {
-                    positions.push(position);
-                }
-            }
-        }
-    }
-
     /// How many there are.
     pub fn len(&self) -> usize {
         self.list.len()
@@ -104,5 +112,213 @@ impl Candidates {
     /// Whether a candidate may stand on a busy processor.
     pub fn may_be_busy(&self) -> bool {
         self.centres == Centres::CoordinateProduct
+    }
+}
+
+/// The candidates that can still win while scores are computed.
+#[derive(Debug, Default)]
+pub struct Selection {
+    /// With a slack all that it admits are kept, else only the first of the best.
+    slack: Option<Slack>,
+    /// The highest score that can still matter.
+    limit: u64,
+    best: Option<(u64, usize)>,
+    kept: Vec<(u64, usize)>,
+}
+
+impl Selection {
+    /// Begins a decision. With a slack all candidates that it admits are kept, else only the first of the best.
+    pub fn start(&mut self, slack: Option<Slack>) {
+        (self.slack, self.limit, self.best) = (slack, u64::MAX, None);
+        self.kept.clear();
+    }
+
+    /// Whether a candidate with at least this score can still matter.
+    #[inline]
+    pub fn is_open(&self, at_least: u64, index: usize) -> bool {
+        at_least < self.limit
+            || at_least == self.limit
+                && (self.slack.is_some() || self.best.is_none_or(|(_, first)| index < first))
+    }
+
+    /// The highest score that can still matter.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// Enters a candidate's score. No candidate may be entered twice.
+    pub fn enter(&mut self, score: u64, index: usize) {
+        if !self.is_open(score, index) {
+            return;
+        }
+        if self.best.is_none_or(|best| (score, index) < best) {
+            self.best = Some((score, index));
+            self.limit = self.slack.map_or(score, |slack| slack.admitted(score));
+        }
+        if self.slack.is_some() {
+            self.kept.push((score, index));
+        }
+    }
+
+    /// The best score and the first candidate that has it.
+    pub fn best(&self) -> Option<(u64, usize)> {
+        self.best
+    }
+
+    /// All admitted candidates with their scores, in candidate order.
+    pub fn admitted(&mut self) -> &[(u64, usize)] {
+        let limit = self.limit;
+        self.kept.retain(|&(score, _)| score <= limit);
+        self.kept.sort_unstable_by_key(|&(_, index)| index);
+        &self.kept
+    }
+}
+
+/// Lower bounds of the pairwise sum of so many distinct processors.
+///
+/// The sum is half of that over processors of the distances to all others, and these are
+/// at least those to the nearest positions there are: of an endless grid, or of one shell
+/// of it.
+#[derive(Debug)]
+pub struct LeastPairs {
+    dimensions: usize,
+    /// Up to this shell number no two processors of a shell are nearer the other way round.
+    flat: usize,
+    anywhere: Vec<u64>,
+    /// By shell number and number of processors; empty until first used.
+    in_shells: Vec<Vec<u64>>,
+}
+
+impl LeastPairs {
+    /// Larger shells have the bounds of any processors: their own would take longer than they save.
+    const LARGEST_SHELL: usize = 64;
+
+    /// For any number of processors of `grid`.
+    pub fn new(grid: &Grid) -> Self {
+        let axes = grid.axes().iter().filter(|axis| axis.extent > 1);
+        let dimensions = axes.clone().count();
+        let wrapped = axes.filter(|axis| axis.wrapped).map(|axis| usize::from(axis.extent) / 4);
+        let positions = |distance: u64| match dimensions {
+            0 | 1 => 2,
+            2 => 4 * distance,
+            _ => 4 * distance * distance + 2,
+        };
+        let flat = wrapped.min().unwrap_or(usize::MAX).min(Self::LARGEST_SHELL);
+        let (mut distance, mut left, mut sum) = (1, positions(1), 0);
+        let mut anywhere = vec![0];
+        for m in 1..=grid.processors() as u64 {
+            anywhere.push((m * sum).div_ceil(2));
+            // The next one has one more that is as near as can be.
+            sum += distance;
+            left -= 1;
+            if left == 0 {
+                distance += 1;
+                left = positions(distance);
+            }
+        }
+        Self { dimensions, flat, anywhere, in_shells: Vec::new() }
+    }
+
+    /// Of any `m` processors.
+    #[inline]
+    pub fn anywhere(&self, m: usize) -> u64 {
+        self.anywhere[m]
+    }
+
+    /// Of `m` processors of a shell.
+    #[inline]
+    pub fn in_shell(&mut self, shell: usize, m: usize) -> u64 {
+        if shell > self.flat {
+            return self.anywhere[m];
+        }
+        if self.in_shells.len() <= shell {
+            self.in_shells.resize(shell + 1, Vec::new());
+        }
+        if self.in_shells[shell].is_empty() {
+            self.in_shells[shell] = in_shell(self.dimensions, shell as i32);
+        }
+        self.in_shells[shell][m]
+    }
+}
+
+/// Bounds by number of processors of a shell: how near the nearest others of each position
+/// are. By symmetry positions with ascending coordinates, none negative, show all there is.
+fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
+    let range = |used: bool, most: i32| if used { -most..=most } else { 0..=0 };
+    let mut positions: Vec<[i32; 3]> = Vec::new();
+    for x in range(dimensions > 2, shell) {
+        for y in range(dimensions > 1, shell - x.abs()) {
+            let z = shell - x.abs() - y.abs();
+            positions.push([x, y, z]);
+            if z > 0 {
+                positions.push([x, y, -z]);
+            }
+        }
+    }
+    // By number of others: the least sum of their distances to one.
+    let mut sums = vec![u64::MAX; positions.len()];
+    let mut at = vec![0u32; 2 * shell as usize + 1];
+    for p in positions.iter().filter(|[x, y, z]| 0 <= *x && x <= y && y <= z) {
+        at.fill(0);
+        for q in &positions {
+            let distance: i32 = p.iter().zip(q).map(|(a, b)| (a - b).abs()).sum();
+            at[distance as usize] += 1;
+        }
+        let (mut others, mut sum) = (0, 0);
+        for (distance, &count) in at.iter().enumerate() {
+            for _ in 0..count {
+                sum += distance as u64;
+                sums[others] = sums[others].min(sum);
+                others += 1;
+            }
+        }
+    }
+    // The first of the others is the position itself.
+    let of = |(others, sum): (u64, u64)| ((others + 1) * sum).div_ceil(2);
+    [0].into_iter().chain((0..).zip(sums).map(of)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// No set is below its bound, and small ones meet it.
+        #[test]
+        fn no_set_is_below_its_bound(
+            dimensions in 1usize..=3, shell in 0usize..5, picks: Vec<prop::sample::Index>,
+        ) {
+            let extent = 20;
+            let mut axes = vec![1; 3 - dimensions];
+            axes.resize(3, extent);
+            let axes: Vec<_> = axes.into_iter()
+                .map(|extent| crate::topology::Axis { extent, wrapped: false }).collect();
+            let grid = Grid::new(&axes).expect("a grid");
+            let mut least = LeastPairs::new(&grid);
+            let centre = axes.iter().map(|axis| axis.extent / 2).collect::<Vec<_>>();
+            let centre = [centre[0], centre[1], centre[2]];
+            let of_shell: Vec<_> = grid.coords().into_iter()
+                .filter(|&c| grid.l1(c, centre) as usize == shell).collect();
+            let mut set: Vec<_> = picks.iter().map(|pick| *pick.get(&of_shell)).collect();
+            set.sort_unstable();
+            set.dedup();
+            let pairs = set.iter().enumerate()
+                .flat_map(|(i, a)| set[..i].iter().map(|b| u64::from(grid.l1(*a, *b))));
+            let sum: u64 = pairs.sum();
+            prop_assert!(least.in_shell(shell, set.len()) <= sum);
+            prop_assert!(least.anywhere(set.len()) <= sum);
+            let all: u64 = of_shell.iter().enumerate()
+                .flat_map(|(i, a)| of_shell[..i].iter().map(|b| u64::from(grid.l1(*a, *b)))).sum();
+            prop_assert!(least.in_shell(shell, of_shell.len()) <= all);
+        }
+    }
+
+    #[test]
+    fn bounds_in_a_shell_are_higher() {
+        let mut least = LeastPairs::new(&Grid::mesh2(40, 40).expect("a mesh"));
+        // Four around a centre are two apart, opposite ones too.
+        assert_eq!((least.anywhere(4), least.in_shell(1, 4)), (6, 12));
+        assert!(least.in_shell(12, 24) > 3 * least.anywhere(24));
     }
 }

@@ -1,8 +1,8 @@
-use super::least::LeastPairs;
-use super::reach::Reach;
+//! Diamonds on a 2D mesh: how far each centre reaches, bounds of the score there, and the score.
+
+use super::candidates::LeastPairs;
 use super::survey::along;
-use super::window::Window;
-use crate::machine::DiamondCounts;
+use crate::machine::{DiamondCounts, LANES, Shorts};
 
 /// The diamond around one centre of a 2D mesh, and bounds of the score there.
 ///
@@ -24,7 +24,7 @@ pub struct Diamond {
     costs: Vec<u32>,
     /// By row of the window: first the processors of S in it, then the term of D.
     by_x: Vec<u32>,
-    /// The same of columns.
+    /// By column of the window, as `by_x`.
     by_y: Vec<u32>,
     histogram: Vec<u32>,
     pairs: u64,
@@ -35,20 +35,20 @@ pub struct Diamond {
     complete: Option<usize>,
 }
 
-/// What a look at a centre tells.
-pub enum Outlook {
+/// What bounds of the score around a centre show.
+pub enum Verdict {
     /// The score may matter.
     Open,
     /// The score here does not matter.
     Closed,
     /// No set of the size that contains the complete shells here has a score that matters.
-    Hopeless,
+    Excluded,
 }
 
 impl Diamond {
-    /// Looks around (x, y) for `need` processors beyond the complete shells. A score is
-    /// `open` if it can matter, and beyond the `limit` it cannot under any centre. Works
-    /// from the cheapest bound to the dearest and stops at the first that decides.
+    /// Bounds the score around (x, y) with `need` processors beyond the complete shells. A score is
+    /// `open` if it can matter, and beyond the `limit` it cannot under any centre. Computes
+    /// the cheapest bound first and stops at the first that decides.
     #[allow(clippy::too_many_arguments)]
     pub fn look(
         &mut self,
@@ -59,13 +59,13 @@ impl Diamond {
         least: &mut LeastPairs,
         limit: u64,
         open: impl Fn(u64) -> bool,
-    ) -> Outlook {
+    ) -> Verdict {
         let Reach { outermost: last, inner, .. } = reach;
         let (any_part, shell_part) = (least.anywhere(need), least.in_shell(last, need));
         let decide =
             |at_least: u64| match (at_least + any_part > limit, open(at_least + shell_part)) {
-                (true, _) => Some(Outlook::Hopeless),
-                (false, false) => Some(Outlook::Closed),
+                (true, _) => Some(Verdict::Excluded),
+                (false, false) => Some(Verdict::Closed),
                 (false, true) => None,
             };
 
@@ -78,23 +78,20 @@ impl Diamond {
             self.pairs = cuts(&mut self.by_x, last, x, self.window.x(), inner, strip);
             let strip = |column, reach| counts.strip_x(x, column, reach);
             self.pairs += cuts(&mut self.by_y, last, y, self.window.y(), inner, strip);
-            if let Some(outlook) = decide(self.pairs) {
-                return outlook;
+            if let Some(verdict) = decide(self.pairs) {
+                return verdict;
             }
             costs(&mut self.by_x, inner as u32);
             costs(&mut self.by_y, inner as u32);
             self.least_cost = self.find_least_cost(x, y, last);
             self.complete = complete;
         }
-        if let Some(outlook) = decide(self.pairs + need as u64 * self.least_cost) {
-            return outlook;
-        }
-        Outlook::Open
+        decide(self.pairs + need as u64 * self.least_cost).unwrap_or(Verdict::Open)
     }
 
-    /// Looks closer after an open look: whether the score can still be `open` if the part
-    /// is of this very shell, in which it has at least the pairwise sum `in_shell`. Such a bound
-    /// says nothing of other sets.
+    /// Bounds the score closer after an open [`look`](Self::look): whether it can still be `open` if the part
+    /// is of this very shell, in which it has at least the pairwise sum `in_shell`. This bound
+    /// does not apply to other sets.
     pub fn is_open(
         &mut self,
         counts: &DiamondCounts,
@@ -158,7 +155,7 @@ impl Diamond {
         self.complete.is_some()
     }
 
-    /// What the shell is within.
+    /// The window around the shell.
     pub fn window(&self) -> Window {
         self.window
     }
@@ -228,5 +225,165 @@ fn costs(strips: &mut [u32], all: u32) {
         before += *strip;
         *strip = cost;
         cost = cost.wrapping_add(2 * before).wrapping_sub(all);
+    }
+}
+
+/// The rows and columns of the mesh that a diamond reaches, first and last.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Window {
+    x: [u16; 2],
+    y: [u16; 2],
+}
+
+impl Window {
+    /// Of the diamond of this radius around (x, y).
+    pub fn new(counts: &DiamondCounts, (x, y): (usize, usize), radius: usize) -> Self {
+        let span = |centre: usize, extent: usize| {
+            [centre.saturating_sub(radius) as u16, (centre + radius).min(extent - 1) as u16]
+        };
+        Self { x: span(x, counts.width()), y: span(y, counts.height()) }
+    }
+
+    /// First and last row.
+    #[inline]
+    pub fn x(self) -> [u16; 2] {
+        self.x
+    }
+
+    /// First and last column.
+    #[inline]
+    pub fn y(self) -> [u16; 2] {
+        self.y
+    }
+
+    /// Whether nothing of a shell is beyond the mesh.
+    pub fn has_all(self, radius: usize) -> bool {
+        let long = |span: [u16; 2]| usize::from(span[1] - span[0]) == 2 * radius;
+        long(self.x) && long(self.y)
+    }
+
+    /// The position of the window nearest to (x, y).
+    #[inline]
+    pub fn clamp(self, [x, y]: [u16; 2]) -> [u16; 2] {
+        [x.clamp(self.x[0], self.x[1]), y.clamp(self.y[0], self.y[1])]
+    }
+}
+
+/// Where the shells around a centre end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reach {
+    /// Shell number of the outermost processor taken.
+    pub outermost: usize,
+    /// Number of processors in the complete shells before it.
+    pub inner: usize,
+    /// Number of processors in all shells, with the outermost one.
+    pub within: usize,
+}
+
+/// The reaches of all centres for one request, computed for 16 centres at a time.
+///
+/// The shell numbers of two neighbouring centres differ by at most one, so the search
+/// for a centre's outermost shell begins just below that of the row before, and continues
+/// diamond by diamond.
+#[derive(Debug)]
+pub struct Reaches {
+    pitch: usize,
+    outermost: Vec<u16>,
+    inner: Vec<u16>,
+    within: Vec<u16>,
+}
+
+impl Reaches {
+    /// Room for the centres of a mesh.
+    pub fn new(counts: &DiamondCounts) -> Self {
+        let pitch = counts.height().next_multiple_of(LANES);
+        let entries = counts.width() * pitch;
+        let [outermost, inner, within] = [(); 3].map(|()| vec![0; entries]);
+        Self { pitch, outermost, inner, within }
+    }
+
+    /// Computes the reaches for `size` processors, fewer than are free; if `free_only`,
+    /// those of busy centres are undefined.
+    pub fn compute(&mut self, counts: &DiamondCounts, size: u16, free_only: bool) {
+        for lane in (0..counts.height()).step_by(LANES) {
+            let lanes = LANES.min(counts.height() - lane);
+            // No centre of the row reaches less far than this.
+            let mut at_least = smallest_reach(size);
+            for x in 0..counts.width() {
+                let free = counts.free_lanes(x, lane).map(u64::to_le_bytes);
+                let wanted = std::array::from_fn(|i| {
+                    u16::from(i < lanes && (!free_only || free[i / 8][i % 8] == 1))
+                });
+                if wanted.contains(&1) {
+                    let [outermost, inner, within] =
+                        reach(counts, x, lane, &wanted, at_least, size);
+                    let at = x * self.pitch + lane;
+                    self.outermost[at..at + LANES].copy_from_slice(&outermost);
+                    self.inner[at..at + LANES].copy_from_slice(&inner);
+                    self.within[at..at + LANES].copy_from_slice(&within);
+                    let least = outermost[..lanes].iter().fold(u16::MAX, |least, &l| least.min(l));
+                    at_least = at_least.max(usize::from(least));
+                }
+                at_least = at_least.saturating_sub(1).max(smallest_reach(size));
+            }
+        }
+    }
+
+    /// The outermost shell alone.
+    #[inline]
+    pub fn outermost(&self, x: usize, y: usize) -> usize {
+        usize::from(self.outermost[x * self.pitch + y])
+    }
+
+    /// The reach of one centre.
+    #[inline]
+    pub fn of(&self, x: usize, y: usize) -> Reach {
+        let at = x * self.pitch + y;
+        let [outermost, inner, within] =
+            [&self.outermost, &self.inner, &self.within].map(|table| usize::from(table[at]));
+        Reach { outermost, inner, within }
+    }
+}
+
+/// The least radius at which a diamond, of 2 r^2 + 2 r + 1 positions, can hold `size`.
+fn smallest_reach(size: u16) -> usize {
+    let mut radius = 0;
+    while 2 * radius * (radius + 1) + 1 < usize::from(size) {
+        radius += 1;
+    }
+    radius
+}
+
+/// Outermost shell, at least `at_least`, and numbers of processors without it and with
+/// it, of 16 centres. For those not wanted the outermost shell is a lower bound.
+#[inline(always)]
+fn reach(
+    counts: &DiamondCounts,
+    x: usize,
+    lane: usize,
+    wanted: &[u16; LANES],
+    at_least: usize,
+    size: u16,
+) -> [Shorts; 3] {
+    let mut inner = at_least.checked_sub(1).map_or([0; LANES], |r| counts.within(x, lane, r));
+    let mut outermost = [at_least as u16; LANES];
+    let mut filled = [0; LANES];
+    let mut radius = at_least;
+    loop {
+        let within = counts.within(x, lane, radius);
+        let mut wanting = 0;
+        for i in 0..LANES {
+            // A lane is open until it holds enough.
+            let open = if within[i] < size { u16::MAX } else { 0 };
+            outermost[i] = outermost[i].wrapping_sub(open);
+            inner[i] = within[i] & open | inner[i] & !open;
+            let fills = !open & if filled[i] == 0 { u16::MAX } else { 0 };
+            filled[i] |= within[i] & fills;
+            wanting |= open & wanted[i];
+        }
+        if wanting == 0 {
+            return [outermost, inner, filled];
+        }
+        radius += 1;
     }
 }

@@ -1,22 +1,20 @@
-use super::arc::Arc;
-use super::candidates::Candidates;
-use super::contest::Contest;
-use super::diamond::{Diamond, Outlook};
-use super::least::LeastPairs;
-use super::reach::Reaches;
-use super::whole::Whole;
-use crate::allocator::centre::options::ShellOrder;
+//! Scores of the candidates on a 2D mesh.
+
+use super::candidates::{Candidates, LeastPairs, Selection};
+use super::diamond::{Diamond, Reaches, Verdict, Window};
+use crate::allocator::centre::definition::ShellOrder;
 use crate::machine::{DiamondCounts, Machine};
-use crate::topology::Grid;
+use crate::topology::{Coord, Grid};
 
 /// Scores candidates on a 2D mesh without wrap-around.
 ///
-/// Candidates are looked at from the nearest reaching to the farthest, since compact sets
-/// lie there, and most others then fall to a bound. A centre whose neighbour reaches one
+/// Candidates are scored by ascending reach, since the first have the compact sets, whose
+/// scores then exclude most others by a bound. A centre whose neighbour reaches one
 /// shell less contains the complete shells of that neighbour: if no set that does so can
-/// win, neither can the centre's, and nothing more need be known of it.
+/// win, neither can the centre's, which needs no look.
 #[derive(Debug)]
 pub struct Mesh {
+    order: ShellOrder,
     counts: DiamondCounts,
     reaches: Reaches,
     diamond: Diamond,
@@ -25,28 +23,29 @@ pub struct Mesh {
     /// By outermost shell: where in the queue its next candidate goes.
     places: Vec<u32>,
     /// By position, with a border around the mesh: one more than the outermost shell if
-    /// it is hopeless, else 0.
-    beyond_hopeless: Vec<u16>,
+    /// it is excluded, else 0.
+    excluded_beyond: Vec<u16>,
     least: LeastPairs,
-    arc: Arc,
-    whole: Whole,
+    carried: CarriedPart,
+    complete: CompleteScore,
     part: Vec<[u16; 2]>,
 }
 
 impl Mesh {
     /// `None` unless `grid` is a 2D mesh without wrap-around.
-    pub fn new(grid: &Grid) -> Option<Self> {
+    pub fn new(grid: &Grid, order: ShellOrder) -> Option<Self> {
         let counts = DiamondCounts::new(grid)?;
         Some(Self {
+            order,
             reaches: Reaches::new(&counts),
             counts,
             diamond: Diamond::default(),
             queue: Vec::new(),
             places: Vec::new(),
-            beyond_hopeless: Vec::new(),
+            excluded_beyond: Vec::new(),
             least: LeastPairs::new(grid),
-            arc: Arc::default(),
-            whole: Whole::default(),
+            carried: CarriedPart::default(),
+            complete: CompleteScore::default(),
             part: Vec::new(),
         })
     }
@@ -56,19 +55,17 @@ impl Mesh {
         self.counts.reset();
     }
 
-    /// Enters into the contest the score of every candidate that can matter.
+    /// Enters the score of every candidate that can matter.
     pub fn compete(
         &mut self,
         machine: &Machine,
         candidates: &Candidates,
-        order: ShellOrder,
         size: usize,
-        contest: &mut Contest,
-        admitted: impl Fn(u64) -> u64,
+        selection: &mut Selection,
     ) {
         self.counts.update(machine);
         self.reaches.compute(&self.counts, size as u16, !candidates.may_be_busy());
-        self.line_up(candidates);
+        self.enqueue(candidates);
         for at in 0..self.queue.len() {
             let index = self.queue[at] as usize;
             let centre = candidates.centre(index);
@@ -78,29 +75,31 @@ impl Mesh {
             let here = (x + 1) * pitch + y + 1;
             let neighbours = [here - pitch, here - 1, here + 1, here + pitch];
             let beyond = reach.outermost as u16;
-            if beyond > 0 && neighbours.iter().any(|&n| self.beyond_hopeless[n] == beyond) {
-                self.beyond_hopeless[here] = beyond + 1;
+            if beyond > 0 && neighbours.iter().any(|&n| self.excluded_beyond[n] == beyond) {
+                self.excluded_beyond[here] = beyond + 1;
                 continue;
             }
             let need = size - reach.inner;
-            let open = |at_least| contest.is_open(at_least, index);
+            let open = |at_least| selection.is_open(at_least, index);
             let (counts, least) = (&self.counts, &mut self.least);
-            match self.diamond.look(counts, (x, y), reach, need, least, contest.limit(), open) {
-                Outlook::Open => {}
-                Outlook::Closed => continue,
-                Outlook::Hopeless => {
-                    self.beyond_hopeless[here] = beyond + 1;
+            match self.diamond.look(counts, (x, y), reach, need, least, selection.limit(), open) {
+                Verdict::Open => {}
+                Verdict::Closed => continue,
+                Verdict::Excluded => {
+                    self.excluded_beyond[here] = beyond + 1;
                     continue;
                 }
             }
             let window = self.diamond.window();
             let earlier = || candidates.earlier(index);
             let kind = (reach.outermost, need);
-            let whole = order == ShellOrder::Carried
+            let is_complete = self.order == ShellOrder::Carried
                 && self.diamond.is_complete()
                 && reach.within - reach.inner == 4 * reach.outermost;
-            if whole && let Some(score) = self.whole.recall(kind, centre, window, earlier()) {
-                contest.enter(score, index, &admitted);
+            if is_complete
+                && let Some(score) = self.complete.recall(kind, centre, window, earlier())
+            {
+                selection.enter(score, index);
                 continue;
             }
             let in_shell = self.least.in_shell(reach.outermost, need);
@@ -109,24 +108,24 @@ impl Mesh {
                 continue;
             }
             let shell = self.diamond.shell();
-            if order == ShellOrder::Carried {
-                self.arc.take(earlier(), window, shell, need, &mut self.part);
+            if self.order == ShellOrder::Carried {
+                self.carried.take(earlier(), window, shell, need, &mut self.part);
             } else {
                 self.part.clear();
                 self.part.extend_from_slice(&shell[..need]);
             }
             let score = self.diamond.score(&self.part);
-            if whole {
-                self.whole.remember(kind, centre, self.arc.heard(), score);
+            if is_complete {
+                self.complete.remember(kind, centre, self.carried.considered(), score);
             }
-            contest.enter(score, index, &admitted);
+            selection.enter(score, index);
         }
     }
 
-    fn line_up(&mut self, candidates: &Candidates) {
+    fn enqueue(&mut self, candidates: &Candidates) {
         let (width, height) = (self.counts.width(), self.counts.height());
-        self.beyond_hopeless.clear();
-        self.beyond_hopeless.resize((width + 2) * (height + 2), 0);
+        self.excluded_beyond.clear();
+        self.excluded_beyond.resize((width + 2) * (height + 2), 0);
         let outermost = |index: usize| {
             let [x, y, _] = candidates.centre(index).map(usize::from);
             self.reaches.outermost(x, y)
@@ -147,4 +146,170 @@ impl Mesh {
             *place += 1;
         }
     }
+}
+
+/// Takes part of a last shell on a 2D mesh, in the carried order.
+///
+/// Narrows as [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by) does, with
+/// one more shortcut: an earlier centre beyond the window around the shell distinguishes the
+/// processors exactly as the nearest position of the window does, since all are
+/// farther from it by the same number of steps. Along a row of centres most have the position
+/// of the one before, and are skipped.
+#[derive(Debug, Default)]
+struct CarriedPart {
+    undecided: Vec<[u16; 2]>,
+    distances: Vec<u16>,
+    histogram: Vec<u16>,
+    /// The positions in the window that stand for the earlier centres considered.
+    considered: Vec<[u16; 2]>,
+    decided: bool,
+}
+
+impl CarriedPart {
+    /// Replaces `part` by the `need` processors of `shell`, which stand in scan order.
+    /// `earlier` are the centres before this one in candidate order, the latest first;
+    /// the shell lies in `window`.
+    fn take(
+        &mut self,
+        earlier: impl Iterator<Item = Coord>,
+        window: Window,
+        shell: &[[u16; 2]],
+        mut need: usize,
+        part: &mut Vec<[u16; 2]>,
+    ) {
+        part.clear();
+        self.considered.clear();
+        self.decided = true;
+        if need == shell.len() {
+            part.extend_from_slice(shell);
+            return;
+        }
+        self.undecided.clear();
+        self.undecided.extend_from_slice(shell);
+        self.decided = false;
+        for [x, y, _] in earlier {
+            let centre = window.clamp([x, y]);
+            if self.considered.last() == Some(&centre) {
+                continue;
+            }
+            self.considered.push(centre);
+            if !self.measure(centre) {
+                continue;
+            }
+            let cut = self.distance_at_cut(need);
+            let mut kept = 0;
+            for i in 0..self.undecided.len() {
+                let processor = self.undecided[i];
+                if self.distances[i] < cut {
+                    part.push(processor);
+                    need -= 1;
+                } else if self.distances[i] == cut {
+                    self.undecided[kept] = processor;
+                    kept += 1;
+                }
+            }
+            self.undecided.truncate(kept);
+            if need == self.undecided.len() || need == 0 {
+                self.decided = true;
+                break;
+            }
+        }
+        part.extend_from_slice(&self.undecided[..need]);
+    }
+
+    /// The positions in the window that decided the part taken last, each different from
+    /// the one before; `None` if the scan order had to decide.
+    fn considered(&self) -> Option<&[[u16; 2]]> {
+        self.decided.then_some(&self.considered)
+    }
+
+    /// Computes the distances of the undecided, less the least of them; whether they differ.
+    fn measure(&mut self, centre: [u16; 2]) -> bool {
+        let distance = |p: &[u16; 2]| centre[0].abs_diff(p[0]) + centre[1].abs_diff(p[1]);
+        self.distances.clear();
+        self.distances.extend(self.undecided.iter().map(distance));
+        let (least, most) = self
+            .distances
+            .iter()
+            .fold((u16::MAX, 0), |(least, most), &d| (least.min(d), most.max(d)));
+        if least == most {
+            return false;
+        }
+        self.distances.iter_mut().for_each(|distance| *distance -= least);
+        self.histogram.clear();
+        self.histogram.resize(usize::from(most - least) + 1, 0);
+        true
+    }
+
+    /// The distance of the `need`-th nearest.
+    fn distance_at_cut(&mut self, need: usize) -> u16 {
+        for &distance in &self.distances {
+            self.histogram[usize::from(distance)] += 1;
+        }
+        let mut below = 0;
+        let reaches = |&count: &u16| {
+            below += usize::from(count);
+            below >= need
+        };
+        self.histogram.iter().position(reaches).unwrap_or(0) as u16
+    }
+}
+
+/// The score around a centre with all of its shells free and on the mesh, the last one
+/// included.
+///
+/// Such surroundings are alike, so that the score depends only on the earlier centres
+/// that decided the part, relative to the centre: where they are the same around another
+/// centre, the score is the same. On an empty machine most centres are of this kind.
+#[derive(Debug, Default)]
+struct CompleteScore {
+    /// Shell number, processors needed of it, and the score.
+    last: Option<(usize, usize, u64)>,
+    /// The positions considered, relative to the centre.
+    considered: Vec<[i32; 2]>,
+}
+
+impl CompleteScore {
+    /// The score around `centre`, if it is known. `earlier` as the carried order has them.
+    fn recall(
+        &self,
+        (outermost, need): (usize, usize),
+        centre: Coord,
+        window: Window,
+        earlier: impl Iterator<Item = Coord>,
+    ) -> Option<u64> {
+        let (_, _, score) = self.last.filter(|&(l, n, _)| (l, n) == (outermost, need))?;
+        let mut expected = self.considered.iter().peekable();
+        let mut before = None;
+        for [x, y, _] in earlier {
+            let Some(&&next) = expected.peek() else { break };
+            let seen = window.clamp([x, y]);
+            if before.replace(seen) == Some(seen) {
+                continue;
+            }
+            if from(centre, seen) != next {
+                return None;
+            }
+            expected.next();
+        }
+        expected.next().is_none().then_some(score)
+    }
+
+    /// Remembers a score and the positions `considered` for it; `None` if there were
+    /// too few, so that one more could have changed it.
+    fn remember(
+        &mut self,
+        (outermost, need): (usize, usize),
+        centre: Coord,
+        considered: Option<&[[u16; 2]]>,
+        score: u64,
+    ) {
+        self.last = considered.map(|_| (outermost, need, score));
+        self.considered.clear();
+        self.considered.extend(considered.into_iter().flatten().map(|&seen| from(centre, seen)));
+    }
+}
+
+fn from(centre: Coord, seen: [u16; 2]) -> [i32; 2] {
+    [0, 1].map(|axis| i32::from(seen[axis]) - i32::from(centre[axis]))
 }

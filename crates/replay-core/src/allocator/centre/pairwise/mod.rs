@@ -6,174 +6,143 @@
 //! coordinate occurs in some free processor, in order of first appearance.
 //!
 //! Four engines give the same scores. `Line` serves meshes of one dimension, by sums along it.
-//! `Mesh` serves 2D meshes: it knows from tables how far each centre reaches, rules out most
-//! centres by lower bounds before the order inside a shell is asked for, and scores all
-//! surroundings without a gap only once. `Balls` does the like on 3D and wrapped grids, 16
+//! `Mesh` serves 2D meshes: it computes from tables how far each centre reaches, rules out most
+//! centres by lower bounds before it cuts a shell, and scores all
+//! surroundings without a gap only once. `Balls` serves 3D and wrapped grids in the same manner, 16
 //! centres at a time, by counts in balls and in their sections. `Survey` serves every grid: it
-//! passes over the free processors once per candidate. A winner's processors are
-//! collected by the latter in all cases. Only the best score and its candidate are kept;
-//! with a tie vector all that are admitted, and of these the tie values are computed.
+//! passes over the free processors once per candidate. It also collects the processors of a winner in all cases. Only
+//! the best score and its candidate are kept; with a tie vector all that are admitted, for which tie values are computed.
 
-mod arc;
 mod balls;
 mod candidates;
-mod contest;
 mod diamond;
-mod least;
-mod line;
 mod mesh;
-mod reach;
 mod sections;
-mod shell;
 mod survey;
 mod tie;
-mod undecided;
-mod whole;
-mod window;
 
-use crate::allocator::centre::literal::{CentreRule, Centres, Score};
-use crate::allocator::centre::options::{CentreOptions, Metric, ShellOrder};
-use crate::allocator::centre::slack::Slack;
-use crate::allocator::centre::told;
-use crate::allocator::notes::Notes;
-use crate::allocator::{
-    Allocator, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count,
-};
+use super::definition::{CentreOptions, CentreRule};
+use super::engine::{CentreAllocator, CentreEngine};
+use super::tie::Slack;
+use crate::allocator::Refusal;
 use crate::machine::Machine;
 use crate::stop::{Stop, Stopped};
 use crate::topology::{Grid, NodeId};
 use balls::Balls;
-use candidates::Candidates;
-use contest::Contest;
-use line::Line;
+use candidates::{Candidates, Selection};
 use mesh::Mesh;
-use survey::Survey;
+use survey::{Line, Survey};
 use tie::TieValues;
 
 /// The Gen-Alg and MM allocators.
+pub type Pairwise = CentreAllocator<PairwiseEngine>;
+
+impl Pairwise {
+    /// Gen-Alg on `grid`.
+    pub fn gen_alg(grid: &Grid, options: CentreOptions) -> Self {
+        Self::by_rule(grid, CentreRule::gen_alg(options))
+    }
+
+    /// MM on `grid`.
+    pub fn mm(grid: &Grid, options: CentreOptions) -> Self {
+        Self::by_rule(grid, CentreRule::mm(options))
+    }
+
+    fn by_rule(grid: &Grid, rule: CentreRule) -> Self {
+        let engine = PairwiseEngine::new(grid, &rule);
+        Self::with_engine(grid, rule, engine)
+    }
+}
+
+/// Finds the winner of Gen-Alg or MM.
 #[derive(Debug)]
-pub struct Pairwise {
+pub struct PairwiseEngine {
     grid: Grid,
-    rule: CentreRule,
+    slack: Slack,
     candidates: Candidates,
-    contest: Contest,
-    engine: Engine,
+    selection: Selection,
+    scoring: Scoring,
     survey: Survey,
     tie: Option<TieValues>,
-    stop: Stop,
-    notes: Notes,
-    count_ties: bool,
-    /// Those of the last request.
-    tied: Option<u32>,
 }
 
 /// What scores the candidates.
 #[derive(Debug)]
-enum Engine {
+enum Scoring {
     Line(Line),
     Mesh(Box<Mesh>),
     Balls(Box<Balls>),
     Survey,
 }
 
-impl Pairwise {
-    /// Gen-Alg on `grid`.
-    pub fn gen_alg(grid: &Grid, options: CentreOptions) -> Self {
-        Self::new(grid, Self::gen_alg_rule(options))
-    }
-
-    /// MM on `grid`.
-    pub fn mm(grid: &Grid, options: CentreOptions) -> Self {
-        Self::new(grid, Self::mm_rule(options))
-    }
-
-    /// The definition of Gen-Alg, without the shortcuts.
-    pub fn gen_alg_rule(options: CentreOptions) -> CentreRule {
-        Self::rule(Centres::FreeProcessors, options)
-    }
-
-    /// The definition of MM, without the shortcuts.
-    pub fn mm_rule(options: CentreOptions) -> CentreRule {
-        Self::rule(Centres::CoordinateProduct, options)
-    }
-
-    fn rule(centres: Centres, options: CentreOptions) -> CentreRule {
-        CentreRule { centres, metric: Metric::L1, score: Score::PairwiseL1, options }
-    }
-
-    fn new(grid: &Grid, rule: CentreRule) -> Self {
-        let vector = rule.options.tie.filter(|vector| !vector.is_indifferent());
-        let engine = Line::new(grid)
-            .map(Engine::Line)
-            .or_else(|| Mesh::new(grid).map(|mesh| Engine::Mesh(Box::new(mesh))))
-            .or_else(|| Balls::new(grid).map(|balls| Engine::Balls(Box::new(balls))))
-            .unwrap_or(Engine::Survey);
+impl PairwiseEngine {
+    fn new(grid: &Grid, rule: &CentreRule) -> Self {
+        let CentreOptions { tie, wall, order, slack } = rule.options;
+        let vector = tie.filter(|vector| !vector.is_indifferent());
+        let scoring = Line::new(grid)
+            .map(Scoring::Line)
+            .or_else(|| Mesh::new(grid, order).map(|mesh| Scoring::Mesh(Box::new(mesh))))
+            .or_else(|| Balls::new(grid, order).map(|balls| Scoring::Balls(Box::new(balls))))
+            .unwrap_or(Scoring::Survey);
         Self {
             candidates: Candidates::new(rule.centres, grid),
-            contest: Contest::default(),
-            engine,
-            survey: Survey::new(grid, rule.options.order),
-            tie: vector.map(|vector| TieValues::new(grid, vector, rule.options.wall)),
+            selection: Selection::default(),
+            scoring,
+            survey: Survey::new(grid, order),
+            tie: vector.map(|vector| TieValues::new(grid, vector, wall)),
             grid: grid.clone(),
-            rule,
-            stop: Stop::new(),
-            notes: Notes::default(),
-            count_ties: false,
-            tied: None,
+            slack,
         }
     }
 
-    /// Scores the candidates for `size` processors, which are less than are free.
-    /// With a slack all that it admits count, else only the first of the best.
+    /// Scores the candidates for `size` processors, fewer than are free.
+    /// With a slack all that it admits are selected, else only the first of the best.
     fn compete(
         &mut self,
         machine: &Machine,
         size: usize,
         slack: Option<Slack>,
+        stop: &Stop,
     ) -> Result<(), Stopped> {
-        let Self { candidates, contest, survey, rule, stop, .. } = self;
-        let order = rule.options.order;
-        candidates.list(machine, survey.coords());
-        contest.start(slack.is_some());
-        let admitted = |best| slack.map_or(best, |slack| slack.admitted(best));
-        match &mut self.engine {
-            Engine::Line(line) => line.compete(machine, size, contest, admitted),
-            Engine::Mesh(mesh) => {
-                mesh.compete(machine, candidates, order, size, contest, admitted);
-            }
-            Engine::Balls(balls) => {
-                let coords = survey.coords();
+        let Self { candidates, selection, survey, .. } = self;
+        candidates.list(machine);
+        selection.start(slack);
+        match &mut self.scoring {
+            Scoring::Line(line) => line.compete(machine, size, selection),
+            Scoring::Mesh(mesh) => mesh.compete(machine, candidates, size, selection),
+            Scoring::Balls(balls) => {
                 candidates.find_lines();
-                balls.compete(machine, candidates, coords, order, size, contest, admitted, stop)?;
+                balls.compete(machine, candidates, size, selection, stop)?;
             }
-            Engine::Survey => {
+            Scoring::Survey => {
                 for index in 0..candidates.len() {
                     stop.check()?;
                     let earlier = candidates.earlier(index);
                     let score = survey.score(machine, candidates.centre(index), earlier, size);
-                    contest.enter(score, index, admitted);
+                    selection.enter(score, index);
                 }
             }
         }
         Ok(())
     }
 
-    /// The winning candidate; `set` is room for work.
+    /// Returns the index of the winning candidate; `set` is scratch memory.
     fn winner(
         &mut self,
         machine: &Machine,
         size: usize,
+        stop: &Stop,
         set: &mut Vec<NodeId>,
     ) -> Result<Option<usize>, Stopped> {
         if self.tie.is_none() {
-            self.compete(machine, size, None)?;
-            return Ok(self.contest.best().map(|(_, index)| index));
+            self.compete(machine, size, None, stop)?;
+            return Ok(self.selection.best().map(|(_, index)| index));
         }
-        self.compete(machine, size, Some(self.rule.options.slack))?;
-        let Self { grid, candidates, survey, tie: Some(tie), stop, .. } = self else {
+        self.compete(machine, size, Some(self.slack), stop)?;
+        let Self { grid, candidates, selection, survey, tie: Some(tie), .. } = self else {
             return Ok(None);
         };
-        let admitted = self.contest.admitted();
+        let admitted = selection.admitted();
         if let [(_, only)] = admitted {
             return Ok(Some(*only));
         }
@@ -190,91 +159,49 @@ impl Pairwise {
         Ok(winner.map(|(_, _, index)| index))
     }
 
-    /// The `size` processors around a candidate.
+    /// Appends the `size` processors around a candidate to `chosen`.
     fn collect(&mut self, machine: &Machine, index: usize, size: usize, chosen: &mut Vec<NodeId>) {
         let earlier = self.candidates.earlier(index);
         self.survey.collect(machine, self.candidates.centre(index), earlier, size, chosen);
     }
-
-    /// Counts the [tied sets](Stats::tied_sets) of a request.
-    pub(in crate::allocator) fn tied_sets(
-        &mut self,
-        machine: &Machine,
-        request: Request,
-    ) -> Option<u32> {
-        let size = request.size as usize;
-        if size >= machine.free_count() {
-            return (size == machine.free_count()).then_some(1);
-        }
-        if self.rule.options.order == ShellOrder::Greedy {
-            return self.rule.tied_sets_unless(&self.stop, machine, &self.grid, size).ok();
-        }
-        self.compete(machine, size, Some(Slack::NONE)).ok()?;
-        let Self { candidates, contest, survey, stop, .. } = self;
-        let tied = contest.admitted();
-        let mut sets = std::collections::HashSet::with_capacity(tied.len());
-        for &(_, index) in tied {
-            stop.check().ok()?;
-            let mut set = Vec::with_capacity(size);
-            survey.collect(
-                machine,
-                candidates.centre(index),
-                candidates.earlier(index),
-                size,
-                &mut set,
-            );
-            set.sort_unstable();
-            sets.insert(set);
-        }
-        Some(sets.len() as u32)
-    }
 }
 
-impl Allocator for Pairwise {
-    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        (self.notes, self.stop) = (setup.notes.clone(), setup.stop.clone());
-        (self.count_ties, self.tied) = (setup.count_ties, None);
-        match &mut self.engine {
-            Engine::Mesh(mesh) => mesh.reset(),
-            Engine::Balls(balls) => balls.reset(),
-            Engine::Line(_) | Engine::Survey => {}
+impl CentreEngine for PairwiseEngine {
+    fn reset(&mut self) {
+        match &mut self.scoring {
+            Scoring::Mesh(mesh) => mesh.reset(),
+            Scoring::Balls(balls) => balls.reset(),
+            Scoring::Line(_) | Scoring::Survey => {}
         }
-        Ok(())
     }
 
-    fn allocate(
+    fn choose(
         &mut self,
         machine: &Machine,
-        request: Request,
+        size: usize,
+        stop: &Stop,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        let size = request.size as usize;
-        if self.count_ties {
-            self.tied = self.tied_sets(machine, request);
-        }
-        if settled_by_count(machine, size, chosen)? {
-            self.notes.say(|| "it asks for all that are free, and takes them".to_string());
-            return Ok(());
-        }
-        if self.notes.are_read() {
-            told::tell(&self.notes, &self.rule, machine, &self.grid, size, &self.stop)?;
-        }
-        if self.rule.options.order == ShellOrder::Greedy {
-            let winner = self.rule.choose_unless(&self.stop, machine, &self.grid, size)?;
-            chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
-        } else {
-            let winner = self.winner(machine, size, chosen)?.ok_or(Refusal::Fragmented)?;
-            self.collect(machine, winner, size, chosen);
-        }
+        let winner = self.winner(machine, size, stop, chosen)?.ok_or(Refusal::Fragmented)?;
+        self.collect(machine, winner, size, chosen);
         Ok(())
     }
 
-    fn capabilities(&self) -> Capabilities {
-        Capabilities { supports_outages: true, counts_ties: true, ..Capabilities::default() }
-    }
-
-    fn stats(&self) -> Stats {
-        Stats { tied_sets: self.tied, ..Stats::default() }
+    fn for_each_tied(
+        &mut self,
+        machine: &Machine,
+        size: usize,
+        stop: &Stop,
+        visit: &mut dyn FnMut(Vec<NodeId>),
+    ) -> Result<(), Stopped> {
+        self.compete(machine, size, Some(Slack::NONE), stop)?;
+        for (_, index) in self.selection.admitted().to_vec() {
+            stop.check()?;
+            let mut set = Vec::with_capacity(size);
+            self.collect(machine, index, size, &mut set);
+            visit(set);
+        }
+        Ok(())
     }
 }
 

@@ -1,3 +1,5 @@
+//! Sections of balls, from which pairwise sums and costs follow.
+
 use crate::machine::{BallCounts, LANES, Shorts};
 
 /// 16 lanes of 32 bits.
@@ -24,7 +26,7 @@ pub struct Sections {
     least: [Vec<Words>; 2],
 }
 
-/// A sum of products. Where lanes mean nothing it may overflow.
+/// A sum of products. In lanes without a meaning it may overflow.
 pub trait Sum: Copy + Default + Into<u64> {
     /// Adds a number.
     fn plus(self, number: u32) -> Self;
@@ -281,7 +283,7 @@ fn minus(to: &mut Shorts, from: &Shorts) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::allocator::centre::cases::{grids, machine};
+    use crate::allocator::centre::test_cases::{grids, machine};
     use proptest::prelude::*;
 
     proptest! {

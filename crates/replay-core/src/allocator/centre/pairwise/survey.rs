@@ -1,9 +1,12 @@
-use crate::allocator::centre::carried::Cut;
-use crate::allocator::centre::options::{Metric, ShellOrder};
+//! Scores of single candidates on every grid, and of all candidates on a line.
+
+use super::candidates::Selection;
+use crate::allocator::centre::definition::{Metric, ShellOrder};
+use crate::allocator::centre::shell::ShellCut;
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 
-/// What surrounds one centre: the complete shells, and the last one.
+/// The complete shells around one centre, and the last one.
 ///
 /// This works on every grid and costs a few steps per free processor and centre.
 #[derive(Debug)]
@@ -11,16 +14,15 @@ pub struct Survey {
     grid: Grid,
     coords: Vec<Coord>,
     order: ShellOrder,
-    cut: Cut,
+    cut: ShellCut,
     /// Distance from the centre, by free processor.
     distances: Vec<u32>,
-    /// Free processors by distance.
-    shells: Vec<u32>,
-    /// The free processors of the last shell, in scan order, and how many of them are
-    /// taken, at least one.
+    /// Number of free processors by distance.
+    counts: Vec<u32>,
+    /// The free processors of the last shell, in scan order.
     shell: Vec<NodeId>,
-    need: usize,
-    part: Vec<NodeId>,
+    /// The processors around a centre.
+    set: Vec<NodeId>,
     /// By axis and position: processors taken.
     histograms: [Vec<u32>; 3],
 }
@@ -33,12 +35,11 @@ impl Survey {
             coords: grid.coords(),
             grid: grid.clone(),
             order,
-            cut: Cut::default(),
+            cut: ShellCut::default(),
             distances: Vec::new(),
-            shells: vec![0; diameter + 1],
+            counts: vec![0; diameter + 1],
             shell: Vec::new(),
-            need: 0,
-            part: Vec::new(),
+            set: Vec::new(),
             histograms: [0, 1, 2].map(|axis| vec![0; grid.extent(axis)]),
         }
     }
@@ -48,7 +49,7 @@ impl Survey {
         &self.coords
     }
 
-    /// Sum of pairwise L1 distances of the `size` processors around `centre`; at least so
+    /// Returns the sum of pairwise L1 distances of the `size` processors around `centre`; at least so
     /// many are free. `earlier` are the candidates before it, the latest first.
     pub fn score(
         &mut self,
@@ -57,25 +58,21 @@ impl Survey {
         earlier: impl Iterator<Item = Coord>,
         size: usize,
     ) -> u64 {
+        let mut set = std::mem::take(&mut self.set);
+        set.clear();
+        self.collect(machine, centre, earlier, size, &mut set);
         self.histograms.iter_mut().for_each(|histogram| histogram.fill(0));
-        let mut histograms = std::mem::take(&mut self.histograms);
-        let mut count = |coord: Coord| {
-            for (histogram, position) in histograms.iter_mut().zip(coord) {
+        for node in &set {
+            for (histogram, position) in self.histograms.iter_mut().zip(self.coords[node.index()]) {
                 histogram[usize::from(position)] += 1;
             }
-        };
-        self.look(machine, centre, size, |_, coord| count(coord));
-        let mut part = std::mem::take(&mut self.part);
-        part.clear();
-        self.take(earlier, &mut part);
-        part.iter().for_each(|node| count(self.coords[node.index()]));
-        self.part = part;
-        self.histograms = histograms;
+        }
+        self.set = set;
         pairs_of(&self.grid, &self.histograms)
     }
 
     /// Appends the `size` processors around `centre` to `chosen`; returns the shell number
-    /// of the outermost. `earlier` as in [`Survey::score`].
+    /// of the outermost. `earlier` as in [`score`](Self::score).
     pub fn collect(
         &mut self,
         machine: &Machine,
@@ -84,60 +81,88 @@ impl Survey {
         size: usize,
         chosen: &mut Vec<NodeId>,
     ) -> u32 {
-        let outermost = self.look(machine, centre, size, |node, _| chosen.push(node));
-        self.take(earlier, chosen);
-        outermost
-    }
-
-    /// Visits the processors of the complete shells, gathers the last one and returns its
-    /// number.
-    fn look(
-        &mut self,
-        machine: &Machine,
-        centre: Coord,
-        size: usize,
-        mut inside: impl FnMut(NodeId, Coord),
-    ) -> u32 {
-        let coords = &self.coords;
+        let Self { grid, coords, order, cut, distances, counts, shell, .. } = self;
         let free = || machine.free_nodes().map(|node| (node, coords[node.index()]));
-        self.shells.fill(0);
-        self.distances.clear();
+        counts.fill(0);
+        distances.clear();
         for (_, coord) in free() {
-            let distance = self.grid.l1(centre, coord);
-            self.distances.push(distance);
-            self.shells[distance as usize] += 1;
+            let distance = grid.l1(centre, coord);
+            distances.push(distance);
+            counts[distance as usize] += 1;
         }
-        let mut within = 0;
-        let mut outermost = 0;
-        while within + (self.shells[outermost] as usize) < size {
-            within += self.shells[outermost] as usize;
+        let (mut within, mut outermost) = (0, 0);
+        while within + (counts[outermost] as usize) < size {
+            within += counts[outermost] as usize;
             outermost += 1;
         }
-        self.need = size - within;
         let outermost = outermost as u32;
-        self.shell.clear();
-        for ((node, coord), &distance) in free().zip(&self.distances) {
+        shell.clear();
+        for ((node, _), &distance) in free().zip(&*distances) {
             if distance < outermost {
-                inside(node, coord);
+                chosen.push(node);
             } else if distance == outermost {
-                self.shell.push(node);
+                shell.push(node);
             }
         }
+        cut.take(*order, Metric::L1, grid, coords, earlier, shell, size - within, chosen);
         outermost
     }
+}
 
-    /// Takes the needed part of the last shell.
-    fn take(&mut self, earlier: impl Iterator<Item = Coord>, chosen: &mut Vec<NodeId>) {
-        self.cut.take(
-            self.order,
-            Metric::L1,
-            &self.grid,
-            &self.coords,
-            earlier,
-            &self.shell,
-            self.need,
-            chosen,
-        );
+/// Scores candidates on a mesh of one dimension.
+///
+/// There the candidates of Gen-Alg and MM are the free processors, and the nearest to one of
+/// them are consecutive free processors. Of two that are equally near the first is
+/// taken: by scan order, and by the carried order too, since the candidate before lies on its
+/// side. So the range moves on with the candidates, and scores follow from prefix sums.
+#[derive(Debug)]
+pub struct Line {
+    /// Where the free processors are, in scan order.
+    places: Vec<u64>,
+    /// By number of free processors before: the sum of their places, and of their places
+    /// times their numbers.
+    sums: Vec<[u64; 2]>,
+}
+
+impl Line {
+    /// `None` unless `grid` is a mesh with at most one dimension that is longer than one.
+    pub fn new(grid: &Grid) -> Option<Self> {
+        let long = grid.axes().iter().filter(|axis| axis.extent > 1).count();
+        (long <= 1 && !grid.is_wrapped()).then(|| Self { places: Vec::new(), sums: Vec::new() })
+    }
+
+    /// Enters the score of every candidate.
+    pub fn compete(&mut self, machine: &Machine, size: usize, selection: &mut Selection) {
+        self.places.clear();
+        self.places.extend(machine.free_nodes().map(|node| u64::from(node.0)));
+        let (mut places, mut products) = (0, 0);
+        self.sums.clear();
+        self.sums.push([0, 0]);
+        for (number, &place) in (0..).zip(&self.places) {
+            places += place;
+            products += number * place;
+            self.sums.push([places, products]);
+        }
+        let mut first = 0;
+        for (index, &centre) in self.places.iter().enumerate() {
+            let nearer = |first: usize| {
+                let next = self.places.get(first + size)?;
+                Some(*next > centre && next - centre < centre.abs_diff(self.places[first]))
+            };
+            while index >= first + size || nearer(first) == Some(true) {
+                first += 1;
+            }
+            selection.enter(self.score(first, size), index);
+        }
+    }
+
+    /// The pairwise sum of `size` free processors from the `first` on: each is added once for each
+    /// one before it, and subtracted once for each one behind.
+    fn score(&self, first: usize, size: usize) -> u64 {
+        let ([places, products], [end_places, end_products]) =
+            (self.sums[first], self.sums[first + size]);
+        let (places, products) = (end_places - places, end_products - products);
+        2 * (products - first as u64 * places) - (size as u64 - 1) * places
     }
 }
 
@@ -161,7 +186,7 @@ pub fn along(histogram: &[u32]) -> u64 {
     sum
 }
 
-/// The same on a circle: of all arcs of half the circle, rounded down, exactly twice as
+/// Sum of distances over all pairs on a circle: of all arcs of half the circle, rounded down, exactly twice as
 /// many part two positions as these are apart.
 fn around(histogram: &[u32]) -> u64 {
     let half = histogram.len() / 2;

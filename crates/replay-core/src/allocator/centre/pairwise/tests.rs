@@ -1,8 +1,17 @@
 use super::*;
-use crate::allocator::Request;
-use crate::allocator::centre::cases::{agrees, grids, machine, options, partly_down};
+use crate::allocator::centre::test_cases::{agrees, grids, machine, options, partly_down};
+use crate::allocator::{Allocator, Request};
 use crate::topology::{Axis, Coord};
 use proptest::prelude::*;
+
+/// MM or Gen-Alg, and its definition.
+fn fast_and_rule(grid: &Grid, product: bool, options: CentreOptions) -> (Pairwise, CentreRule) {
+    if product {
+        (Pairwise::mm(grid, options), CentreRule::mm(options))
+    } else {
+        (Pairwise::gen_alg(grid, options), CentreRule::gen_alg(options))
+    }
+}
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
@@ -17,11 +26,7 @@ proptest! {
         seed: u64,
         shares in proptest::collection::vec(0.0..1.0f64, 3),
     ) {
-        let (mut fast, rule) = if product {
-            (Pairwise::mm(&grid, options), Pairwise::mm_rule(options))
-        } else {
-            (Pairwise::gen_alg(&grid, options), Pairwise::gen_alg_rule(options))
-        };
+        let (mut fast, rule) = fast_and_rule(&grid, product, options);
         agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
     }
 
@@ -36,14 +41,10 @@ proptest! {
         shares in proptest::collection::vec(0.0..1.0f64, 2),
         survey: bool,
     ) {
-        let (mut fast, rule) = if product {
-            (Pairwise::mm(&grid, options), Pairwise::mm_rule(options))
-        } else {
-            (Pairwise::gen_alg(&grid, options), Pairwise::gen_alg_rule(options))
-        };
-        fast.engine = match Balls::new(&grid) {
-            Some(balls) if !survey => Engine::Balls(Box::new(balls)),
-            _ => Engine::Survey,
+        let (mut fast, rule) = fast_and_rule(&grid, product, options);
+        fast.engine.scoring = match Balls::new(&grid, options.order) {
+            Some(balls) if !survey => Scoring::Balls(Box::new(balls)),
+            _ => Scoring::Survey,
         };
         agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
     }
@@ -60,11 +61,7 @@ proptest! {
         walls: bool,
         shares in proptest::collection::vec(0.0..1.0f64, 3),
     ) {
-        let (mut fast, rule) = if product {
-            (Pairwise::mm(&grid, options), Pairwise::mm_rule(options))
-        } else {
-            (Pairwise::gen_alg(&grid, options), Pairwise::gen_alg_rule(options))
-        };
+        let (mut fast, rule) = fast_and_rule(&grid, product, options);
         let (machine, _) = partly_down(machine(&grid, busy, seed), share, walls);
         agrees(&mut fast, &rule, &grid, machine, &shares)?;
     }

@@ -1,3 +1,5 @@
+//! Tie values of Gen-Alg and MM.
+
 use crate::allocator::centre::tie::{TieVector, WallRule, walls_of};
 use crate::machine::Machine;
 use crate::topology::{Axis, Coord, Grid, NodeId};

@@ -1,4 +1,4 @@
-//! What the past says of tie vectors and slacks, as a map of their space.
+//! Expected losses of tie vectors and slacks, as a map of their space.
 //!
 //! Vectors of one ratio are one strategy, so the three weights are shares of a fixed
 //! number of parts: the map has a point for every division of the parts at every scan
@@ -8,8 +8,7 @@
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::allocator::centre::slack::Slack;
-use crate::allocator::centre::tie::TieVector;
+use crate::allocator::centre::tie::{Slack, TieVector};
 use crate::allocator::past::Past;
 use crate::topology::Grid;
 

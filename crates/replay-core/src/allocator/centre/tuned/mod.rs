@@ -1,40 +1,36 @@
-//! MC1x1 whose tie vector, and slack if it is told to, tune themselves during the replay,
-//! which Johnson, Bunde, Leung name as future work.
+//! MC1x1 whose tie vector, and optionally slack, are tuned during the replay, which Johnson, Bunde, Leung name as future
+//! work.
 //!
 //! Beside the real machine some *shadow* machines see the same requests and releases,
-//! each served by MC1x1 with a tie vector of its own. Every so many requests
-//! ([`TuneOptions::every`]) a map of all vectors takes in what each shadow's
-//! pairwise L1 was above or below what the shadows had in common; the past fades
-//! ([`TuneOptions::memory`]). Then the real machine goes on with the vector of least
-//! expected loss, and one shadow, each in its turn, with a vector that is promising or
-//! simply not known.
+//! each served by MC1x1 with a tie vector of its own. Every [`TuneOptions::every`] requests
+//! a map of all vectors learns by how much each shadow's pairwise L1 was above or below what the shadows had in common;
+//! older observations decay ([`TuneOptions::memory`]). Then the real machine continues with the vector of least
+//! expected loss, and one shadow, each in its turn, with a vector that is promising or unknown.
 //!
-//! A choice depends on the seed and on the requests and releases before it, on nothing
-//! that is still to come. MC1x1 serves whatever finds enough free processors: all shadows
-//! stay in step with the real machine.
+//! A choice depends on the seed and on the requests and releases before it, not on later ones. MC1x1 serves every request
+//! that finds enough free processors, whatever its vector: all shadows stay in step with the real machine. Of processors
+//! that leave the real machine a shadow may have a job on some; they leave it when that job ends.
 //!
-//! Shadows before the same free processors decide [as one](crate::allocator::centre::fleet), and the real machine with
-//! them where it is like one of theirs.
+//! Shadows are [one batch](super::batch), and the real machine decides with them where a shadow has the same free processors.
 //!
 //! Cost: that of MC1x1 for every shadow and once more for the real machine, in time and
 //! memory, less what they share; the map adds less than one of them.
 
 mod map;
-mod shadow;
-mod shadows;
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::allocator::centre::mc1x1::Mc1x1;
-use crate::allocator::centre::options::CentreOptions;
+use super::batch::{BatchReplay, ExternalQuery};
+use super::definition::CentreOptions;
+use super::mc1x1::Mc1x1;
+use super::tie::TieConfig;
 use crate::allocator::notes::{self, Notes};
 use crate::allocator::{Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats};
 use crate::machine::Machine;
 use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 use map::Map;
-use shadows::Shadows;
 
 /// How the tie vector is tuned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -64,26 +60,34 @@ pub struct TunedMc1x1 {
     seed: u64,
     rng: ChaCha8Rng,
     map: Map,
-    /// None before the first request.
+    /// `None` before the first request.
     shadows: Option<Shadows>,
     /// The shadow that changes its vector next.
     next: usize,
     /// The point of the map that the real machine uses, and MC1x1 with its vector.
     best: usize,
     engine: Mc1x1,
-    /// Requests since the last look at the shadows.
+    /// Requests since the shadows were evaluated last.
     since: u32,
-    /// Numbers for the running jobs, by the first processor of each on the real machine.
+    /// Slots of the running jobs, by the first processor of each on the real machine.
     slots: Vec<u32>,
     spare: Vec<u32>,
     slots_made: u32,
-    /// Shadows decide each by itself in any case.
-    apart: bool,
     stop: Stop,
     notes: Notes,
     count_ties: bool,
-    /// Those of the last request.
+    /// Number of tied sets of the last request.
     tied: Option<u32>,
+}
+
+/// The shadow machines.
+#[derive(Debug)]
+struct Shadows {
+    /// By shadow, its point of the map.
+    points: Vec<usize>,
+    /// By shadow, the pairwise L1 of all jobs started since the shadows were evaluated last.
+    losses: Vec<u64>,
+    batch: BatchReplay,
 }
 
 impl TunedMc1x1 {
@@ -101,7 +105,6 @@ impl TunedMc1x1 {
             slots: vec![0; grid.processors()],
             spare: Vec::new(),
             slots_made: 0,
-            apart: false,
             grid: grid.clone(),
             options,
             tuning,
@@ -127,35 +130,43 @@ impl TunedMc1x1 {
         engine
     }
 
-    /// Shadows of `machine`, on which no job runs.
-    fn cast_shadows(&mut self, machine: &Machine) -> Shadows {
-        let points: Vec<usize> =
-            (0..self.tuning.shadows).map(|_| self.map.draw(&mut self.rng)).collect();
-        let at = |&point: &usize| (point, self.options_at(point));
-        let shadows: Vec<_> = points.iter().map(at).collect();
-        let real = self.options_at(self.best);
-        let mut shadows = Shadows::new(machine, &self.grid, &shadows, real, self.apart);
-        shadows.stopped_by(&self.stop);
-        shadows
+    fn ties_at(&self, point: usize) -> TieConfig {
+        let (vector, slack) = self.map.rule(point);
+        TieConfig::new(Some(vector), slack)
     }
 
-    /// Looks at the shadows: learns, chooses, and moves one of them.
+    /// Creates shadows of `machine`, on which no job runs.
+    fn create_shadows(&mut self, machine: &Machine) -> Shadows {
+        let points: Vec<usize> =
+            (0..self.tuning.shadows).map(|_| self.map.draw(&mut self.rng)).collect();
+        let configs = points.iter().map(|&point| self.ties_at(point)).collect();
+        let real = self.ties_at(self.best);
+        let batch = BatchReplay::adaptive(machine, &self.grid, self.options, configs, real);
+        Shadows { losses: vec![0; points.len()], points, batch }
+    }
+
+    /// Evaluates the shadows: learns, chooses the best point, and moves one shadow.
     fn tune(&mut self, shadows: &mut Shadows) {
-        let requests = f64::from(self.tuning.every);
-        self.map.learn(&shadows.take_losses(), requests, f64::from(self.tuning.memory));
+        let (requests, memory) = (f64::from(self.tuning.every), f64::from(self.tuning.memory));
+        let losses = shadows.losses.iter_mut().map(std::mem::take);
+        let observed: Vec<_> =
+            shadows.points.iter().copied().zip(losses.map(|loss| loss as f64)).collect();
+        self.map.learn(&observed, requests, memory);
         let best = self.map.best();
         if best != self.best {
             self.best = best;
             self.engine = self.engine_at(best);
-            shadows.turn_real(self.options_at(best));
+            shadows.batch.set_external(self.ties_at(best));
         }
         let point = self.map.draw(&mut self.rng);
-        shadows.turn(self.next, point, &self.grid, self.options_at(point));
-        shadows.stopped_by(&self.stop);
-        self.next = (self.next + 1) % shadows.len().max(1);
+        if let Some(moved) = shadows.points.get_mut(self.next) {
+            *moved = point;
+            shadows.batch.set_config(self.next as u32, self.ties_at(point));
+        }
+        self.next = (self.next + 1) % shadows.points.len().max(1);
     }
 
-    /// The real machine and the shadows serve a request.
+    /// Serves a request on the real machine and on the shadows.
     fn serve(
         &mut self,
         machine: &Machine,
@@ -170,16 +181,17 @@ impl TunedMc1x1 {
         self.notes.say(|| {
             let (vector, slack) = self.map.rule(self.best);
             let since = notes::count(self.since as usize, "request");
-            let shadows = notes::count(shadows.len(), "shadow machine");
+            let shadows = notes::count(shadows.points.len(), "shadow machine");
             format!(
                 "by the past, on {shadows}, the vector of least expected loss is {vector} with a slack of {}; it was chosen {since} ago",
                 slack.share()
             )
         });
-        // Of what is told, and where all that are free are taken or too few are, the engine knows more.
+        // The engine explains decisions, and decides where all free processors are taken or too few are free.
         let settled = request.size as usize >= machine.free_count();
-        let like = if settled || self.notes.are_read() { None } else { shadows.like(machine) };
-        if like.is_none() {
+        let shared =
+            if settled || self.notes.are_read() { None } else { shadows.batch.find(machine) };
+        if shared.is_none() {
             self.engine.allocate(machine, request, chosen)?;
             if chosen.is_empty() {
                 return Ok(());
@@ -189,8 +201,8 @@ impl TunedMc1x1 {
             self.slots_made += 1;
             self.slots_made - 1
         });
-        let real = like.map(|place| (place, &mut *chosen));
-        shadows.start(slot as usize, request, real, &self.stop)?;
+        let external = shared.map(|occupancy| ExternalQuery { occupancy, chosen });
+        shadows.start(slot as usize, request, &self.stop, external)?;
         if let Some(first) = chosen.first() {
             self.slots[first.index()] = slot;
         }
@@ -199,11 +211,36 @@ impl TunedMc1x1 {
     }
 }
 
+impl Shadows {
+    /// Serves a request for the job in `slot` on all shadows.
+    ///
+    /// # Errors
+    /// [`Refusal::Stopped`] if `stop` is raised. A shadow without enough free processors, which happens only if the caller
+    /// does not occupy what it is given, does nothing.
+    fn start(
+        &mut self,
+        slot: usize,
+        request: Request,
+        stop: &Stop,
+        external: Option<ExternalQuery<'_>>,
+    ) -> Result<(), Refusal> {
+        stop.check()?;
+        let Self { batch, losses, .. } = self;
+        let started = batch.start(slot, request.size, stop, external, |placement| {
+            for &mut shadow in placement.configs {
+                losses[shadow as usize] += placement.pairwise_l1;
+            }
+        });
+        match started {
+            Err(Refusal::TooFewFree) => Ok(()),
+            other => other,
+        }
+    }
+}
+
 impl Allocator for TunedMc1x1 {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        let apart = self.apart;
         *self = Self::new(&self.grid, self.options, self.tuning, self.seed);
-        self.apart = apart;
         (self.notes, self.stop) = (setup.notes.clone(), setup.stop.clone());
         self.count_ties = setup.count_ties;
         // The shadows explain nothing.
@@ -222,7 +259,7 @@ impl Allocator for TunedMc1x1 {
         }
         let mut shadows = match self.shadows.take() {
             Some(shadows) => shadows,
-            None => self.cast_shadows(machine),
+            None => self.create_shadows(machine),
         };
         let served = self.serve(machine, request, &mut shadows, chosen);
         self.shadows = Some(shadows);
@@ -234,14 +271,14 @@ impl Allocator for TunedMc1x1 {
             MachineEvent::Released(nodes) => {
                 let Some(first) = nodes.first() else { return };
                 let slot = self.slots[first.index()];
-                self.shadows.iter_mut().for_each(|shadows| shadows.end(slot as usize));
+                self.shadows.iter_mut().for_each(|shadows| shadows.batch.end(slot as usize));
                 self.spare.push(slot);
             }
             MachineEvent::NodesDown(nodes) => {
-                self.shadows.iter_mut().for_each(|shadows| shadows.withdraw(nodes));
+                self.shadows.iter_mut().for_each(|shadows| shadows.batch.withdraw(nodes));
             }
             MachineEvent::NodesUp(nodes) => {
-                self.shadows.iter_mut().for_each(|shadows| shadows.restore(nodes));
+                self.shadows.iter_mut().for_each(|shadows| shadows.batch.restore(nodes));
             }
             _ => {}
         }

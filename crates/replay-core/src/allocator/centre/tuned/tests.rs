@@ -1,6 +1,8 @@
+use std::collections::HashMap;
+
 use super::*;
 use crate::allocator::Decorator;
-use crate::allocator::centre::options::ShellOrder;
+use crate::allocator::centre::definition::ShellOrder;
 use crate::allocator::centre::tie::WallRule;
 use crate::allocator::out_of_service;
 use crate::topology::{PairDistances, Topology};
@@ -24,6 +26,11 @@ fn tuned(machine: &str, seed: u64) -> TunedMc1x1 {
     let tuning = TuneOptions { shadows: 3, every: 4, memory: 100, slack: seed % 2 == 1 };
     let grid = topology.grid().expect("a grid");
     TunedMc1x1::new(grid, CentreOptions::default(), tuning, seed)
+}
+
+/// By shadow: processors that are free, that are out of service, and that will be when their job ends.
+fn counts(tuned: &TunedMc1x1) -> Vec<[usize; 3]> {
+    tuned.shadows.iter().flat_map(|shadows| shadows.batch.counts()).collect()
 }
 
 /// What the allocator chooses, request by request, and the machine in the end.
@@ -85,9 +92,8 @@ proptest! {
     ) {
         let mut allocator = tuned(machine, 1);
         let (served, real) = choices(&mut allocator, machine, &history);
-        let counts = allocator.shadows.iter().flat_map(Shadows::counts);
         let expected = vec![[real.free_count(), 0, 0]; if served.is_empty() { 0 } else { 3 }];
-        prop_assert_eq!(counts.collect::<Vec<_>>(), expected);
+        prop_assert_eq!(counts(&allocator), expected);
     }
 
     /// Also where processors leave and return: a shadow has more free by those that a job of its own still holds.
@@ -106,78 +112,164 @@ proptest! {
         for [free, shadow_free, leaving] in shadows {
             prop_assert_eq!(shadow_free, free + leaving);
         }
-        for counts in allocator.shadows.iter().flat_map(Shadows::counts) {
+        for counts in counts(&allocator) {
             prop_assert_eq!(counts, [real.processors(), 0, 0]);
         }
     }
 
-    /// Whether shadows decide as one or each by itself, every choice is the same, every shadow, and what is
-    /// learned.
+    /// Every choice, on the real machine and on each shadow, is what MC1x1 chooses there alone.
     #[test]
-    fn shadows_that_decide_as_one_choose_as_each_does_by_itself(
+    fn shadows_choose_as_each_does_alone(
         machine in proptest::sample::select(vec!["10x10", "torus:6x5", "4x3x5", "torus:3x4x4", "1x9", "9x20"]),
         history in out_of_service::history(1..220),
         seed: u64,
         [slack, scan, per_wall, walled] in any::<[bool; 4]>(),
     ) {
-        let topology: Topology = machine.parse().expect("a machine");
-        let tuning = TuneOptions { shadows: 7, every: 4, memory: 100, slack };
-        let options = CentreOptions {
-            wall: if per_wall { WallRule::PerWall } else { WallRule::Once },
-            order: if scan { ShellOrder::Scan } else { ShellOrder::Carried },
-            ..CentreOptions::default()
-        };
-        let grid = topology.grid().expect("a grid");
-        let together = TunedMc1x1::new(grid, options, tuning, seed);
-        let mut apart = TunedMc1x1::new(grid, options, tuning, seed);
-        apart.apart = true;
-        let mut twins = Twins { together, apart };
-        let mut real = Machine::new(topology.clone());
-        real.wall_off(walled);
-        let request = |a: f64, b: f64| Request::of_size(1 + (a * b * 20.0) as u32);
-        out_of_service::drive(&mut twins, &mut real, history, request, |_, _, _| Ok(()))?;
+        let order = if scan { ShellOrder::Scan } else { ShellOrder::Carried };
+        check_against_plain(machine, history, seed, order, [slack, per_wall, walled])?;
     }
 }
 
-/// Two that must not differ.
-struct Twins {
-    together: TunedMc1x1,
-    apart: TunedMc1x1,
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    #[test]
+    fn greedy_shadows_choose_as_each_does_alone(
+        machine in proptest::sample::select(vec!["5x5", "torus:4x5", "3x3x3"]),
+        history in out_of_service::history(1..60),
+        seed: u64,
+        flags: [bool; 3],
+    ) {
+        check_against_plain(machine, history, seed, ShellOrder::Greedy, flags)?;
+    }
 }
 
-impl Twins {
+fn check_against_plain(
+    machine: &str,
+    history: Vec<(u8, f64, f64)>,
+    seed: u64,
+    order: ShellOrder,
+    [slack, per_wall, walled]: [bool; 3],
+) -> Result<(), TestCaseError> {
+    let topology: Topology = machine.parse().expect("a machine");
+    let tuning = TuneOptions { shadows: 7, every: 4, memory: 100, slack };
+    let wall = if per_wall { WallRule::PerWall } else { WallRule::Once };
+    let options = CentreOptions { wall, order, ..CentreOptions::default() };
+    let tuned = TunedMc1x1::new(topology.grid().expect("a grid"), options, tuning, seed);
+    let distances = PairDistances::new(&topology);
+    let mut checked = Checked { tuned, plain: Vec::new(), distances };
+    let mut real = Machine::new(topology);
+    real.wall_off(walled);
+    let request = |a: f64, b: f64| Request::of_size(1 + (a * b * 20.0) as u32);
+    out_of_service::drive(&mut checked, &mut real, history, request, |_, _, _| Ok(()))
+}
+
+/// A shadow by itself, on a machine of its own.
+struct PlainShadow {
+    machine: Machine,
+    /// Processors of the running jobs, by the first processor of each on the real machine.
+    held: HashMap<NodeId, Vec<NodeId>>,
+    /// Processors that leave when their job ends.
+    leaving: Vec<NodeId>,
+    loss: u64,
+}
+
+impl PlainShadow {
+    fn counts(&self) -> [usize; 3] {
+        [self.machine.free_count(), self.machine.down_count(), self.leaving.len()]
+    }
+
+    fn on_event(&mut self, event: MachineEvent<'_>) {
+        let Self { machine, held, leaving, .. } = self;
+        match event {
+            MachineEvent::Released(nodes) => {
+                let nodes = held.remove(&nodes[0]).expect("a job");
+                machine.release(&nodes);
+                let gone: Vec<NodeId> = leaving.extract_if(.., |one| nodes.contains(one)).collect();
+                machine.withdraw(&gone);
+            }
+            MachineEvent::NodesDown(nodes) => nodes.iter().for_each(|&node| {
+                if machine.is_free(node) {
+                    machine.withdraw(&[node]);
+                } else {
+                    leaving.push(node);
+                }
+            }),
+            MachineEvent::NodesUp(nodes) => nodes.iter().for_each(|&node| {
+                if machine.is_down(node) {
+                    machine.restore(&[node]);
+                } else {
+                    leaving.retain(|&one| one != node);
+                }
+            }),
+            _ => {}
+        }
+    }
+}
+
+/// Compares each choice with plain shadows at the same points.
+struct Checked {
+    tuned: TunedMc1x1,
+    plain: Vec<PlainShadow>,
+    distances: PairDistances,
+}
+
+impl Checked {
     fn compare(&self) {
-        let [ours, theirs] = [&self.together, &self.apart].map(|tuned| {
-            let counts: Vec<_> = tuned.shadows.iter().flat_map(Shadows::counts).collect();
-            (counts, tuned.best, tuned.next, format!("{:?}", tuned.map))
-        });
-        assert_eq!(ours, theirs);
+        let plain = || self.plain.iter();
+        assert_eq!(counts(&self.tuned), plain().map(PlainShadow::counts).collect::<Vec<_>>());
+        let losses = self.tuned.shadows.iter().flat_map(|shadows| &shadows.losses);
+        assert!(losses.copied().eq(plain().map(|shadow| shadow.loss)));
     }
 }
 
-impl Allocator for Twins {
+impl Allocator for Checked {
     fn allocate(
         &mut self,
         machine: &Machine,
         request: Request,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
-        let served = self.together.allocate(machine, request, chosen);
-        let mut again = Vec::new();
-        assert_eq!(self.apart.allocate(machine, request, &mut again), served);
-        assert_eq!(*chosen, again);
+        let Self { tuned, plain, distances } = self;
+        if plain.is_empty() {
+            plain.resize_with(tuned.tuning.shadows as usize, || PlainShadow {
+                machine: machine.clone(),
+                held: HashMap::new(),
+                leaving: Vec::new(),
+                loss: 0,
+            });
+        }
+        let served = tuned.allocate(machine, request, chosen);
+        let mut alone = Vec::new();
+        assert_eq!(tuned.engine_at(tuned.best).allocate(machine, request, &mut alone), served);
+        assert_eq!(*chosen, alone);
+        // The shadows were evaluated before this request.
+        if tuned.since == u32::from(served.is_ok()) {
+            plain.iter_mut().for_each(|shadow| shadow.loss = 0);
+        }
+        if served.is_ok() {
+            let points = &tuned.shadows.as_ref().expect("there was a request").points;
+            for (shadow, &point) in plain.iter_mut().zip(points) {
+                let mut nodes = Vec::new();
+                let engine = &mut tuned.engine_at(point);
+                engine.allocate(&shadow.machine, request, &mut nodes).expect("enough are free");
+                shadow.machine.occupy(&nodes);
+                shadow.loss += distances.sum(&nodes);
+                shadow.held.insert(chosen[0], nodes);
+            }
+        }
         self.compare();
         served
     }
 
     fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
-        self.together.on_event(machine, event);
-        self.apart.on_event(machine, event);
+        self.tuned.on_event(machine, event);
+        self.plain.iter_mut().for_each(|shadow| shadow.on_event(event));
         self.compare();
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.together.capabilities()
+        self.tuned.capabilities()
     }
 }
 
@@ -191,7 +283,7 @@ struct Watched<'a> {
 impl Watched<'_> {
     fn look(&mut self, machine: &Machine) {
         let down = machine.down_count();
-        for [free, own_down, leaving] in self.inner.shadows.iter().flat_map(Shadows::counts) {
+        for [free, own_down, leaving] in counts(self.inner) {
             assert_eq!(own_down + leaving, down);
             self.seen.push([machine.free_count(), free, leaving]);
         }

@@ -1,7 +1,6 @@
 //! EASY with a place for the head of the queue.
 
 use super::*;
-use crate::scheduler::Guard;
 
 /// A row of ten: the head asks for five in a row, and will have 0 to 4 at 100.
 #[test]
@@ -120,34 +119,6 @@ proptest! {
             running.push(*id);
             let after = earliest(&jobs, &log, &running, size, now);
             prop_assert_eq!(before, after, "job {:?} at {} delays {:?}", id, now, head);
-        }
-    }
-
-    /// A row of processors, and every strategy with copies, against asking for everybody always.
-    #[test]
-    fn a_place_is_kept_as_by_asking_always(
-        jobs in jobs(16),
-        order in proptest::sample::select(vec![QueueOrder::Fifo, QueueOrder::Smallest]),
-        machine in proptest::sample::select(vec!["4x4", "1x20", "torus:2x4x4"]),
-    ) {
-        let topology: Topology = machine.parse().expect("a machine");
-        let built = coupled_only(&topology)
-            .into_iter()
-            .map(|spec| (spec.to_string(), spec.build(&topology, 1).expect("it works there")))
-            .chain([("intervals".to_string(), Box::new(Intervals) as Box<dyn Allocator>)]);
-        for (name, mut allocator) in built {
-            let whole = jobs.iter().all(|job| allocator.bounds(Request::of_size(job.size)).servable);
-            if allocator.try_clone().is_none() || !allocator.capabilities().refusals_last || !whole {
-                continue;
-            }
-            let mut told = |scheduler: &mut dyn Scheduler| {
-                run_with(&jobs, &topology, scheduler, allocator.as_mut())
-                    .map(|log| (log.starts, log.nodes))
-                    .map_err(|error| error.to_string())
-            };
-            let expected = told(&mut plain::EasyWithPlace::new(order));
-            let fast = told(&mut Easy::new(order).with_guard(Guard::Place));
-            prop_assert_eq!(fast, expected, "{}", name);
         }
     }
 

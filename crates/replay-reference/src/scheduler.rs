@@ -1,12 +1,12 @@
-//! The disciplines as their definitions read, for comparison with those that are fast.
+//! Scheduling disciplines as their definitions read.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
+use replay_core::scheduler::{
     Capabilities, Promises, QueueOrder, QueuedJob, Rejection, Reservation, Scheduler,
     SchedulerEvent, Selection, System,
 };
-use crate::workload::JobId;
+use replay_core::workload::JobId;
 
 /// A queue in order, and what the allocator has refused since the last completion: with the number of
 /// processors that were free if the refusal does not last.
@@ -44,7 +44,7 @@ impl Queue {
     }
 }
 
-/// [`super::Easy`], asked from the head again after every start.
+/// [`Easy`](replay_core::scheduler::Easy), asked from the head again after every start.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     queue: Queue,
@@ -57,6 +57,7 @@ pub struct Easy {
 }
 
 impl Easy {
+    /// An empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
         Self { queue: Queue { order, ..Queue::default() }, ..Self::default() }
     }
@@ -113,17 +114,18 @@ impl Scheduler for Easy {
     }
 }
 
-/// [`super::Easy`] that keeps a place, of which everybody is asked for anew after every start and at every instant.
+/// [`Easy`](replay_core::scheduler::Easy) that keeps a place, which is determined anew after every start and at every instant.
 #[derive(Clone, Debug, Default)]
 pub struct EasyWithPlace {
     queue: Queue,
     found: Option<(JobId, i64)>,
-    /// Who would have taken of the place, when, and how many jobs had started then.
+    /// Jobs that would have taken processors of the place, when, and how many jobs ran then.
     would_take: Vec<(JobId, i64, usize)>,
     asked: (i64, usize),
 }
 
 impl EasyWithPlace {
+    /// An empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
         Self { queue: Queue { order, ..Queue::default() }, ..Self::default() }
     }
@@ -207,11 +209,12 @@ impl Reservation for EasyWithPlace {
     }
 }
 
-/// [`super::OutOfOrder`], its queue walked from the head every time.
+/// [`OutOfOrder`](replay_core::scheduler::OutOfOrder), its queue walked from the head every time.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder(Queue);
 
 impl OutOfOrder {
+    /// An empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
         Self(Queue { order, ..Queue::default() })
     }
@@ -241,11 +244,12 @@ impl Scheduler for OutOfOrder {
     }
 }
 
-/// [`super::Strict`] with a sorted list.
+/// [`Strict`](replay_core::scheduler::Strict) with a sorted list.
 #[derive(Clone, Debug, Default)]
 pub struct Strict(Queue);
 
 impl Strict {
+    /// An empty queue in the given order.
     pub fn new(order: QueueOrder) -> Self {
         Self(Queue { order, ..Queue::default() })
     }
@@ -274,7 +278,7 @@ impl Scheduler for Strict {
     }
 }
 
-/// [`super::Conservative`] with a profile in one list, searched and changed step by step.
+/// [`Conservative`](replay_core::scheduler::Conservative) with a profile in one list, searched and changed step by step.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,

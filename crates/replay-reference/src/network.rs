@@ -1,9 +1,8 @@
-//! The network stepped cycle by cycle and flit by flit: what the event-driven
-//! [`Network`](super::Network) is tested and measured against.
+//! The network stepped cycle by cycle and flit by flit, with which the event-driven
+//! [`Network`](replay_network::Network) is compared.
 //!
 //! It shares no code with the engine but [`Settings`]: every cycle it tries to start every
-//! flit that has not started, by the conditions of the module's documentation as they stand
-//! there. Cost per cycle: all flits in flight.
+//! flit that has not started, by the conditions in the documentation of [`replay_network`]. Cost per cycle: all flits in flight.
 
 mod routes;
 
@@ -11,8 +10,8 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use routes::Key;
 
-use super::{FlowControl, Settings, Switching};
 use replay_core::topology::{NodeId, Topology};
+use replay_network::{FlowControl, Settings, Switching};
 
 /// A packet that is handed over at a given cycle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::literal::CentreRule;
-use super::options::{CentreOptions, ShellOrder};
+use super::definition::{Candidate, CentreOptions, CentreRule, ShellOrder};
 use super::tie::{TieVector, WallRule};
 use crate::allocator::{Allocator, Request, RunSetup};
 use crate::machine::Machine;
+use crate::stop::Stop;
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
 /// A grid, each dimension wrapped or not; half of them 2D meshes, some long and narrow.
@@ -91,9 +91,12 @@ pub fn agrees(
         let mut chosen = Vec::new();
         prop_assert_eq!(fast.allocate(&machine, request, &mut chosen), Ok(()));
         if size < free {
-            let expected = rule.choose(&machine, grid, size).map(|winner| sorted(winner.nodes));
-            prop_assert_eq!(Some(sorted(chosen.clone())), expected);
-            let tied = rule.tied_sets(&machine, grid, size);
+            let stop = Stop::new();
+            let winner = rule.choose(&machine, grid, size, &stop).expect("not stopped");
+            let mut sorted = chosen.clone();
+            sorted.sort();
+            prop_assert_eq!(Some(sorted), winner.as_ref().map(Candidate::sorted_nodes));
+            let tied = rule.tied_sets(&machine, grid, size, &stop).expect("not stopped");
             prop_assert_eq!(fast.stats().tied_sets, Some(tied));
         }
         // The next decision follows on the state this one leaves.
@@ -109,10 +112,4 @@ pub fn partly_down(mut machine: Machine, share: u32, walls: bool) -> (Machine, V
         machine.free_nodes().filter(|node| node.0.is_multiple_of(share)).collect();
     machine.withdraw(&down);
     (machine, down)
-}
-
-/// Nothing but the set: two candidates are one if they hold the same processors.
-fn sorted(mut nodes: Vec<NodeId>) -> Vec<NodeId> {
-    nodes.sort();
-    nodes
 }

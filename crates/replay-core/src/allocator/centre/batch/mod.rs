@@ -1,0 +1,436 @@
+//! A replay of MC1x1 with many tie configurations at once, each on a machine of its own, on which the same jobs start and
+//! end.
+//!
+//! MC1x1 decides by which processors are free, whichever jobs hold the others. Configurations with the same free processors
+//! share one *occupancy*, for which each decision is made once. It splits where its configurations choose different
+//! processors, and where a job ends that has different ones. Configurations that have given all running jobs the same
+//! processors form one *group* of an occupancy, which stays together until they choose differently. Occupancies and groups
+//! that no longer differ are joined. Each configuration gets what MC1x1 gives it alone: tests compare them choice by choice.
+//!
+//! Memory: one machine for each occupancy, at most one for each configuration.
+
+mod occupancy;
+mod scorer;
+mod simd;
+
+use super::definition::CentreOptions;
+use super::tie::TieConfig;
+use crate::allocator::{Refusal, settled_by_count};
+use crate::machine::Machine;
+use crate::stop::Stop;
+use crate::topology::{Grid, NodeId};
+use occupancy::{ByHash, Group, NO_SET, SetTable, SharedOccupancy};
+use scorer::{Scorer, scorer};
+
+/// An allocation, for all configurations of one group.
+#[derive(Debug)]
+pub struct BatchPlacement<'a> {
+    /// The processors, in the order in which a configuration has chosen them.
+    pub nodes: &'a [NodeId],
+    /// Sum of hop distances over all pairs of them.
+    pub pairwise_l1: u64,
+    /// The configurations, by number. Those removed are not replayed any further.
+    pub configs: &'a mut Vec<u32>,
+}
+
+/// A request with one more configuration, for a machine outside the batch.
+#[derive(Debug)]
+pub struct ExternalQuery<'a> {
+    /// The occupancy that equals that of the machine ([`BatchReplay::find`]).
+    pub occupancy: usize,
+    /// The chosen processors are appended to this.
+    pub chosen: &'a mut Vec<NodeId>,
+}
+
+/// A choice for an occupancy: its winning centre, and the number of the set around it.
+type Choice = (NodeId, u32);
+
+/// The machines of many configurations, on which the same jobs start and end.
+#[derive(Debug)]
+pub struct BatchReplay {
+    scorer: Box<dyn Scorer>,
+    /// Number of configurations; that of an external query is the next one.
+    configs: u32,
+    occupancies: Vec<SharedOccupancy>,
+    spare: Vec<SharedOccupancy>,
+    spare_groups: Vec<Group>,
+    sets: SetTable,
+    /// By processor: whether it is out of service. On some machines a job may still hold it. Empty if none ever was.
+    down: Vec<bool>,
+    members: Vec<u32>,
+    winners: Vec<NodeId>,
+    choices: Vec<Choice>,
+    chosen: Vec<NodeId>,
+    /// Indices by hash.
+    index: ByHash<usize>,
+}
+
+impl BatchReplay {
+    /// A replay with these configurations, all on `machine`, whose grid MC1x1 supports and on which
+    /// no job runs. The vector and the slack among the options do not matter.
+    pub fn new(
+        machine: &Machine,
+        grid: &Grid,
+        options: CentreOptions,
+        configs: Vec<TieConfig>,
+    ) -> Self {
+        let count = configs.len() as u32;
+        Self::with_scorer(machine, count, scorer(grid, options, configs, false))
+    }
+
+    /// As [`new`](Self::new), with one more configuration for [external queries](ExternalQuery), and ready for
+    /// [changes](Self::set_config) of all.
+    pub fn adaptive(
+        machine: &Machine,
+        grid: &Grid,
+        options: CentreOptions,
+        mut configs: Vec<TieConfig>,
+        external: TieConfig,
+    ) -> Self {
+        let count = configs.len() as u32;
+        configs.push(external);
+        Self::with_scorer(machine, count, scorer(grid, options, configs, true))
+    }
+
+    fn with_scorer(machine: &Machine, configs: u32, scorer: Box<dyn Scorer>) -> Self {
+        let mut first = SharedOccupancy::new(machine.clone());
+        first.groups.push(Group::new((0..configs).collect()));
+        let mut down = Vec::new();
+        if machine.down_count() > 0 {
+            down.extend(machine.topology().nodes().map(|node| machine.is_down(node)));
+        }
+        Self {
+            scorer,
+            configs,
+            occupancies: vec![first],
+            spare: Vec::new(),
+            spare_groups: Vec::new(),
+            sets: SetTable::new(machine.topology()),
+            down,
+            members: Vec::new(),
+            winners: Vec::new(),
+            choices: Vec::new(),
+            chosen: Vec::new(),
+            index: ByHash::default(),
+        }
+    }
+
+    /// Returns the number of occupancies, for each of which a decision is made.
+    pub fn occupancies(&self) -> usize {
+        self.occupancies.len()
+    }
+
+    /// Returns the occupancy that equals that of a machine, if there is one.
+    pub fn find(&self, machine: &Machine) -> Option<usize> {
+        self.occupancies.iter().position(|one| one.machine.is_like(machine))
+    }
+
+    /// Replaces a configuration from now on.
+    pub fn set_config(&mut self, config: u32, to: TieConfig) {
+        self.scorer.set_config(config, to);
+    }
+
+    /// Replaces the configuration of external queries from now on.
+    pub fn set_external(&mut self, to: TieConfig) {
+        self.scorer.set_config(self.configs, to);
+    }
+
+    /// Starts a job of `size` processors on every machine and calls `observe` for each group. Where too few are free it gets
+    /// none.
+    ///
+    /// # Errors
+    /// [`Refusal`] if too few were free on a machine, where the job has started all the same, or if `stop` is raised.
+    pub fn start(
+        &mut self,
+        slot: usize,
+        size: u32,
+        stop: &Stop,
+        mut external: Option<ExternalQuery<'_>>,
+        mut observe: impl FnMut(BatchPlacement<'_>),
+    ) -> Result<(), Refusal> {
+        self.sets.open(slot);
+        let before = self.occupancies.len();
+        let mut outcome = Ok(());
+        for at in 0..before {
+            let external = external.as_mut().filter(|external| external.occupancy == at);
+            let common = match self.decide(at, size, slot, stop, external) {
+                Ok(common) => common,
+                Err(refusal) => {
+                    outcome = Err(refusal);
+                    Some(NO_SET)
+                }
+            };
+            if let Some(set) = common {
+                self.place(at, slot, set, &mut observe);
+                continue;
+            }
+            // Configurations with the first choice stay; those with each further one move to an occupancy of their own.
+            let first = self.choices[0].1;
+            for choice in 1..self.choices.len() {
+                let other = self.choices[choice].1;
+                if self.choices[..choice].iter().all(|&(_, set)| set != other) {
+                    self.move_away(at, other);
+                    self.place(self.occupancies.len() - 1, slot, other, &mut observe);
+                }
+            }
+            self.place(at, slot, first, &mut observe);
+        }
+        self.remove_empty();
+        if self.sets.count(slot) > 1 {
+            self.join_occupancies();
+        }
+        outcome
+    }
+
+    /// Decides for an occupancy. Returns the number of the set that all its configurations choose, or `None` if they differ:
+    /// `winners` then holds their centres, in the order of `members`, and `choices` the sets.
+    fn decide(
+        &mut self,
+        at: usize,
+        size: u32,
+        slot: usize,
+        stop: &Stop,
+        external: Option<&mut ExternalQuery<'_>>,
+    ) -> Result<Option<u32>, Refusal> {
+        let Self { scorer, occupancies, sets, members, winners, choices, chosen, .. } = self;
+        let SharedOccupancy { machine, groups, .. } = &occupancies[at];
+        chosen.clear();
+        if settled_by_count(machine, size as usize, chosen)? {
+            if let Some(external) = external {
+                external.chosen.extend_from_slice(chosen);
+            }
+            return Ok(Some(sets.number(slot, chosen)));
+        }
+        members.clear();
+        groups.iter().for_each(|group| members.extend_from_slice(&group.configs));
+        members.extend(external.iter().map(|_| self.configs));
+        scorer.decide(machine, size, members, stop, winners)?;
+        if let Some(external) = external
+            && let Some(winner) = winners.pop()
+        {
+            scorer.collect(machine, winner, size, external.chosen);
+        }
+        choices.clear();
+        let mut same = true;
+        for &winner in winners.iter() {
+            if choices.iter().all(|&(centre, _)| centre != winner) {
+                chosen.clear();
+                scorer.collect(machine, winner, size, chosen);
+                let set = sets.number(slot, chosen);
+                same &= choices.first().is_none_or(|&(_, first)| first == set);
+                choices.push((winner, set));
+            }
+        }
+        Ok(choices.first().map(|&(_, set)| set).filter(|_| same))
+    }
+
+    /// Moves the configurations of an occupancy that choose this set to an occupancy of their own, the last one.
+    fn move_away(&mut self, at: usize, set: u32) {
+        self.split(at);
+        let Self { occupancies, spare_groups, winners, choices, .. } = self;
+        let Some((apart, occupancies)) = occupancies.split_last_mut() else { return };
+        // Winners of the configurations that stay move up, as members do.
+        let (mut member, mut kept) = (0, 0);
+        for group in &mut occupancies[at].groups {
+            let mut moved: Option<Group> = None;
+            let mut stay = 0;
+            for i in 0..group.configs.len() {
+                let (config, winner) = (group.configs[i], winners[member]);
+                member += 1;
+                if choices.contains(&(winner, set)) {
+                    let moved = moved.get_or_insert_with(|| {
+                        let mut moved = spare_groups.pop().unwrap_or_default();
+                        moved.copy_from(group);
+                        moved
+                    });
+                    moved.configs.push(config);
+                } else {
+                    (group.configs[stay], winners[kept]) = (config, winner);
+                    (stay, kept) = (stay + 1, kept + 1);
+                }
+            }
+            group.configs.truncate(stay);
+            apart.groups.extend(moved);
+        }
+        winners.truncate(kept);
+        remove_empty_groups(&mut occupancies[at], spare_groups);
+    }
+
+    /// Appends a copy of an occupancy, without groups.
+    fn split(&mut self, at: usize) {
+        let from = &self.occupancies[at];
+        let mut copy =
+            self.spare.pop().unwrap_or_else(|| SharedOccupancy::new(from.machine.clone()));
+        copy.copy_from(from);
+        self.occupancies.push(copy);
+    }
+
+    /// Gives the job in a slot a set, or none, in all groups of an occupancy.
+    fn place(
+        &mut self,
+        at: usize,
+        slot: usize,
+        set: u32,
+        observe: &mut impl FnMut(BatchPlacement<'_>),
+    ) {
+        let occupancy = &mut self.occupancies[at];
+        occupancy.groups.iter_mut().for_each(|group| group.start(slot, set));
+        if set == NO_SET {
+            return;
+        }
+        let set = self.sets.get(slot, set);
+        occupancy.occupy(set);
+        for Group { configs, .. } in &mut occupancy.groups {
+            observe(BatchPlacement { nodes: &set.nodes, pairwise_l1: set.pairwise_l1, configs });
+        }
+    }
+
+    /// Removes groups without configurations, and occupancies without groups.
+    fn remove_empty(&mut self) {
+        for at in (0..self.occupancies.len()).rev() {
+            remove_empty_groups(&mut self.occupancies[at], &mut self.spare_groups);
+            if self.occupancies[at].groups.is_empty() {
+                self.spare.push(self.occupancies.swap_remove(at));
+            }
+        }
+    }
+
+    /// Ends the job in a slot on all machines; an occupancy in which it has different sets splits.
+    pub fn end(&mut self, slot: usize) {
+        let differed = self.sets.count(slot) > 1;
+        for at in 0..self.occupancies.len() {
+            let set =
+                |occupancy: &SharedOccupancy, group: usize| occupancy.groups[group].sets[slot];
+            let first = set(&self.occupancies[at], 0);
+            let mut next = 1;
+            while differed && next < self.occupancies[at].groups.len() {
+                let other = set(&self.occupancies[at], next);
+                if other == first {
+                    next += 1;
+                    continue;
+                }
+                self.split(at);
+                let Some((apart, occupancies)) = self.occupancies.split_last_mut() else { return };
+                let groups = &mut occupancies[at].groups;
+                apart.groups.extend(groups.extract_if(next.., |group| group.sets[slot] == other));
+                self.release(self.occupancies.len() - 1, slot, other);
+            }
+            self.release(at, slot, first);
+        }
+        self.sets.close(slot);
+        if differed {
+            self.join_occupancies();
+            self.join_groups();
+        }
+    }
+
+    /// Takes a set back from the job in a slot, in all groups of an occupancy. Processors that are out of service
+    /// leave now.
+    fn release(&mut self, at: usize, slot: usize, set: u32) {
+        let occupancy = &mut self.occupancies[at];
+        occupancy.groups.iter_mut().for_each(|group| group.end(slot));
+        if set == NO_SET {
+            return;
+        }
+        let set = self.sets.get(slot, set);
+        occupancy.release(set);
+        if !self.down.is_empty() {
+            let leaving = set.nodes.iter().filter(|node| self.down[node.index()]);
+            leaving.for_each(|&node| occupancy.withdraw(node));
+        }
+    }
+
+    /// Takes processors out of service on all machines: at once where they are free, else when the job on them ends.
+    pub fn withdraw(&mut self, nodes: &[NodeId]) {
+        let Some(first) = self.occupancies.first() else { return };
+        self.down.resize(first.machine.processors(), false);
+        for &node in nodes {
+            self.down[node.index()] = true;
+            for one in self.occupancies.iter_mut().filter(|one| one.machine.is_free(node)) {
+                one.withdraw(node);
+            }
+        }
+    }
+
+    /// Returns processors to service on all machines.
+    pub fn restore(&mut self, nodes: &[NodeId]) {
+        for &node in nodes {
+            if let Some(down) = self.down.get_mut(node.index()) {
+                *down = false;
+            }
+            for one in self.occupancies.iter_mut().filter(|one| one.machine.is_down(node)) {
+                one.restore(node);
+            }
+        }
+    }
+
+    /// Joins equal occupancies.
+    fn join_occupancies(&mut self) {
+        let Self { occupancies, index, spare, .. } = self;
+        let is_equal = |a: &SharedOccupancy, b: &SharedOccupancy| a.machine.is_like(&b.machine);
+        join(occupancies, index, SharedOccupancy::hash, is_equal, |into, mut from| {
+            into.groups.append(&mut from.groups);
+            spare.push(from);
+        });
+    }
+
+    /// Joins equal groups of each occupancy.
+    fn join_groups(&mut self) {
+        let Self { occupancies, index, spare_groups, .. } = self;
+        for SharedOccupancy { groups, .. } in occupancies {
+            join(
+                groups,
+                index,
+                Group::hash,
+                |a, b| a.sets == b.sets,
+                |into, mut from| {
+                    into.configs.append(&mut from.configs);
+                    spare_groups.push(from);
+                },
+            );
+        }
+    }
+
+    /// Returns, for the machine of each configuration, the numbers of processors that are free, that are out of service,
+    /// and that will be when their job ends.
+    #[cfg(test)]
+    pub fn counts(&self) -> Vec<[usize; 3]> {
+        let mut counts = Vec::new();
+        for SharedOccupancy { machine, groups, .. } in &self.occupancies {
+            let down = self.down.iter().filter(|&&down| down).count();
+            let here = [machine.free_count(), machine.down_count(), down - machine.down_count()];
+            let configs = groups.iter().flat_map(|group| &group.configs);
+            counts.extend(configs.map(|&config| (config, here)));
+        }
+        counts.sort_unstable();
+        counts.into_iter().map(|(_, here)| here).collect()
+    }
+}
+
+fn remove_empty_groups(occupancy: &mut SharedOccupancy, spare: &mut Vec<Group>) {
+    spare.extend(occupancy.groups.extract_if(.., |group| group.configs.is_empty()));
+}
+
+/// Merges each item into the first one that is equal to it. `index` is scratch memory.
+fn join<T>(
+    items: &mut Vec<T>,
+    index: &mut ByHash<usize>,
+    hash: impl Fn(&T) -> u64,
+    is_equal: impl Fn(&T, &T) -> bool,
+    mut merge: impl FnMut(&mut T, T),
+) {
+    if items.len() < 2 {
+        return;
+    }
+    index.clear();
+    let mut at = 0;
+    while at < items.len() {
+        let first = *index.entry(hash(&items[at])).or_insert(at);
+        if first == at || !is_equal(&items[first], &items[at]) {
+            at += 1;
+            continue;
+        }
+        let from = items.swap_remove(at);
+        merge(&mut items[first], from);
+    }
+}

@@ -1,0 +1,438 @@
+//! MC1x1 with many tie configurations on one machine.
+//!
+//! The candidates of a decision are the same for all configurations: scores are computed once,
+//! the sums behind the tie values once for each scan radius, and a configuration's tie value is then three
+//! products for each candidate that differs from the others, for [16 configurations at a time](LaneSelection) where there
+//! are many. Shells that counts alone do not determine are cut once for all.
+
+use std::fmt;
+
+use super::simd::{LaneSelection, Weights};
+use crate::allocator::centre::definition::{CentreOptions, CentreRule, ShellOrder};
+use crate::allocator::centre::mc1x1::{
+    CentreEvaluator, Lane, Mc1x1, OpenValue, TieCounts, TieSums, TieValue,
+};
+use crate::allocator::centre::shell::down_on_shell;
+use crate::allocator::centre::tie::{Slack, TieConfig};
+use crate::machine::{Count, LANES, Machine};
+use crate::stop::{Stop, Stopped};
+use crate::topology::{Grid, NodeId};
+
+/// Number of scan radii whose sums are added up in one pass.
+const RADII_PER_PASS: usize = 4;
+/// From this number of configurations on, candidates that are equal for all of them are reduced to one.
+const REDUCE_FROM: usize = 4;
+/// From this number of configurations on, tie values are computed for 16 of them at a time.
+const LANES_FROM: usize = 12;
+
+/// A candidate of a decision, for one scan radius.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    pub score: u64,
+    pub centre: NodeId,
+    pub sums: TieSums,
+    /// Its number among the candidates, whatever the scan radius.
+    pub number: u32,
+}
+
+/// Decides for many configurations of MC1x1.
+pub trait Scorer: fmt::Debug + Send {
+    /// Replaces a configuration. Unless walls are counted it must not have a weight for them.
+    fn set_config(&mut self, config: u32, to: TieConfig);
+
+    /// Forgets the machine seen last, and writes the winning centre of each member, by number of its configuration,
+    /// into `winners`; `size` is less than the number of free processors of `machine`.
+    ///
+    /// # Errors
+    /// [`Stopped`] if `stop` is raised.
+    fn decide(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        members: &[u32],
+        stop: &Stop,
+        winners: &mut Vec<NodeId>,
+    ) -> Result<(), Stopped>;
+
+    /// Appends the `size` processors around a winning centre of the last decision to the empty `chosen`.
+    fn collect(&mut self, machine: &Machine, centre: NodeId, size: u32, chosen: &mut Vec<NodeId>);
+}
+
+/// Returns a scorer for `grid`, which MC1x1 [takes](Mc1x1::takes). The vector and the slack among the options do not matter.
+/// Walls are counted if a configuration has a weight for them, or if `counts_walls`.
+pub fn scorer(
+    grid: &Grid,
+    options: CentreOptions,
+    configs: Vec<TieConfig>,
+    counts_walls: bool,
+) -> Box<dyn Scorer> {
+    if options.order == ShellOrder::Greedy {
+        Box::new(GreedyScorer { grid: grid.clone(), options, configs, sets: Vec::new() })
+    } else if Mc1x1::<u16>::takes(grid) {
+        Box::new(BatchScorer::<u16>::new(grid, options, configs, counts_walls))
+    } else {
+        Box::new(BatchScorer::<u32>::new(grid, options, configs, counts_walls))
+    }
+}
+
+/// Decides by the definition, configuration by configuration.
+#[derive(Debug)]
+struct GreedyScorer {
+    grid: Grid,
+    options: CentreOptions,
+    configs: Vec<TieConfig>,
+    /// The winning sets of the last decision, by centre.
+    sets: Vec<(NodeId, Vec<NodeId>)>,
+}
+
+impl Scorer for GreedyScorer {
+    fn set_config(&mut self, config: u32, to: TieConfig) {
+        self.configs[config as usize] = to;
+    }
+
+    fn decide(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        members: &[u32],
+        stop: &Stop,
+        winners: &mut Vec<NodeId>,
+    ) -> Result<(), Stopped> {
+        winners.clear();
+        self.sets.clear();
+        for &member in members {
+            let TieConfig { vector, slack } = self.configs[member as usize];
+            let options = CentreOptions { tie: Some(vector), slack, ..self.options };
+            let rule = CentreRule::mc1x1(options);
+            if let Some(winner) = rule.choose(machine, &self.grid, size as usize, stop)? {
+                let centre = self.grid.node(winner.centre);
+                winners.push(centre);
+                self.sets.push((centre, winner.nodes));
+            }
+        }
+        Ok(())
+    }
+
+    fn collect(&mut self, _: &Machine, centre: NodeId, _: u32, chosen: &mut Vec<NodeId>) {
+        let set = self.sets.iter().find(|(of, _)| *of == centre);
+        chosen.extend(set.into_iter().flat_map(|(_, nodes)| nodes));
+    }
+}
+
+/// MC1x1 with many configurations, on one grid.
+#[derive(Debug)]
+struct BatchScorer<C> {
+    /// Counts are made anew for each decision, in one place that stays in the cache: kept for each machine, they would have
+    /// to be loaded from main memory.
+    evaluator: CentreEvaluator<C>,
+    configs: Vec<TieConfig>,
+    /// The slack of all configurations, if it is one.
+    slack: Option<Slack>,
+    /// The scan radii of the configurations, ascending.
+    radii: Vec<u32>,
+    /// By configuration, the index of its scan radius.
+    radius_of: Vec<u32>,
+    /// By scan radius, whether a member of the decision has it.
+    wanted_radii: Vec<bool>,
+    weights: Weights,
+    selection: LaneSelection,
+    /// The members with one scan radius, and their indices among the members.
+    alike: Vec<u32>,
+    indices: Vec<u32>,
+    /// By scan radius.
+    candidates: Vec<Vec<Candidate>>,
+    /// By candidate, the wall weights of the part taken of its last shell, once they are known.
+    taken: Vec<Option<u32>>,
+    /// Candidates of which only a bound of the tie value is known: (bound, score, centre), number, and what computes the
+    /// value.
+    open: Vec<((i64, u64, NodeId), u32, OpenValue)>,
+}
+
+impl<C: Count> BatchScorer<C> {
+    fn new(
+        grid: &Grid,
+        options: CentreOptions,
+        configs: Vec<TieConfig>,
+        counts_walls: bool,
+    ) -> Self {
+        let counts_walls = counts_walls || configs.iter().any(|config| config.vector.wall != 0);
+        let mut scorer = Self {
+            evaluator: CentreEvaluator::new(grid, options, counts_walls),
+            configs,
+            slack: None,
+            radii: Vec::new(),
+            radius_of: Vec::new(),
+            wanted_radii: Vec::new(),
+            weights: Weights::default(),
+            selection: LaneSelection::default(),
+            alike: Vec::new(),
+            indices: Vec::new(),
+            candidates: Vec::new(),
+            taken: Vec::new(),
+            open: Vec::new(),
+        };
+        scorer.index();
+        scorer
+    }
+
+    /// Computes what the configurations have in common.
+    fn index(&mut self) {
+        let Self { configs, radii, .. } = self;
+        radii.clear();
+        radii.extend(configs.iter().map(|config| config.vector.scan_radius));
+        radii.sort_unstable();
+        radii.dedup();
+        let index = |one: &TieConfig| radii.partition_point(|&r| r < one.vector.scan_radius);
+        self.radius_of.clear();
+        self.radius_of.extend(configs.iter().map(|config| index(config) as u32));
+        let first = configs.first().map(|config| config.slack);
+        self.slack = first.filter(|&slack| configs.iter().all(|config| config.slack == slack));
+        self.candidates.resize_with(self.candidates.len().max(radii.len()), Vec::new);
+        self.weights.set(configs.iter().map(|config| config.vector));
+    }
+
+    /// The portable code compiled for wider vectors, on integers alone.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn decide_avx2(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        members: &[u32],
+        winners: &mut Vec<NodeId>,
+    ) {
+        self.decide_portable(machine, size, members, winners);
+    }
+
+    #[inline(always)]
+    fn decide_portable(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        members: &[u32],
+        winners: &mut Vec<NodeId>,
+    ) {
+        let CentreEvaluator { grid, free, scores, tie, .. } = &mut self.evaluator;
+        free.update(machine);
+        let slacks = || members.iter().map(|&config| self.configs[config as usize].slack);
+        let widest = self.slack.or_else(|| slacks().max()).unwrap_or_default();
+        let best = scores.compute(free, size, |best| widest.admitted(best));
+        let admitted = widest.admitted(best);
+        if let Some(only) = scores.only(admitted) {
+            winners.resize(members.len(), only);
+            return;
+        }
+        self.wanted_radii.clear();
+        self.wanted_radii.resize(self.radii.len(), false);
+        for &config in members {
+            self.wanted_radii[self.radius_of[config as usize] as usize] = true;
+        }
+        tie.update(machine, grid);
+        if TieCounts::is_narrow(free, machine.processors()) {
+            self.list_candidates::<u16>(machine, size, admitted);
+        } else {
+            self.list_candidates::<u32>(machine, size, admitted);
+        }
+        // With one slack all members admit all candidates.
+        if members.len() >= LANES_FROM
+            && self.slack.is_some()
+            && self.decide_in_lanes(machine, members, winners)
+        {
+            return;
+        }
+        if members.len() >= REDUCE_FROM {
+            self.reduce_equal();
+        }
+        for &member in members {
+            winners.push(self.winner(machine, member as usize, best));
+        }
+    }
+
+    /// Lists the candidates with scores up to `admitted`, for each scan radius that is wanted.
+    #[inline(always)]
+    fn list_candidates<L: Lane>(&mut self, machine: &Machine, size: u32, admitted: u64) {
+        let CentreEvaluator { grid, free, scores, tie, .. } = &self.evaluator;
+        let free_count = machine.free_count() as u32;
+        let any_down = machine.down_count() > 0;
+        let mut number = 0;
+        let wanted_radii = || (0..self.radii.len()).filter(|&r| self.wanted_radii[r]);
+        wanted_radii().for_each(|r| self.candidates[r].clear());
+        for chunk in scores.chunks(admitted) {
+            let mut wanted = [false; LANES];
+            chunk.at_most(admitted).for_each(|i| wanted[i] = true);
+            let mut left = wanted_radii();
+            loop {
+                // The next scan radii, and their indices.
+                let (mut indices, mut wide) = ([0; RADII_PER_PASS], [0; RADII_PER_PASS]);
+                let mut count = 0;
+                for r in left.by_ref().take(RADII_PER_PASS) {
+                    (indices[count], wide[count]) = (r, self.radii[r]);
+                    count += 1;
+                }
+                if count == 0 {
+                    break;
+                }
+                let mut nearby = [[L::default(); LANES]; RADII_PER_PASS];
+                let terms = tie.terms::<L>(
+                    free,
+                    chunk,
+                    [size, free_count],
+                    &wanted,
+                    &wide[..count],
+                    &mut nearby,
+                );
+                for ((&r, &scan_radius), nearby) in indices[..count].iter().zip(&wide).zip(&nearby)
+                {
+                    for (number, i) in (number..).zip((0..LANES).filter(|&i| wanted[i])) {
+                        let (score, centre) = (u64::from(chunk.scores[i]), chunk.node(i));
+                        let mut sums = tie.sums(&terms, nearby, scan_radius, i, size, free_count);
+                        if any_down {
+                            sums.exclude_down(&terms.outside(i), scan_radius, |shell| {
+                                down_on_shell(grid, machine, centre, shell)
+                            });
+                        }
+                        self.candidates[r].push(Candidate { score, centre, sums, number });
+                    }
+                }
+            }
+            number += wanted.iter().map(|&wanted| u32::from(wanted)).sum::<u32>();
+        }
+        self.taken.clear();
+        self.taken.resize(number as usize, None);
+    }
+
+    /// Decides for 16 members at a time that admit all candidates; false if tie values may not fit 32 bits.
+    #[inline(always)]
+    fn decide_in_lanes(
+        &mut self,
+        machine: &Machine,
+        members: &[u32],
+        winners: &mut Vec<NodeId>,
+    ) -> bool {
+        let Self { evaluator, candidates, weights, selection, alike, indices, taken, .. } = self;
+        let CentreEvaluator { tie, shell, .. } = evaluator;
+        winners.resize(members.len(), NodeId(u32::MAX));
+        for r in (0..self.radii.len()).filter(|&r| self.wanted_radii[r]) {
+            let (candidates, scan_radius) = (&candidates[r], self.radii[r]);
+            if !selection.list(candidates, weights) {
+                winners.clear();
+                return false;
+            }
+            alike.clear();
+            indices.clear();
+            for (index, &config) in (0..).zip(members) {
+                if self.radius_of[config as usize] as usize == r {
+                    alike.push(config);
+                    indices.push(index);
+                }
+            }
+            for (configs, indices) in alike.chunks(LANES).zip(indices.chunks(LANES)) {
+                let chosen = selection.winners(configs, weights, |candidate| {
+                    let Candidate { sums, number, centre, .. } = &candidates[candidate];
+                    let taken = taken[*number as usize]
+                        .get_or_insert_with(|| tie.taken(sums.shell, machine, *centre, shell));
+                    i64::from(scan_radius + 1) * i64::from(*taken)
+                });
+                for (&index, winner) in indices.iter().zip(chosen) {
+                    winners[index as usize] = winner;
+                }
+            }
+        }
+        true
+    }
+
+    /// Keeps the first of candidates that have the same score and the same tie value for every vector: the others never win.
+    #[inline(always)]
+    fn reduce_equal(&mut self) {
+        let wanted = self.candidates.iter_mut().zip(&self.wanted_radii).filter(|(_, is)| **is);
+        for (candidates, _) in wanted {
+            let mut kept = 0;
+            for i in 0..candidates.len() {
+                let one = candidates[i];
+                let as_good =
+                    |other: &Candidate| other.sums == one.sums && other.score == one.score;
+                if !one.sums.is_exact() || !candidates[..kept].iter().any(as_good) {
+                    candidates[kept] = one;
+                    kept += 1;
+                }
+            }
+            candidates.truncate(kept);
+        }
+    }
+
+    /// Returns the centre of least (tie value, score) among the candidates that a configuration admits.
+    #[inline(always)]
+    fn winner(&mut self, machine: &Machine, config: usize, best_score: u64) -> NodeId {
+        let Self { evaluator, candidates, configs, radius_of, taken, open, .. } = self;
+        let CentreEvaluator { tie, shell, .. } = evaluator;
+        let TieConfig { vector, slack } = configs[config];
+        let admitted = slack.admitted(best_score);
+        // Candidates stand in scan order, so that the least of these is the winner.
+        let mut best = (i64::MAX, u64::MAX, NodeId(u32::MAX));
+        open.clear();
+        for candidate in &candidates[radius_of[config] as usize] {
+            if candidate.score > admitted {
+                continue;
+            }
+            let with = |value| (value, candidate.score, candidate.centre);
+            match candidate.sums.value(vector) {
+                TieValue::Exact(value) => best = best.min(with(value)),
+                TieValue::AtLeast(bound, value) => match taken[candidate.number as usize] {
+                    Some(taken) => best = best.min(with(value.close(vector, taken))),
+                    None if with(bound) < best => {
+                        open.push((with(bound), candidate.number, value));
+                    }
+                    None => {}
+                },
+            }
+        }
+        for &(bound, number, ref value) in open.iter() {
+            if bound < best {
+                let (_, score, centre) = bound;
+                let weights = tie.taken(value.shell(), machine, centre, shell);
+                taken[number as usize] = Some(weights);
+                best = best.min((value.close(vector, weights), score, centre));
+            }
+        }
+        best.2
+    }
+}
+
+impl<C: Count> Scorer for BatchScorer<C> {
+    fn set_config(&mut self, config: u32, to: TieConfig) {
+        self.configs[config as usize] = to;
+        self.index();
+    }
+
+    fn decide(
+        &mut self,
+        machine: &Machine,
+        size: u32,
+        members: &[u32],
+        _stop: &Stop,
+        winners: &mut Vec<NodeId>,
+    ) -> Result<(), Stopped> {
+        winners.clear();
+        self.evaluator.switch_to(machine);
+        if let &[config] = members {
+            let config = self.configs[config as usize];
+            winners.extend(self.evaluator.winner(machine, size, config));
+            return Ok(());
+        }
+        #[cfg(target_arch = "x86_64")]
+        if std::is_x86_feature_detected!("avx2") {
+            // SAFETY: the call requires a processor with AVX2, which the line above has detected.
+            #[allow(unsafe_code)]
+            unsafe {
+                self.decide_avx2(machine, size, members, winners);
+            }
+            return Ok(());
+        }
+        self.decide_portable(machine, size, members, winners);
+        Ok(())
+    }
+
+    fn collect(&mut self, machine: &Machine, centre: NodeId, size: u32, chosen: &mut Vec<NodeId>) {
+        self.evaluator.collect(machine, centre, size, chosen);
+    }
+}

@@ -1,0 +1,186 @@
+//! The winners of many configurations among the same candidates, 16 configurations at a time, one in each lane.
+
+use super::scorer::Candidate;
+use crate::allocator::centre::tie::TieVector;
+use crate::machine::LANES;
+use crate::topology::NodeId;
+
+/// AF, BF and WF.
+const WEIGHTS: usize = 3;
+
+/// The weights of all configurations.
+#[derive(Debug, Default)]
+pub struct Weights {
+    by_config: [Vec<i32>; WEIGHTS],
+    /// The largest magnitude of each.
+    largest: [i64; WEIGHTS],
+    any_negative: bool,
+}
+
+/// A candidate whose sums fit 32 bits.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Multiplied by the weights; that of WF is without the last shell while that is open.
+    sums: [i32; WEIGHTS],
+    /// Bounds of what the last shell adds for WF; 0 once it is known.
+    open: [i32; 2],
+    /// Rank by score, then processor number: of equal values the lowest wins.
+    rank: i32,
+    /// Index of the candidate.
+    candidate: u32,
+}
+
+/// The candidates of one decision and scan radius.
+#[derive(Debug, Default)]
+pub struct LaneSelection {
+    exact: Vec<Entry>,
+    open: Vec<Entry>,
+    /// Candidates by rank, if that is not their order.
+    order: Vec<u32>,
+    /// Centres by rank.
+    centres: Vec<NodeId>,
+}
+
+impl Weights {
+    /// Replaces all weights by those of these vectors.
+    pub fn set(&mut self, vectors: impl Iterator<Item = TieVector>) {
+        *self = Self { by_config: std::mem::take(&mut self.by_config), ..Self::default() };
+        self.by_config.iter_mut().for_each(Vec::clear);
+        for vector in vectors {
+            let weights = [vector.available, vector.border, vector.wall];
+            let columns = self.by_config.iter_mut().zip(&mut self.largest);
+            for (weight, (column, largest)) in weights.into_iter().zip(columns) {
+                column.push(weight);
+                *largest = i64::from(weight.unsigned_abs()).max(*largest);
+                self.any_negative |= weight < 0;
+            }
+        }
+    }
+}
+
+impl LaneSelection {
+    /// Takes the candidates of one scan radius, all of which every configuration admits; false if their tie values may not
+    /// fit 32 bits.
+    pub fn list(&mut self, candidates: &[Candidate], weights: &Weights) -> bool {
+        let Self { exact, open, order, centres } = self;
+        exact.clear();
+        open.clear();
+        order.clear();
+        centres.clear();
+        let mut largest = [0; WEIGHTS];
+        // Where scores differ, ranks are not in the order of candidates.
+        let one_score = candidates.iter().all(|one| one.score == candidates[0].score);
+        if !one_score {
+            order.extend(0..candidates.len() as u32);
+            order.sort_unstable_by_key(|&index| {
+                (candidates[index as usize].score, candidates[index as usize].centre)
+            });
+        }
+        for rank in 0..candidates.len() {
+            let index = order.get(rank).map_or(rank, |&index| index as usize);
+            let Candidate { centre, ref sums, .. } = candidates[index];
+            centres.push(centre);
+            let [low, high] = sums.last_wall;
+            let is_exact = sums.is_exact();
+            let most_wall = sums.wall.abs() + low.abs().max(high.abs());
+            for (largest, sum) in largest.iter_mut().zip([sums.available, sums.border, most_wall]) {
+                *largest = sum.abs().max(*largest);
+            }
+            let wall = if is_exact { sums.wall + low } else { sums.wall };
+            let entry = Entry {
+                sums: [sums.available, sums.border, wall].map(|sum| sum as i32),
+                open: if is_exact { [0; 2] } else { [low as i32, high as i32] },
+                rank: rank as i32,
+                candidate: index as u32,
+            };
+            if !is_exact {
+                open.push(entry);
+                continue;
+            }
+            // It never wins if one before it is as good for every configuration.
+            let as_good = |other: &Entry| {
+                let [ours, theirs] = [&entry.sums, &other.sums];
+                if weights.any_negative {
+                    return ours == theirs;
+                }
+                theirs[0] <= ours[0] && theirs[1] >= ours[1] && theirs[2] >= ours[2]
+            };
+            if !exact.iter().any(as_good) {
+                exact.push(entry);
+            }
+        }
+        let products = largest.iter().zip(weights.largest).map(|(&sum, w)| sum.saturating_mul(w));
+        products.fold(0, i64::saturating_add) < i64::from(i32::MAX)
+    }
+
+    /// Returns the winning centre of up to 16 configurations, by lane. `close` returns what the last shell of a candidate,
+    /// by index, adds for WF.
+    #[inline(always)]
+    pub fn winners(
+        &mut self,
+        configs: &[u32],
+        weights: &Weights,
+        mut close: impl FnMut(usize) -> i64,
+    ) -> [NodeId; LANES] {
+        let Self { exact, open, centres, .. } = self;
+        let mut lanes = [[0i32; LANES]; WEIGHTS];
+        for (lanes, column) in lanes.iter_mut().zip(&weights.by_config) {
+            for (lane, &config) in lanes.iter_mut().zip(configs) {
+                *lane = column[config as usize];
+            }
+        }
+        let wall = &lanes[2];
+        let (mut best, mut first) = ([i32::MAX; LANES], [i32::MAX; LANES]);
+        for entry in &*exact {
+            enter(&mut best, &mut first, &values(&lanes, entry), entry.rank);
+        }
+        for entry in open {
+            let mut value = values(&lanes, entry);
+            if entry.open != [0; 2] {
+                let mut matters = 0;
+                for i in 0..LANES {
+                    let most = (wall[i] * entry.open[0]).max(wall[i] * entry.open[1]);
+                    matters |= mask(value[i] - most <= best[i]);
+                }
+                if matters == 0 {
+                    continue;
+                }
+                let taken = close(entry.candidate as usize) as i32;
+                entry.sums[2] += taken;
+                entry.open = [0; 2];
+                for i in 0..LANES {
+                    value[i] -= wall[i] * taken;
+                }
+            }
+            enter(&mut best, &mut first, &value, entry.rank);
+        }
+        first.map(|rank| centres.get(rank as usize).copied().unwrap_or(NodeId(u32::MAX)))
+    }
+}
+
+/// All bits where the condition holds.
+#[inline(always)]
+fn mask(condition: bool) -> i32 {
+    -i32::from(condition)
+}
+
+/// The tie values of a candidate, by lane.
+#[inline(always)]
+fn values(weights: &[[i32; LANES]; WEIGHTS], entry: &Entry) -> [i32; LANES] {
+    let ([available, border, wall], [a, b, w]) = (weights, entry.sums);
+    let mut values = [0; LANES];
+    for i in 0..LANES {
+        values[i] = available[i] * a - border[i] * b - wall[i] * w;
+    }
+    values
+}
+
+/// Enters a candidate: it wins in the lanes where its value is lower than the best, or equal with a lower rank.
+#[inline(always)]
+fn enter(best: &mut [i32; LANES], first: &mut [i32; LANES], values: &[i32; LANES], rank: i32) {
+    for i in 0..LANES {
+        let wins = mask(values[i] < best[i]) | (mask(values[i] == best[i]) & mask(rank < first[i]));
+        best[i] = (values[i] & wins) | (best[i] & !wins);
+        first[i] = (rank & wins) | (first[i] & !wins);
+    }
+}

@@ -1,0 +1,372 @@
+//! The centre-based family as defined, without shortcuts: every candidate's set is built by sorting the list of free
+//! processors, and scored.
+//!
+//! The fast engines are tested against this definition. It decides in production under `order=greedy`, where it leaves
+//! nothing to shorten, and explains decisions. Cost per decision: candidates times free processors, times a logarithm.
+
+use std::collections::HashSet;
+
+use super::tie::{Slack, TieVector, WallRule, walls_of};
+use crate::allocator::rival::Term;
+use crate::machine::Machine;
+use crate::stop::{Stop, Stopped};
+use crate::topology::{Coord, Grid, NodeId, PairDistances};
+
+/// The distance that defines shells.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Metric {
+    /// L-infinity: square shells.
+    Linf,
+    /// L1: diamond shells.
+    L1,
+}
+
+impl Metric {
+    /// Shell number of `p` around `centre`.
+    #[inline]
+    pub fn distance(self, grid: &Grid, centre: Coord, p: Coord) -> u32 {
+        match self {
+            Metric::Linf => grid.linf(centre, p),
+            Metric::L1 => grid.l1(centre, p),
+        }
+    }
+}
+
+/// Which processors are taken of a last shell that is needed only in part.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum ShellOrder {
+    /// The free list is stably re-sorted by distance to each candidate centre in turn: at
+    /// the i-th centre, processors of equal distance stand in order of their distance to
+    /// centre i - 1, ties of that by distance to centre i - 2, and so on, at last in scan
+    /// order. The order that reproduces the paper.
+    #[default]
+    Carried,
+    /// Scan order.
+    Scan,
+    /// One by one the processor of least total L1 distance to those already chosen, ties
+    /// by L1 distance to the centre, then scan order; any free processor outside the
+    /// complete shells may be chosen.
+    Greedy,
+}
+
+impl ShellOrder {
+    /// Every order with its name.
+    pub const ALL: [(&'static str, ShellOrder); 3] = [
+        ("carried", ShellOrder::Carried),
+        ("scan", ShellOrder::Scan),
+        ("greedy", ShellOrder::Greedy),
+    ];
+}
+
+/// Tie-breaking and the choices the papers leave open, common to the family.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CentreOptions {
+    /// The tie-breaking vector; `None`: the first candidate wins.
+    pub tie: Option<TieVector>,
+    /// How walls count in the tie value.
+    pub wall: WallRule,
+    /// Which processors are taken of the last shell.
+    pub order: ShellOrder,
+    /// How much worse than the best a candidate may be that competes by tie value.
+    pub slack: Slack,
+}
+
+/// Positions of the candidate centres.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Centres {
+    /// Free processors, in scan order.
+    FreeProcessors,
+    /// Every position whose every coordinate occurs in some free processor; coordinates
+    /// in order of first appearance in the scan-ordered free list, x outermost.
+    CoordinateProduct,
+}
+
+impl Centres {
+    /// The candidate centres for these free processors, in candidate order.
+    pub fn list(self, free: &[Coord]) -> Vec<Coord> {
+        match self {
+            Centres::FreeProcessors => free.to_vec(),
+            Centres::CoordinateProduct => {
+                let [xs, ys, zs] = [0, 1, 2].map(|axis| {
+                    let mut seen: Vec<u16> = Vec::new();
+                    for coord in free {
+                        if !seen.contains(&coord[axis]) {
+                            seen.push(coord[axis]);
+                        }
+                    }
+                    seen
+                });
+                let mut centres = Vec::with_capacity(xs.len() * ys.len() * zs.len());
+                for &x in &xs {
+                    for &y in &ys {
+                        centres.extend(zs.iter().map(|&z| [x, y, z]));
+                    }
+                }
+                centres
+            }
+        }
+    }
+}
+
+/// The primary score of a set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Score {
+    /// Sum of shell numbers.
+    ShellSum,
+    /// Sum of pairwise L1 distances.
+    PairwiseL1,
+}
+
+/// A member of the centre-based family.
+#[derive(Clone, Debug)]
+pub struct CentreRule {
+    /// Candidate centres.
+    pub centres: Centres,
+    /// Shape of the shells.
+    pub metric: Metric,
+    /// Primary score.
+    pub score: Score,
+    /// Tie-breaking and open choices.
+    pub options: CentreOptions,
+}
+
+/// A candidate allocation.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Candidate {
+    /// Its place in candidate order, from 0.
+    pub order: usize,
+    /// Primary score; lower is better.
+    pub score: u64,
+    /// Tie value; lower is better. 0 without a tie vector.
+    pub tie: i64,
+    /// The sums behind the tie value.
+    pub terms: TieTerms,
+    /// Position of its centre.
+    pub centre: Coord,
+    /// The processors, nearest first.
+    pub nodes: Vec<NodeId>,
+}
+
+/// The sums that make a tie value, each of weights w(p) of [`TieVector`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TieTerms {
+    /// Over free processors outside the candidate.
+    pub free: i64,
+    /// Over the candidate's own processors along walls.
+    pub walls: i64,
+    /// Over busy processors just outside.
+    pub busy: i64,
+}
+
+/// The candidates of a decision that compete.
+#[derive(Debug)]
+pub struct Competition {
+    /// Number of all candidates.
+    pub candidates: usize,
+    /// The best score.
+    pub best: u64,
+    /// The candidates whose scores the slack admits, in candidate order.
+    pub admitted: Vec<Candidate>,
+}
+
+impl CentreRule {
+    /// MC1x1: square shells, least sum of shell numbers.
+    pub fn mc1x1(options: CentreOptions) -> Self {
+        let (centres, score) = (Centres::FreeProcessors, Score::ShellSum);
+        Self { centres, metric: Metric::Linf, score, options }
+    }
+
+    /// Gen-Alg: diamond shells around free processors, least sum of pairwise distances.
+    pub fn gen_alg(options: CentreOptions) -> Self {
+        let (centres, score) = (Centres::FreeProcessors, Score::PairwiseL1);
+        Self { centres, metric: Metric::L1, score, options }
+    }
+
+    /// MM: diamond shells around positions whose coordinates occur in free processors, least sum of pairwise distances.
+    pub fn mm(options: CentreOptions) -> Self {
+        Self { centres: Centres::CoordinateProduct, ..Self::gen_alg(options) }
+    }
+
+    /// Returns the winner for `size` processors, at least one and fewer than are free.
+    ///
+    /// # Errors
+    /// [`Stopped`] if `stop` is raised.
+    pub fn choose(
+        &self,
+        machine: &Machine,
+        grid: &Grid,
+        size: usize,
+        stop: &Stop,
+    ) -> Result<Option<Candidate>, Stopped> {
+        let competition = self.compete(machine, grid, size, self.options.slack, stop)?;
+        // `min_by_key` keeps the first of equals.
+        Ok(competition.admitted.into_iter().min_by_key(|one| (one.tie, one.score)))
+    }
+
+    /// Returns the number of distinct sets with the best primary score; `size` as in [`choose`](Self::choose).
+    ///
+    /// # Errors
+    /// [`Stopped`] if `stop` is raised.
+    pub fn tied_sets(
+        &self,
+        machine: &Machine,
+        grid: &Grid,
+        size: usize,
+        stop: &Stop,
+    ) -> Result<u32, Stopped> {
+        let tied = self.compete(machine, grid, size, Slack::NONE, stop)?.admitted;
+        let sets: HashSet<_> = tied.iter().map(Candidate::sorted_nodes).collect();
+        Ok(sets.len() as u32)
+    }
+
+    /// Builds all candidates and returns those whose scores a slack admits; `size` as in [`choose`](Self::choose).
+    /// Others are dropped as soon as a better score is found: all candidates of a large machine exceed its memory.
+    ///
+    /// # Errors
+    /// [`Stopped`] if `stop` is raised.
+    pub fn compete(
+        &self,
+        machine: &Machine,
+        grid: &Grid,
+        size: usize,
+        slack: Slack,
+        stop: &Stop,
+    ) -> Result<Competition, Stopped> {
+        let mut list: Vec<NodeId> = machine.free_nodes().collect();
+        let free: Vec<Coord> = list.iter().map(|&n| grid.coord(n)).collect();
+        let scan = list.clone();
+        let centres = self.centres.list(&free);
+        let mut distances = PairDistances::new(machine.topology());
+        let (mut best, mut admitted) = (u64::MAX, Vec::new());
+        for (order, &centre) in centres.iter().enumerate() {
+            stop.check()?;
+            let distance = |n: &NodeId| self.metric.distance(grid, centre, grid.coord(*n));
+            if self.options.order != ShellOrder::Carried {
+                list.clone_from(&scan);
+            }
+            list.sort_by_key(distance);
+            let nodes = match self.options.order {
+                ShellOrder::Greedy => greedy(grid, centre, &scan, &list, size, distance, stop)?,
+                ShellOrder::Carried | ShellOrder::Scan => list[..size].to_vec(),
+            };
+            let score = match self.score {
+                Score::ShellSum => nodes.iter().map(|n| u64::from(distance(n))).sum(),
+                Score::PairwiseL1 => distances.sum(&nodes),
+            };
+            if score < best {
+                best = score;
+                admitted.retain(|one: &Candidate| one.score <= slack.admitted(best));
+            }
+            if score <= slack.admitted(best) {
+                let terms = self.tie_terms(machine, grid, centre, &nodes);
+                let [available, wall, border] =
+                    self.options.tie.unwrap_or_default().factors().map(i64::from);
+                let tie = available * terms.free - wall * terms.walls - border * terms.busy;
+                admitted.push(Candidate { order, score, tie, terms, centre, nodes });
+            }
+        }
+        Ok(Competition { candidates: centres.len(), best, admitted })
+    }
+
+    /// Returns the sums behind the tie value of a set; 0 without a tie vector.
+    fn tie_terms(
+        &self,
+        machine: &Machine,
+        grid: &Grid,
+        centre: Coord,
+        nodes: &[NodeId],
+    ) -> TieTerms {
+        let mut terms = TieTerms::default();
+        self.for_each_weight(machine, grid, centre, nodes, |_, term, weight| {
+            let sum = match term {
+                Term::Free => &mut terms.free,
+                Term::Wall => &mut terms.walls,
+                Term::Busy => &mut terms.busy,
+            };
+            *sum += weight;
+        });
+        terms
+    }
+
+    /// Calls `visit` with each processor that counts in the tie value of a set, the sum it counts in, and its weight;
+    /// with none if there is no tie vector.
+    pub fn for_each_weight(
+        &self,
+        machine: &Machine,
+        grid: &Grid,
+        centre: Coord,
+        nodes: &[NodeId],
+        mut visit: impl FnMut(NodeId, Term, i64),
+    ) {
+        let scan_radius = self.options.tie.map_or(0, |vector| vector.scan_radius);
+        if scan_radius == 0 {
+            return;
+        }
+        let distance = |n: NodeId| i64::from(self.metric.distance(grid, centre, grid.coord(n)));
+        let outermost = nodes.iter().map(|&n| distance(n)).max().unwrap_or(0);
+        let max_shell = outermost + i64::from(scan_radius);
+        let mut member = vec![false; machine.processors()];
+        nodes.iter().for_each(|n| member[n.index()] = true);
+        for node in machine.topology().nodes() {
+            let d = distance(node);
+            let weight = max_shell - d + 1;
+            if member[node.index()] {
+                let walls = self.options.wall.weight(walls_of(machine, grid, node));
+                if walls > 0 {
+                    visit(node, Term::Wall, i64::from(walls) * weight);
+                }
+            } else if machine.is_free(node) && d <= max_shell {
+                visit(node, Term::Free, weight);
+            } else if !machine.is_free(node) && !machine.is_down(node) && d == outermost + 1 {
+                visit(node, Term::Busy, weight);
+            }
+        }
+    }
+}
+
+impl Candidate {
+    /// Returns the processors in scan order: two candidates are one set if these are equal.
+    pub fn sorted_nodes(&self) -> Vec<NodeId> {
+        let mut nodes = self.nodes.clone();
+        nodes.sort_unstable();
+        nodes
+    }
+}
+
+/// Complete shells, then one by one the free processor of least total L1 distance to
+/// those already chosen. `scan` and `sorted` hold the free processors in scan order and
+/// by distance to the centre.
+fn greedy(
+    grid: &Grid,
+    centre: Coord,
+    scan: &[NodeId],
+    sorted: &[NodeId],
+    size: usize,
+    distance: impl Fn(&NodeId) -> u32,
+    stop: &Stop,
+) -> Result<Vec<NodeId>, Stopped> {
+    let last_shell = distance(&sorted[size - 1]);
+    let complete = if sorted.get(size).is_some_and(|next| distance(next) == last_shell) {
+        sorted.partition_point(|n| distance(n) < last_shell)
+    } else {
+        size
+    };
+    let mut chosen = sorted[..complete].to_vec();
+    let mut rest: Vec<(u32, u32, NodeId)> = Vec::new();
+    for &n in scan.iter().filter(|n| !chosen.contains(n)) {
+        stop.check()?;
+        let p = grid.coord(n);
+        let total = chosen.iter().map(|&c| grid.l1(p, grid.coord(c))).sum();
+        rest.push((total, grid.l1(p, centre), n));
+    }
+    while chosen.len() < size {
+        stop.check()?;
+        let Some(nearest) = (0..rest.len()).min_by_key(|&i| rest[i]) else { break };
+        let (_, _, node) = rest.swap_remove(nearest);
+        chosen.push(node);
+        for (total, _, n) in &mut rest {
+            *total += grid.l1(grid.coord(*n), grid.coord(node));
+        }
+    }
+    Ok(chosen)
+}

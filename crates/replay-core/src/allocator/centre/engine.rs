@@ -1,0 +1,138 @@
+//! The allocator that all strategies of the family are, around an engine that evaluates their rule fast.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use super::definition::{CentreRule, ShellOrder};
+use super::explain::explain;
+use crate::allocator::notes::Notes;
+use crate::allocator::{
+    Allocator, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count,
+};
+use crate::machine::Machine;
+use crate::stop::{Stop, Stopped};
+use crate::topology::{Grid, NodeId};
+
+/// Evaluates a [`CentreRule`] fast, for every order of a last shell but [`ShellOrder::Greedy`].
+pub trait CentreEngine: fmt::Debug + Send {
+    /// Forgets the machine seen last.
+    fn reset(&mut self);
+
+    /// Appends the winning `size` processors, fewer than are free, to the empty `chosen`.
+    ///
+    /// # Errors
+    /// [`Refusal::Stopped`] if `stop` is raised.
+    fn choose(
+        &mut self,
+        machine: &Machine,
+        size: usize,
+        stop: &Stop,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal>;
+
+    /// Calls `visit` with the processors of each candidate of the best score, for `size` processors, fewer than are free.
+    ///
+    /// # Errors
+    /// [`Stopped`] if `stop` is raised.
+    fn for_each_tied(
+        &mut self,
+        machine: &Machine,
+        size: usize,
+        stop: &Stop,
+        visit: &mut dyn FnMut(Vec<NodeId>),
+    ) -> Result<(), Stopped>;
+}
+
+/// A strategy of the family.
+#[derive(Debug)]
+pub struct CentreAllocator<E> {
+    grid: Grid,
+    rule: CentreRule,
+    pub(super) engine: E,
+    stop: Stop,
+    notes: Notes,
+    count_ties: bool,
+    /// Number of tied sets of the last request.
+    tied: Option<u32>,
+}
+
+impl<E: CentreEngine> CentreAllocator<E> {
+    /// An allocator for `grid` by a rule, which `engine` evaluates.
+    pub fn with_engine(grid: &Grid, rule: CentreRule, engine: E) -> Self {
+        Self {
+            grid: grid.clone(),
+            rule,
+            engine,
+            stop: Stop::new(),
+            notes: Notes::default(),
+            count_ties: false,
+            tied: None,
+        }
+    }
+
+    /// Explains decisions in these notes, and breaks them off when `stop` is raised.
+    pub fn attach(&mut self, notes: &Notes, stop: &Stop) {
+        (self.notes, self.stop) = (notes.clone(), stop.clone());
+    }
+
+    /// Counts the [tied sets](Stats::tied_sets) of a request.
+    pub fn tied_sets(&mut self, machine: &Machine, request: Request) -> Option<u32> {
+        let size = request.size as usize;
+        if size >= machine.free_count() {
+            return (size == machine.free_count()).then_some(1);
+        }
+        if self.rule.options.order == ShellOrder::Greedy {
+            return self.rule.tied_sets(machine, &self.grid, size, &self.stop).ok();
+        }
+        let mut sets = HashSet::new();
+        let mut insert = |mut set: Vec<NodeId>| {
+            set.sort_unstable();
+            sets.insert(set);
+        };
+        self.engine.for_each_tied(machine, size, &self.stop, &mut insert).ok()?;
+        Some(sets.len() as u32)
+    }
+}
+
+impl<E: CentreEngine> Allocator for CentreAllocator<E> {
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.attach(&setup.notes, &setup.stop);
+        (self.count_ties, self.tied) = (setup.count_ties, None);
+        self.engine.reset();
+        Ok(())
+    }
+
+    fn allocate(
+        &mut self,
+        machine: &Machine,
+        request: Request,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Refusal> {
+        let size = request.size as usize;
+        if self.count_ties {
+            self.tied = self.tied_sets(machine, request);
+        }
+        let Self { grid, rule, engine, stop, notes, .. } = self;
+        if settled_by_count(machine, size, chosen)? {
+            notes.say(|| "it asks for all that are free, and takes them".to_string());
+            return Ok(());
+        }
+        if notes.are_read() {
+            explain(notes, rule, machine, grid, size, stop)?;
+        }
+        if rule.options.order == ShellOrder::Greedy {
+            let winner = rule.choose(machine, grid, size, stop)?;
+            chosen.extend(winner.ok_or(Refusal::Fragmented)?.nodes);
+            return Ok(());
+        }
+        engine.choose(machine, size, stop, chosen)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { supports_outages: true, counts_ties: true, ..Capabilities::default() }
+    }
+
+    fn stats(&self) -> Stats {
+        Stats { tied_sets: self.tied, ..Stats::default() }
+    }
+}

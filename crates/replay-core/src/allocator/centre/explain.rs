@@ -1,0 +1,185 @@
+//! Explanations of the decisions of the centre-based family, by its definition.
+
+use std::collections::HashMap;
+
+use super::definition::{Candidate, CentreRule, Centres, Competition, Score, ShellOrder};
+use crate::allocator::notes::{LISTED, Listing, Notes, count, processor};
+use crate::allocator::rival::{Rival, Rivals, Weight};
+use crate::machine::Machine;
+use crate::stop::{Stop, Stopped};
+use crate::topology::{Grid, NodeId};
+
+/// The distinct sets of the candidates that compete, numbered from 1 in candidate order.
+type SetNumbers = HashMap<Vec<NodeId>, usize>;
+
+/// Writes the candidates for `size` processors, fewer than are free, and the winner into the notes.
+///
+/// # Errors
+/// [`Stopped`] if `stop` is raised.
+pub fn explain(
+    notes: &Notes,
+    rule: &CentreRule,
+    machine: &Machine,
+    grid: &Grid,
+    size: usize,
+    stop: &Stop,
+) -> Result<(), Stopped> {
+    let mut competition = rule.compete(machine, grid, size, rule.options.slack, stop)?;
+    let sets = set_numbers(competition.admitted.iter());
+    notes.say(|| describe_candidates(rule, competition.candidates));
+    notes.say(|| describe_scores(rule, &competition));
+    let ranked = &mut competition.admitted;
+    ranked.sort_by_key(|one| (one.tie, one.score, one.order));
+    if let Some(vector) = rule.options.tie {
+        notes.say(|| {
+            format!(
+                "the tie vector is SR = {}, AF = {}, WF = {}, BF = {}: tie value = AF * free - WF * walls - BF * busy; the lowest wins, then the lower score, then the first candidate",
+                vector.scan_radius,
+                vector.available,
+                vector.wall,
+                vector.border,
+            )
+        });
+    } else {
+        notes
+            .say(|| "there is no tie vector: of equal scores the first candidate wins".to_string());
+    }
+    notes.list(|| listing(rule, grid, ranked, &sets));
+    notes.rivals(|| scored_candidates(rule, machine, grid, ranked, &sets));
+    let Some(first) = ranked.first() else { return Ok(()) };
+    notes.say(|| {
+        let (number, centre) = (first.order + 1, processor(grid, first.centre));
+        format!("candidate {number}, with its centre at processor {centre}, wins")
+    });
+    notes.winner(first.nodes.clone());
+    Ok(())
+}
+
+/// Returns the candidates in rank order. Only the first [`LISTED`] have every shell and weight, which a map of them
+/// needs: those of all candidates would take the square of a large machine.
+fn scored_candidates(
+    rule: &CentreRule,
+    machine: &Machine,
+    grid: &Grid,
+    ranked: &[Candidate],
+    sets: &SetNumbers,
+) -> Rivals {
+    let scored = ranked.iter().enumerate().map(|(rank, one)| {
+        let Candidate { order, score, tie, centre, ref nodes, .. } = *one;
+        let mut weights = Vec::new();
+        rule.for_each_weight(machine, grid, centre, nodes, |node, term, weight| {
+            weights.push(Weight { node, term, weight });
+        });
+        let shell = |node| rule.metric.distance(grid, centre, grid.coord(node));
+        let shells = if rank < LISTED {
+            machine.topology().nodes().map(shell).collect()
+        } else {
+            weights = sums(&weights);
+            vec![last_shell(rule, grid, one)]
+        };
+        Rival {
+            number: order + 1,
+            centre,
+            score,
+            tie: rule.options.tie.map(|_| tie),
+            set: sets.get(&one.sorted_nodes()).copied().unwrap_or(0),
+            nodes: nodes.clone(),
+            shells,
+            weights,
+        }
+    });
+    Rivals { vector: rule.options.tie, first: scored.collect(), more: 0 }
+}
+
+/// Returns the sum of each kind of weight, as one weight of it.
+fn sums(weights: &[Weight]) -> Vec<Weight> {
+    let mut sums: Vec<Weight> = Vec::new();
+    for weight in weights {
+        match sums.iter_mut().find(|sum| sum.term == weight.term) {
+            Some(sum) => sum.weight += weight.weight,
+            None => sums.push(*weight),
+        }
+    }
+    sums
+}
+
+fn last_shell(rule: &CentreRule, grid: &Grid, one: &Candidate) -> u32 {
+    let shell = |&node: &NodeId| rule.metric.distance(grid, one.centre, grid.coord(node));
+    one.nodes.iter().map(shell).max().unwrap_or(0)
+}
+
+fn describe_candidates(rule: &CentreRule, candidates: usize) -> String {
+    let centres = match rule.centres {
+        Centres::FreeProcessors => "every free processor is a candidate centre",
+        Centres::CoordinateProduct => {
+            "every position whose coordinates occur in free processors is a candidate centre"
+        }
+    };
+    let order = match rule.options.order {
+        ShellOrder::Carried => "in the order that the candidate before left",
+        ShellOrder::Scan => "in scan order",
+        ShellOrder::Greedy => "one by one by least distance to those chosen",
+    };
+    format!(
+        "{centres}: {}; each takes whole shells around it, and of the last one what it needs {order}",
+        count(candidates, "candidate")
+    )
+}
+
+fn describe_scores(rule: &CentreRule, competition: &Competition) -> String {
+    let Competition { best, admitted, .. } = competition;
+    let (slack, ties) = (rule.options.slack, rule.options.tie);
+    let score = match rule.score {
+        Score::ShellSum => "sum of shell numbers",
+        Score::PairwiseL1 => "sum of pairwise distances",
+    };
+    let equal = || admitted.iter().filter(|one| one.score == *best);
+    let mut text = format!(
+        "the best score ({score}) is {best}; {} {}, with {}",
+        count(equal().count(), "candidate"),
+        if equal().count() == 1 { "has it" } else { "have it" },
+        count(set_numbers(equal()).len(), "distinct set"),
+    );
+    if !slack.is_none() && ties.is_some() {
+        text += &format!(
+            "; with a slack of {} scores up to {} compete: {}",
+            slack.share(),
+            slack.admitted(*best),
+            count(admitted.len(), "candidate")
+        );
+    }
+    text
+}
+
+/// Numbers the distinct sets of candidates.
+fn set_numbers<'a>(candidates: impl Iterator<Item = &'a Candidate>) -> SetNumbers {
+    let mut sets = HashMap::new();
+    for one in candidates {
+        let number = sets.len() + 1;
+        sets.entry(one.sorted_nodes()).or_insert(number);
+    }
+    sets
+}
+
+fn listing(rule: &CentreRule, grid: &Grid, ranked: &[Candidate], sets: &SetNumbers) -> Listing {
+    let with_ties = rule.options.tie.is_some();
+    let mut columns = vec!["candidate", "centre", "last shell", "score", "set"];
+    if with_ties {
+        columns.extend(["free", "walls", "busy", "tie value"]);
+    }
+    let rows = ranked.iter().map(|one| {
+        let mut row = vec![
+            (one.order + 1).to_string(),
+            processor(grid, one.centre),
+            last_shell(rule, grid, one).to_string(),
+            one.score.to_string(),
+            sets.get(&one.sorted_nodes()).map_or(String::new(), usize::to_string),
+        ];
+        if with_ties {
+            let terms = [one.terms.free, one.terms.walls, one.terms.busy, one.tie];
+            row.extend(terms.map(|term| term.to_string()));
+        }
+        row
+    });
+    Listing::of("the candidates that compete, the winner first", &columns, rows)
+}

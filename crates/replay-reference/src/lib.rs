@@ -1,0 +1,5 @@
+//! Plain versions of fast code, written as their definitions read. Tests and benches compare with them; no program uses
+//! them.
+
+pub mod network;
+pub mod scheduler;

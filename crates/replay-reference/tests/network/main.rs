@@ -1,0 +1,45 @@
+//! The engine of the network and the plain model agree.
+
+mod agreement;
+mod vectors;
+
+use replay_core::topology::{Coord, NodeId, Topology};
+use replay_network::{
+    Delivery, FlitLog, FlowControl, Network, Notice, Packet, Settings, Stalled, Switching,
+};
+use replay_reference::network::{self as plain, PlainDelivery, PlainPacket};
+
+fn machine(text: &str) -> Topology {
+    text.parse().expect("legal")
+}
+
+fn at(topology: &Topology, coord: Coord) -> NodeId {
+    topology.grid().expect("a grid").node(coord)
+}
+
+/// Packets handed over at their cycles, in the given order, which is that of the cycles;
+/// their tags are their places in the list. Deliveries by tag.
+fn replay(network: &mut Network, packets: &[PlainPacket]) -> Result<Vec<(u64, Delivery)>, Stalled> {
+    let mut deliveries = vec![None; packets.len()];
+    let mut notices = Vec::new();
+    let mut left = packets.iter().enumerate().peekable();
+    loop {
+        while let Some((tag, packet)) = left.next_if(|(_, packet)| packet.cycle <= network.now()) {
+            let &PlainPacket { src, dst, flits, .. } = packet;
+            network.send(Packet { src, dst, flits, tag: tag as u64 }).expect("legal");
+        }
+        let until = left.peek().map(|(_, packet)| packet.cycle);
+        let now = network.advance(until, &mut notices)?;
+        for notice in &notices {
+            if let Notice::Delivered(delivery) = notice {
+                let cycle = now.expect("there is a notice");
+                assert_eq!(deliveries[delivery.tag as usize].replace((cycle, *delivery)), None);
+            }
+        }
+        if now.is_none() && until.is_none() {
+            break;
+        }
+    }
+    assert_eq!(network.in_flight(), 0);
+    Ok(deliveries.into_iter().map(|delivery| delivery.expect("delivered")).collect())
+}

@@ -87,7 +87,7 @@ pub fn run_together(
     let mut pace = Pace::new(watch, jobs.len() * runs.len()).counted();
     let begin = Instant::now();
     let simulation = trace.simulation(watch.stop);
-    let replayed = simulation.lockstep(&schedule.timeline, batch, |placed| {
+    let replayed = simulation.lockstep(&schedule.timeline, batch, &mut |placed| {
         let size = jobs[placed.job.index()].size;
         let sums = &mut sums[size as usize * runs.len()..][..runs.len()];
         let place =

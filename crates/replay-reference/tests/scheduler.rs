@@ -8,9 +8,7 @@ use replay_core::machine::Machine;
 use replay_core::scheduler::{
     Conservative, Easy, Guard, OutOfOrder, QueueOrder, Scheduler, Strict,
 };
-use replay_core::simulation::{
-    Decision, Observer, Simulation, SimulationError, Starts, Timeline,
-};
+use replay_core::simulation::{Decision, Observer, Simulation, SimulationError, Starts, Timeline};
 use replay_core::stop::Stop;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{Job, JobId};

@@ -32,42 +32,44 @@ impl Simulation<'_> {
         &self,
         timeline: &Timeline,
         mut batch: BatchReplay,
-        mut observe: impl FnMut(Placed<'_>),
+        observe: &mut dyn FnMut(Placed<'_>),
     ) -> Result<u64, SimulationError> {
-    let Input { jobs, stop, .. } = self.input;
-    let mut spare_slots: Vec<u32> = Vec::new();
-    let (mut slots, mut slots_made) = (vec![0u32; jobs.len()], 0);
-    let mut decided = 0;
-    for event in timeline.events() {
-        match *event {
-            Event::Start(id) => {
-                stop.check()?;
-                let slot = spare_slots.pop().unwrap_or_else(|| {
-                    slots_made += 1;
-                    slots_made - 1
-                });
-                slots[id.index()] = slot;
-                decided += batch.occupancies() as u64;
-                let job = &jobs[id.index()];
-                let placed =
-                    |BatchPlacement { nodes, pairwise_l1, configs }: BatchPlacement<'_>| {
-                        observe(Placed { job: id, nodes, pairwise_l1, configs });
-                    };
-                batch
-                    .start(slot as usize, job.size, stop, None, placed)
-                    .map_err(|refusal| SimulationError::Refused(job.number, refusal))?;
-                if batch.occupancies() == 0 {
-                    return Ok(decided);
+        let Input { jobs, stop, .. } = self.input;
+        let mut spare_slots: Vec<u32> = Vec::new();
+        let (mut slots, mut slots_made) = (vec![0u32; jobs.len()], 0);
+        let mut decided = 0;
+        for event in timeline.events() {
+            match *event {
+                Event::Start(id) => {
+                    stop.check()?;
+                    let slot = spare_slots.pop().unwrap_or_else(|| {
+                        slots_made += 1;
+                        slots_made - 1
+                    });
+                    slots[id.index()] = slot;
+                    decided += batch.occupancies() as u64;
+                    let job = &jobs[id.index()];
+                    let placed =
+                        &mut |BatchPlacement { nodes, pairwise_l1, configs }: BatchPlacement<
+                            '_,
+                        >| {
+                            observe(Placed { job: id, nodes, pairwise_l1, configs });
+                        };
+                    batch
+                        .start(slot as usize, job.size, stop, None, placed)
+                        .map_err(|refusal| SimulationError::Refused(job.number, refusal))?;
+                    if batch.occupancies() == 0 {
+                        return Ok(decided);
+                    }
+                }
+                Event::End(id) => {
+                    let slot = slots[id.index()];
+                    batch.end(slot as usize);
+                    spare_slots.push(slot);
                 }
             }
-            Event::End(id) => {
-                let slot = slots[id.index()];
-                batch.end(slot as usize);
-                spare_slots.push(slot);
-            }
         }
-    }
-    Ok(decided)
+        Ok(decided)
     }
 }
 

@@ -136,14 +136,14 @@ impl Part {
         let of = runs.iter().map(|(_, limit)| limit.of).sum();
         let mut pace = Pace::new(watch, of).counted();
         let mut tallies = Tallies::new(self, runs);
-        let observe = |placed: Placed<'_>| {
+        let mut observe = |placed: Placed<'_>| {
             let size = jobs[placed.job.index()].size;
             placed.configs.iter().for_each(|_| pace.started());
             tallies.add(self, placed.job, size, placed.pairwise_l1, placed.configs);
         };
         let simulation = self.trace.simulation(watch.stop);
         simulation
-            .lockstep(&self.schedule.timeline, batch, observe)
+            .lockstep(&self.schedule.timeline, batch, &mut observe)
             .map_err(|cause| failed(&self.name, cause))?;
         Ok(tallies.done(self))
     }

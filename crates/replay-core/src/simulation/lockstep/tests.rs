@@ -95,7 +95,7 @@ proptest! {
         let batch = BatchReplay::new(&Machine::new(topology.clone()), grid, options, configs);
         let mut together = vec![Vec::new(); vectors.len()];
         let simulation = Simulation::new(&jobs, &topology, &stop);
-        let decided = simulation.lockstep(&timeline, batch, |placed| {
+        let decided = simulation.lockstep(&timeline, batch, &mut |placed| {
             for &config in placed.configs.iter() {
                 together[config as usize].push((placed.job, placed.pairwise_l1));
             }
@@ -132,7 +132,7 @@ fn removed_configurations_are_not_replayed_further() {
     let batch = BatchReplay::new(&machine, grid, CentreOptions::default(), configs.to_vec());
     let mut seen = [0; 3];
     let simulation = Simulation::new(&jobs, &topology, &stop);
-    let decided = simulation.lockstep(&timeline, batch, |placed| {
+    let decided = simulation.lockstep(&timeline, batch, &mut |placed| {
         placed.configs.iter().for_each(|&config| seen[config as usize] += 1);
         placed.configs.retain(|&config| seen[config as usize] < [5, 20, 9][config as usize]);
     });

@@ -146,7 +146,7 @@ impl BatchReplay {
         size: u32,
         stop: &Stop,
         mut external: Option<ExternalQuery<'_>>,
-        mut observe: impl FnMut(BatchPlacement<'_>),
+        observe: &mut dyn FnMut(BatchPlacement<'_>),
     ) -> Result<(), Refusal> {
         self.sets.open(slot);
         let before = self.occupancies.len();
@@ -161,7 +161,7 @@ impl BatchReplay {
                 }
             };
             if let Some(set) = common {
-                self.place(at, slot, set, &mut observe);
+                self.place(at, slot, set, observe);
                 continue;
             }
             // Configurations with the first choice stay; those with each further one move to an occupancy of their own.
@@ -170,10 +170,10 @@ impl BatchReplay {
                 let other = self.choices[choice].1;
                 if self.choices[..choice].iter().all(|&(_, set)| set != other) {
                     self.move_away(at, other);
-                    self.place(self.occupancies.len() - 1, slot, other, &mut observe);
+                    self.place(self.occupancies.len() - 1, slot, other, observe);
                 }
             }
-            self.place(at, slot, first, &mut observe);
+            self.place(at, slot, first, observe);
         }
         self.remove_empty();
         if self.sets.count(slot) > 1 {
@@ -271,7 +271,7 @@ impl BatchReplay {
         at: usize,
         slot: usize,
         set: u32,
-        observe: &mut impl FnMut(BatchPlacement<'_>),
+        observe: &mut dyn FnMut(BatchPlacement<'_>),
     ) {
         let occupancy = &mut self.occupancies[at];
         occupancy.groups.iter_mut().for_each(|group| group.start(slot, set));

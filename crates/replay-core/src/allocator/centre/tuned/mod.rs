@@ -226,7 +226,7 @@ impl Shadows {
     ) -> Result<(), Refusal> {
         stop.check()?;
         let Self { batch, losses, .. } = self;
-        let started = batch.start(slot, request.size, stop, external, |placement| {
+        let started = batch.start(slot, request.size, stop, external, &mut |placement| {
             for &mut shadow in placement.configs {
                 losses[shadow as usize] += placement.pairwise_l1;
             }

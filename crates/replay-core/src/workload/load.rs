@@ -111,13 +111,25 @@ impl Workload {
     /// # Ok::<(), replay_core::workload::LoadError>(())
     /// ```
     pub fn from_reader(
-        input: impl Read,
+        mut input: impl Read,
         source: impl AsRef<Path>,
         policy: &Policy,
         window: &Window,
         options: ReadOptions,
     ) -> Result<Workload, LoadError> {
-        let source = source.as_ref().to_path_buf();
+        Self::from_any(&mut input, source.as_ref(), policy, window, options)
+    }
+
+    /// [`from_reader`](Self::from_reader), compiled here: as a generic function it would be compiled with each caller,
+    /// which need not be optimised.
+    fn from_any(
+        input: &mut dyn Read,
+        source: &Path,
+        policy: &Policy,
+        window: &Window,
+        options: ReadOptions,
+    ) -> Result<Workload, LoadError> {
+        let source = source.to_path_buf();
         let file = source.display().to_string();
         let decoder = match Decoder::new(input) {
             Ok(decoder) => decoder,

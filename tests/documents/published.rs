@@ -118,8 +118,11 @@ struct Fate {
 }
 
 impl Fate {
-    /// A result may have several rows: it is judged if one of them is.
+    /// A result may have several rows: it is judged if one of them is. One that repeats another is none.
     fn of(place: &Place, rows: &[Row]) -> Self {
+        if place.why.starts_with("repeats") {
+            return Self::default();
+        }
         let labels: Vec<&str> = place.rows.split('|').collect();
         let rows = || rows.iter().filter(|row| labels.contains(&row.label().as_str()));
         let not_run = |row: &&Row| row.without_verdict().is_some_and(|(what, _)| what == "not run");
@@ -146,7 +149,7 @@ impl Fate {
 
 fn by_paper(page: &mut String, places: &[Place], rows: &[Row]) -> Result<(), Failed> {
     *page += "\n## By paper\n\nPrinted: results counted by hand, numbers and claims that can be checked; settings, \
-              references and curves without numbers are none. [Below](#by-place) are the places and the reasons.\n\n\
+              references, curves without numbers and what repeats another result are none. [Below](#by-place) are the places and the reasons.\n\n\
               | paper | printed | judged | not judged | not run |\n|---|---:|---:|---:|---:|\n";
     let mut whole = Fate::default();
     for (paper, authors, _) in PAPERS {

@@ -585,6 +585,10 @@ mod tests {
     fn an_integral_of_the_normal_density() {
         let whole = integral(-2.5, 2.5) / (2.0 * std::f64::consts::PI).sqrt();
         assert!((whole - 0.9875807).abs() < 1e-6, "{whole}");
+        let checks = normal_shares().expect("numbers");
+        let known = checks.iter().filter(|check| check.known.is_some()).count();
+        assert_eq!((checks.len(), known), (4, 1));
+        assert!(checks.iter().all(|check| check.surprise().is_none()), "{checks:?}");
     }
 
     /// 255 / 8 processors a job, 5 time units each, on 256.

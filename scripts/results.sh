@@ -120,9 +120,11 @@ verify() {
         part verify
         "$replay" verify turner scheduling bounds lublin --quiet --format csv --write "$results/verify.csv" > /dev/null ||
             [ $? = 1 ]
+        "$replay" verify turner scheduling bounds lublin --audit --quiet --format csv > "$results/verify-audit.csv"
         return
     fi
     beside verify verify --shake 20 --format md --plots "$work/drawn"
+    "$replay" verify --audit --format csv > "$results/verify-audit.csv" || verified=$?
     # Each figure and table of the papers whose numbers were printed, with ours beside them.
     rm -rf "$results/published"
     mkdir -p "$results/published"

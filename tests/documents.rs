@@ -14,6 +14,7 @@
 mod documents {
     pub mod links;
     pub mod page;
+    mod published;
     pub mod reference;
     pub mod results;
     pub mod run;

@@ -128,7 +128,7 @@ TXT
     cat << 'TXT'
 
 Where estimates are exact `auto` is close to `dl`. Where they hold no information `dl` loses to Slurm's rule first come, first
-served, and `auto` loses less. A decision of `auto` costs as much as seventeen.
+served, and `auto` loses less. It takes each decision on all seventeen machines.
 TXT
     boxes_on_logs
 }

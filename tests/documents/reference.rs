@@ -1,6 +1,5 @@
 //! The pages of reference: what the program lists, as tables.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,6 +7,8 @@ use std::process::Command;
 use libtest_mimic::{Failed, Trial};
 use replay::workload::Policy;
 use serde_json::Value;
+
+use super::published;
 
 /// Pages of listings with names and parameters: the file, its title, and the kinds listed.
 const NAMED: [(&str, &str, &[&str]); 3] = [
@@ -42,8 +43,8 @@ pub fn trials(root: &Path) -> Vec<Trial> {
         .collect();
     trials.push(trial("columns", Box::new(columns)));
     trials.push(trial("policies", Box::new(|| Ok(policies()))));
-    let verified = root.join("results/verify.csv");
-    trials.push(trial("published", Box::new(move || published(&verified))));
+    let root = root.to_path_buf();
+    trials.push(trial("published", Box::new(move || published::page(&root))));
     trials
 }
 
@@ -83,7 +84,7 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
     value[key].as_str().unwrap_or("")
 }
 
-fn cell(text: &str) -> String {
+pub fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('<', "&lt;")
 }
 
@@ -162,81 +163,6 @@ fn columns() -> Result<String, Failed> {
         writeln!(page, "| `{name}` | {unit} | {kind} | {about} |")?;
     }
     Ok(page)
-}
-
-/// What became of the printed numbers of each suite, by the table of the last whole run.
-fn published(verified: &Path) -> Result<String, Failed> {
-    let mut suites: Vec<(String, Outcomes)> = Vec::new();
-    let mut reasons: BTreeMap<(String, String), usize> = BTreeMap::new();
-    for row in csv::Reader::from_path(verified)?.deserialize() {
-        let row: BTreeMap<String, String> = row?;
-        let of = |column: &str| {
-            row.get(column).ok_or_else(|| format!("{}: no column {column}", verified.display()))
-        };
-        let (suite, verdict) = (of("suite")?, of("verdict")?);
-        if suites.last().is_none_or(|(last, _)| last != suite) {
-            suites.push((suite.clone(), Outcomes::default()));
-        }
-        let Some((_, outcomes)) = suites.last_mut() else { continue };
-        outcomes.printed += 1;
-        match verdict.split_once(": ") {
-            Some((what, why)) if what.starts_with("not ") => {
-                *if what == "not run" {
-                    &mut outcomes.not_run
-                } else {
-                    &mut outcomes.not_judged
-                } += 1;
-                *reasons.entry((suite.clone(), format!("{what}: {why}"))).or_default() += 1;
-            }
-            _ => {
-                outcomes.judged += 1;
-                outcomes.ours += usize::from(of("bound")? == "ours");
-                outcomes.out_of_sample += usize::from(of("out_of_sample")? == "yes");
-                outcomes.agree += usize::from(matches!(verdict.as_str(), "same" | "within"));
-                outcomes.undecided += usize::from(verdict == "undecided");
-            }
-        }
-    }
-    let mut page = String::from("# Printed numbers\n");
-    page += "\nWhat became of each number and claim of the papers in [the last whole run](../../../results/verify.md). A row is a \
-             number or a claim. *Bound of ours*: the paper states a claim in words, and we chose how far it reaches. *Out of \
-             sample*: neither a rule nor a constant nor a network was chosen on what the paper states there. Rows that disagree \
-             differ (a number) or contradict (a claim).\n\n\
-             | suite | rows | judged | agree | undecided | disagree | bound of ours | out of sample | not judged | not run |\n\
-             |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n";
-    for (suite, it) in &suites {
-        let disagree = it.judged - it.agree - it.undecided;
-        writeln!(
-            page,
-            "| `{suite}` | {} | {} | {} | {} | {disagree} | {} | {} | {} | {} |",
-            it.printed,
-            it.judged,
-            it.agree,
-            it.undecided,
-            it.ours,
-            it.out_of_sample,
-            it.not_judged,
-            it.not_run
-        )?;
-    }
-    page += "\nRows without a verdict:\n\n| suite | rows | reason |\n|---|---:|---|\n";
-    for ((suite, why), count) in &reasons {
-        writeln!(page, "| `{suite}` | {count} | {} |", cell(why))?;
-    }
-    Ok(page)
-}
-
-/// Rows of a suite, counted.
-#[derive(Default)]
-struct Outcomes {
-    printed: usize,
-    judged: usize,
-    agree: usize,
-    undecided: usize,
-    ours: usize,
-    out_of_sample: usize,
-    not_judged: usize,
-    not_run: usize,
 }
 
 /// With a capital and a full stop.

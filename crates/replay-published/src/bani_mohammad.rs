@@ -23,6 +23,7 @@
 
 use super::claim::claim;
 use super::streams::{Key, Row, Runs, rows};
+use super::worked::Example;
 use super::{Check, Sample, Selection, Suite, Tolerance, VerifyError};
 use replay_experiment::stream::Metric;
 
@@ -87,6 +88,18 @@ fn literal(strategy: &str) -> &str {
     }
 }
 
+/// Requests whose allocation chapter 2 describes.
+const EXAMPLES: [Example; 2] = [
+    Example { place: "Fig. 2.1", machine: "8x8", strategy: "buddy", size: 2, wasted: "50" },
+    Example {
+        place: "section 2.2.2",
+        machine: "8x8",
+        strategy: "paging[size=1]",
+        size: 9,
+        wasted: "25",
+    },
+];
+
 fn verify(
     selection: &Selection,
     progress: &mut dyn FnMut(&str),
@@ -105,6 +118,11 @@ fn verify(
     let mut checks = runs.checks(&rows)?;
     if claimed {
         checks.extend(runs.claims(|runs| Claims(runs).all())?);
+    }
+    if selection.only.is_empty() {
+        for example in EXAMPLES {
+            checks.push(example.check()?);
+        }
     }
     Ok(checks)
 }

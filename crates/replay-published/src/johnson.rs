@@ -54,6 +54,7 @@ enum Metric {
     TiedPercent,
     MeanTied,
     JobsOfFixedSize,
+    PercentOfFixedSize,
     #[serde(rename = "jobs_of_size_2")]
     JobsOfSize2,
     #[serde(rename = "rank_of_size_2")]
@@ -84,7 +85,10 @@ impl Metric {
     /// Whether it counts jobs of the log, whatever the strategy.
     fn is_of_the_log(self) -> bool {
         use Metric::*;
-        matches!(self, Jobs | JobsOfFixedSize | JobsOfSize2 | RankOfSize2)
+        matches!(
+            self,
+            Jobs | JobsOfFixedSize | PercentOfFixedSize | JobsOfSize2 | RankOfSize2
+        )
     }
 
     /// Whether it is an amount of single job sizes, of which there is a mean over logs.
@@ -167,6 +171,7 @@ impl Row {
             }
             TiedDecisions if own_log => Tolerance::Absolute(1.0),
             TiedPercent | MeanTied if own_log => Tolerance::Absolute(0.05),
+            PercentOfFixedSize => Tolerance::Absolute(0.05),
             _ => Tolerance::Absolute(0.0),
         }
     }
@@ -213,6 +218,7 @@ fn verify(
     }
     let spreads_of_logs = spread::spreads()?;
     let (mut checks, mut claimed) = (Vec::new(), Vec::new());
+    let mut tied_percents = Vec::new();
     for first in traces {
         let of_trace = rows.iter().enumerate().filter(|(_, row)| row.trace == first.trace);
         let workload = match find(&first.trace, selection)? {
@@ -223,6 +229,7 @@ fn verify(
                     checks
                         .push((at, check(row, None, Ours::NotRun(why.clone()), &spreads_of_logs)?));
                 }
+                claimed.extend(claims::not_run(&first.trace, None, &why)?);
                 continue;
             }
         };
@@ -237,6 +244,7 @@ fn verify(
                 let log = Some((workload.name.as_str(), false));
                 checks.push((at, check(row, log, ours, &spreads_of_logs)?));
             }
+            claimed.extend(claims::not_run(&first.trace, Some(&workload.name), &why)?);
             continue;
         }
         progress(&format!("{}: running {}", first.trace, workload.name));
@@ -245,6 +253,7 @@ fn verify(
         let of_claims = claims::strategies(&first.trace);
         let results = run_all(&wanted, &of_claims, &trace, &selection.stop)?;
         claimed.extend(claims::claims(&first.trace, &workload.name, &results, &spreads_of_logs)?);
+        tied_percents.extend(claims::tied_percents(&results));
         let own_log = workload.name == first.trace;
         let spreads = match selection.shake {
             Some(shake) if !own_log => {
@@ -266,6 +275,9 @@ fn verify(
                 None => (at, if elsewhere { check.not_judged(why) } else { check }),
             });
         }
+    }
+    if selection.only.is_empty() {
+        claimed.push(claims::most_are_tied(&tied_percents)?);
     }
     // In the order of the table, whatever the order of the runs.
     checks.sort_by_key(|&(at, _)| at);
@@ -412,9 +424,11 @@ fn value(row: &Row, results: &Results, workload: &Workload) -> Option<f64> {
             let size_2 = result.by_size.iter().find(|row| row.size == 2)?;
             return Some(f64::from(size_2.size_rank));
         }
-        Metric::JobsOfFixedSize => {
+        Metric::JobsOfFixedSize | Metric::PercentOfFixedSize => {
             let fixed = |size: u32| size == 1 || size as usize == result.processors;
-            return Some(workload.jobs.iter().filter(|job| fixed(job.size)).count() as f64);
+            let jobs = workload.jobs.iter().filter(|job| fixed(job.size)).count() as f64;
+            let is_share = row.metric == Metric::PercentOfFixedSize;
+            return Some(if is_share { 100.0 * jobs / workload.jobs.len() as f64 } else { jobs });
         }
         _ => {}
     }
@@ -543,7 +557,7 @@ mod tests {
     #[test]
     fn every_published_row_can_be_read_and_names_something_we_run() {
         let rows = rows().expect("the table is sound");
-        assert_eq!(rows.len(), 132);
+        assert_eq!(rows.len(), 137);
         for row in rows {
             row.strategy()
                 .parse::<replay_core::allocator::registry::AllocatorSpec>()

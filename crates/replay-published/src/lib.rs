@@ -34,6 +34,7 @@ mod streams;
 mod tolerance;
 pub mod tsafrir;
 pub mod turner;
+mod worked;
 
 pub use audit::{Audit, Held, unnoticed, without_verdict};
 pub use basis::{Bound, Class, Sample};

@@ -19,6 +19,7 @@
 
 use super::claim::claim;
 use super::streams::{Key, Row, Runs, rows};
+use super::worked::Example;
 use super::{Check, Sample, Selection, Suite, Tolerance, VerifyError};
 use replay_experiment::stream::Metric;
 
@@ -54,6 +55,12 @@ const PAGES: [&str; 4] = ["paging", "paging[size=1]", "paging[size=2]", "paging[
 const PAGED_AT: [(&str, [&str; 2]); 2] = [("uniform", ["2.5", "10"]), ("decreasing", ["8", "10"])];
 const CONTIGUOUS: [&str; 3] = ["first-fit", "best-fit", "frame-sliding"];
 
+/// Requests whose allocation the paper draws.
+const EXAMPLES: [Example; 2] = [
+    Example { place: "Fig. 1", machine: "8x8", strategy: "paging[size=1]", size: 6, wasted: "25" },
+    Example { place: "Fig. 3", machine: "8x8", strategy: "buddy", size: 5, wasted: "69" },
+];
+
 fn verify(
     selection: &Selection,
     progress: &mut dyn FnMut(&str),
@@ -79,6 +86,11 @@ fn verify(
     let runs = Runs::new(&rows, more, selection, progress)?;
     let mut checks = runs.checks(&rows)?;
     checks.extend(runs.claims(|runs| claims(runs, &sides))?);
+    if selection.only.is_empty() {
+        for example in EXAMPLES {
+            checks.push(example.check()?);
+        }
+    }
     Ok(checks)
 }
 
@@ -97,7 +109,7 @@ fn claims(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, V
         let finish = |strategy| runs.mean(&key("uniform", "10", strategy), Metric::FinishTime);
         let (paging, mbs, random) = (finish("paging")?, finish("mbs")?, finish("random")?);
         checks.push(claim(
-            "section 5.1",
+            "section 4.1",
             "32x32 uniform",
             "largest difference of finish time between Paging(0), MBS and Random",
             "0",

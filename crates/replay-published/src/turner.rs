@@ -2,7 +2,7 @@
 //! Michigan State University, 1995.
 //!
 //! The curves of chapter 4 are lost: the copies that are left have their axes and legends. What
-//! the text says of them is checked, and the saturation load of the free list has a closed form.
+//! the text says of them is checked.
 //!
 //! # Claims
 //!
@@ -11,17 +11,16 @@
 //! | claim | what the text says |
 //! |---|---|
 //! | Q1 | 4 x 6 and 4 x 2 in turn: AFL carries twice what FL does (Fig. 4.1) |
-//! | Q2 | sides up to 16: both are about equal (Figs 4.2, 4.3) |
+//! | Q2 | sides up to 16: turnaround and utilization of both are about equal (Figs 4.2, 4.3) |
 //! | Q3 | sides up to 32: AFL is slightly better (Figs 4.4, 4.5) |
-//! | Q4 | small and large jobs mixed: AFL is better with every mixture (Figs 4.6 to 4.27) |
-//! | Q5 | with a larger share of small jobs turnaround at a fixed load and utilization at saturation fall |
+//! | Q4 | small and large jobs mixed: AFL is better with every mixture (Figs 4.6 to 4.27), and decreases turnaround (sections 1.2.2, 7.1) |
+//! | Q5 | with a larger share of small jobs turnaround at a fixed load and utilization at saturation fall (sections 4.2, 4.3) |
 //! | Q6 | a higher lower limit of the large jobs raises utilization |
 //! | Q7 | the same "improves" turnaround |
 //! | Q8 | small jobs up to 16 instead of 8: turnaround and utilization rise, the more so the more there are |
 //! | Q9 | messages of jobs never meet under AFL (theorem 1) |
 //! | Q10 | sharing hosts costs the high job on a kernel without preemption, and nothing on one with (E1 to E5) |
 //! | Q11 | the low job gains beside EP and where the high job's barrier process has its host to itself (E1, E4, E5), not beside a Barrier job on the barrier host (E2, E3) |
-//! | Q12 | below saturation both are used alike |
 //!
 //! # What the text leaves open
 //!
@@ -52,7 +51,7 @@ use super::{Check, Selection, Suite, Tolerance, VerifyError};
 pub const SUITE: Suite = Suite {
     name: "turner",
     about: "Turner: the free list and the auxiliary free list on hypercubes, jobs that share workstations by \
-            priority (chapters 3 to 6: the numbers and directions of the text, claims Q1 to Q12, and a closed form)",
+            priority (chapters 3 to 6: the numbers and directions of the text, claims Q1 to Q11)",
     full: Some("20,000 jobs a replication on the hypercube instead of 4,000"),
     verify,
 };

@@ -23,21 +23,53 @@ use replay_core::topology::{NodeId, Topology};
 /// Node and next node.
 type Channels = BTreeSet<(u32, u32)>;
 
-/// The channels of all-pairs traffic, lowest differing bit first.
+/// The order in which a message changes the bits of its address.
+type Order = fn(u32) -> u32;
+
+/// Of the bits that differ, the lowest: e-cube routing.
+fn lowest(differing: u32) -> u32 {
+    differing & differing.wrapping_neg()
+}
+
+/// Of the bits that differ, the highest.
+fn highest(differing: u32) -> u32 {
+    1 << differing.ilog2()
+}
+
+/// Appends the channels of the route between two processors.
+fn append_route(channels: &mut Channels, from: NodeId, to: NodeId, order: Order) {
+    let mut at = from.0;
+    while at != to.0 {
+        let next = at ^ order(at ^ to.0);
+        channels.insert((at, next));
+        at = next;
+    }
+}
+
+/// The channels of all-pairs traffic under e-cube routing.
 fn channels(nodes: &[NodeId]) -> Channels {
     let mut channels = Channels::new();
-    for from in nodes {
-        for to in nodes {
-            let mut at = from.0;
-            while at != to.0 {
-                let differing = at ^ to.0;
-                let next = at ^ (differing & differing.wrapping_neg());
-                channels.insert((at, next));
-                at = next;
-            }
+    for &from in nodes {
+        for &to in nodes {
+            append_route(&mut channels, from, to, lowest);
         }
     }
     channels
+}
+
+/// Orders of routing that [`routes`] compares.
+const ORDERS: [&str; 2] = ["lowest bit first", "highest bit first"];
+
+/// Figure 3.1: meshes of 2 x 5 and 2 x 3 in the columns of one Gray code, and a route of each.
+fn routes(order: Order) -> Result<Vec<Check>, VerifyError> {
+    let route = |from, to| {
+        let mut channels = Channels::new();
+        append_route(&mut channels, NodeId(from), NodeId(to), order);
+        channels
+    };
+    let shared = route(0b0100, 0b1010).intersection(&route(0b0110, 0b0010)).count() as f64;
+    let what = "channels that the routes 0100 to 1010 and 0110 to 0010 share";
+    Ok(vec![claim("Fig. 3.1", "hypercube:4", what, "0", shared, Tolerance::Above)?])
 }
 
 /// Meshes up to 8 x 8 of which a channel also serves a cube that they leave.
@@ -109,7 +141,9 @@ const HEIRS: &str = "afl[release=heir]";
 
 /// The checks.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
-    with_swaps(of([AFL, HEIRS])?, [[AFL, HEIRS]], |_| of([HEIRS, AFL]))
+    let mut checks = with_swaps(routes(lowest)?, [ORDERS], |_| routes(highest))?;
+    checks.extend(with_swaps(of([AFL, HEIRS])?, [[AFL, HEIRS]], |_| of([HEIRS, AFL]))?);
+    Ok(checks)
 }
 
 /// The checks with these strategies as the auxiliary list and that with heirs.
@@ -147,7 +181,8 @@ mod tests {
     #[test]
     fn jobs_meet_by_the_figure_and_not_where_cubes_return() {
         let checks = checks().expect("they run");
-        let [theorem, figure, heirs] = checks.as_slice() else { panic!("{checks:?}") };
+        let [routes, theorem, figure, heirs] = checks.as_slice() else { panic!("{checks:?}") };
+        assert_eq!((routes.verdict(), routes.unnoticed().count()), (Verdict::Within, 0));
         assert_eq!((theorem.verdict(), heirs.verdict()), (Verdict::Within, Verdict::Within));
         assert_eq!((figure.verdict(), figure.surprise()), (Verdict::Contradicts, None));
     }

@@ -3,7 +3,7 @@
 use super::{AFL, FL, defect, printed};
 use crate::claim::claim;
 use crate::exchange::{self, with_swaps};
-use crate::{Check, Tolerance, VerifyError};
+use crate::{Check, Sample, Tolerance, VerifyError};
 use replay_core::allocator::Request;
 use replay_core::allocator::hypercube::buddy::Buddy;
 use replay_core::allocator::hypercube::cube::Cube;
@@ -13,7 +13,7 @@ use replay_core::allocator::hypercube::gray_code::GrayCode;
 use replay_core::allocator::hypercube::mesh::Mesh;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
-use replay_core::topology::Topology;
+use replay_core::topology::{NodeId, Topology};
 
 /// What these checks are about.
 pub const MACHINE: &str = "hypercube";
@@ -26,7 +26,18 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     let strategies = NAMES.map(|(name, ..)| name);
     let exchanges = exchange::pairs(&strategies);
     checks.extend(with_swaps(recognized(None)?, exchanges, |pair| recognized(Some(pair)))?);
+    let exchanges = exchange::pairs(&SECTION_3_1);
+    checks.extend(with_swaps(section_3_1(None)?, exchanges, |pair| section_3_1(Some(pair)))?);
     Ok(checks)
+}
+
+/// The strategy whose numbers stand for those of this one.
+fn standing_for(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'static str {
+    match exchanged {
+        Some([a, b]) if name == a => b,
+        Some([a, b]) if name == b => a,
+        _ => name,
+    }
 }
 
 /// Dimensions of the hypercube on which subcubes are counted.
@@ -63,15 +74,10 @@ fn count(strategy: fn() -> Box<dyn Subcubes>, k: u32) -> u32 {
 
 /// Section 2.2: how many subcubes each strategy recognizes.
 fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, VerifyError> {
-    let standing_for = |name: &'static str| match exchanged {
-        Some([a, b]) if name == a => b,
-        Some([a, b]) if name == b => a,
-        _ => name,
-    };
     let machine = format!("hypercube:{N}");
     let mut checks = Vec::new();
     for (name, _, formula) in NAMES {
-        let own = standing_for(name);
+        let own = standing_for(exchanged, name);
         let strategy = NAMES.iter().find(|(other, ..)| *other == own).map(|(_, make, _)| *make);
         let strategy = strategy.ok_or_else(|| defect("a strategy without subcubes"))?;
         let what = format!("{name}: subcubes of 3 dimensions recognized");
@@ -137,6 +143,12 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let overlapping: usize = five.iter().enumerate().map(meet).sum();
     let what = "5x5 mesh: pairs of cubes left that share processors";
     checks.push(claim("Fig. 3.4", "hypercube:6", what, "0", overlapping as f64, EXACT)?);
+    let near = |(i, a): (usize, &Cube)| five[..i].iter().filter(|b| a.distance(**b) == 1).count();
+    let adjacent: usize = five.iter().enumerate().map(near).sum();
+    let what = "5x5 mesh: pairs of adjacent cubes left";
+    let check = claim("Fig. 3.4", "hypercube:6", what, "1", adjacent as f64, Tolerance::Above)?;
+    checks.push(Check { note: "\"many\": more than one is our bound".to_string(), ..check });
+    checks.extend(partitions()?);
     checks.extend(five_cube([fl, afl])?);
     let sides = || (1..=16).flat_map(|x| (1..=16).map(move |y| (x, y)));
     let largest = sides().flat_map(|(x, y)| left(x, y)).map(|cube| cube.dimension()).max();
@@ -146,27 +158,120 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
+/// Sections 3.4.5 and 3.4.6: a mesh in a cube of k dimensions leaves at most k^2 subcubes, and with its own subcubes
+/// these are at most k^2 too. Of a single processor k is 0.
+fn partitions() -> Result<Vec<Check>, VerifyError> {
+    let (mut left, mut all) = (0.0_f64, 0.0_f64);
+    for (x, y) in (1..=32).flat_map(|x| (1..=32).map(move |y| (x, y))).skip(1) {
+        let mesh = Mesh::new([x, y, 1]);
+        let mut cubes = Vec::new();
+        let mut share = |append: fn(&Mesh, &mut Vec<Cube>)| {
+            append(&mesh, &mut cubes);
+            cubes.len() as f64 / f64::from(mesh.dimension().pow(2))
+        };
+        left = left.max(share(Mesh::append_leftover));
+        all = all.max(share(Mesh::append_region));
+    }
+    let mut checks = Vec::new();
+    for (what, most) in [("left", left), ("left or of the mesh", all)] {
+        let what = format!("meshes up to 32x32: cubes {what} over k^2, most");
+        let at_most = Tolerance::AtMost(0.0);
+        let check = claim("sections 3.4.5, 3.4.6", "hypercube:10", &what, "1", most, at_most)?;
+        checks.push(check.printed_bound());
+    }
+    Ok(checks)
+}
+
+/// The processors that a strategy gives these requests, one after another on an empty machine; empty where it
+/// refuses.
+fn given(
+    machine: &str,
+    strategy: &str,
+    requests: &[Request],
+) -> Result<Vec<Vec<NodeId>>, VerifyError> {
+    let topology: Topology = machine.parse().map_err(defect)?;
+    let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
+    let mut allocator = spec.build(&topology, 0).map_err(defect)?;
+    let mut machine = Machine::new(topology);
+    let mut given = Vec::new();
+    for &request in requests {
+        let mut nodes = Vec::new();
+        if allocator.allocate(&machine, request, &mut nodes).is_ok() {
+            machine.occupy(&nodes);
+        }
+        given.push(nodes);
+    }
+    Ok(given)
+}
+
+/// How many of the requests a strategy places.
+fn placed(machine: &str, strategy: &str, requests: &[Request]) -> Result<f64, VerifyError> {
+    let given = given(machine, strategy, requests)?;
+    Ok(given.iter().filter(|nodes| !nodes.is_empty()).count() as f64)
+}
+
+/// A request for a mesh.
+fn mesh(x: u16, y: u16) -> Request {
+    Request::shaped(u32::from(x * y), Some([x, y, 1]))
+}
+
+/// The dimensions of subcubes that were handed out one after another.
+fn dimensions(mut nodes: &[NodeId]) -> Vec<u32> {
+    let mut dimensions = Vec::new();
+    while let Some(first) = nodes.first() {
+        let differing = |of: &[NodeId]| of.iter().fold(0, |bits, node| bits | (node.0 ^ first.0));
+        // 2^k processors that differ in k bits are a subcube.
+        let is_cube = |k: &u32| differing(&nodes[..1 << k]).count_ones() == *k;
+        let k = (0..=nodes.len().ilog2()).rev().find(is_cube).unwrap_or(0);
+        dimensions.push(k);
+        nodes = &nodes[1 << k..];
+    }
+    dimensions
+}
+
+/// Strategies that [`section_3_1`] compares: a job in two subcubes, in one for each bit of its size, and in one.
+const SECTION_3_1: [&str; 3] = ["non-cubic[cubes=2]", "non-cubic", FL];
+
+/// Section 3.1: the subcubes of 11 processors, and meshes of 2 x 5 and 2 x 3 on 16 processors.
+fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, VerifyError> {
+    let figure = "section 3.1, Kim et al.";
+    let four = "hypercube:4";
+    let [two, several, fl] = SECTION_3_1.map(|name| standing_for(exchanged, name));
+    let eleven = |strategy: &str| {
+        let given = given(four, strategy, &[Request::shaped(11, None)])?;
+        Ok::<Vec<NodeId>, VerifyError>(given.concat())
+    };
+    let mut checks = Vec::new();
+    for (strategy, places) in [(two, ["3", "2"].as_slice()), (several, ["3", "1", "0"].as_slice())]
+    {
+        let found = dimensions(&eleven(strategy)?);
+        for (i, place) in places.iter().enumerate() {
+            let ours = found.get(i).map_or(f64::NAN, |&dimension| f64::from(dimension));
+            let what =
+                format!("11 processors in {} cubes: dimensions of cube {}", places.len(), i + 1);
+            checks.push(printed(figure, four, &what, place, ours, EXACT)?);
+        }
+    }
+    let held = eleven(two)?.len() as f64;
+    let check = printed(figure, four, "11 processors in 2 cubes: processors", "11", held, EXACT)?;
+    checks.push(check.known(12.0, "cubes of 3 and 2 dimensions hold 8 and 4 processors"));
+    let fitted = |check: Check| Check {
+        note: "the rule of the strategy was chosen on this example".to_string(),
+        ..check.sample(Sample::Fitted)
+    };
+    let mut checks: Vec<Check> = checks.into_iter().map(fitted).collect();
+    let both = placed(four, fl, &[mesh(2, 5), mesh(2, 3)])?;
+    let what = "FL: of 2x5 and 2x3 meshes so many placed";
+    checks.push(printed("Fig. 3.1", four, what, "1", both, EXACT)?);
+    Ok(checks)
+}
+
 /// Chapter 4: of a 5-cube on which the free list has placed a mesh of 4 x 2 a 4-cube and a 3-cube are left, which the
 /// next mesh of 4 x 6 cannot use; the auxiliary list places 4 x 6 and 4 x 2 on one 5-cube.
 fn five_cube([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let five = "hypercube:5";
-    let topology: Topology = five.parse().map_err(defect)?;
-    let request = |x: u16, y: u16| Request::shaped(u32::from(x * y), Some([x, y, 1]));
-    let placed = |name: &str, requests: &[Request]| {
-        let spec: AllocatorSpec = name.parse().map_err(defect)?;
-        let mut allocator = spec.build(&topology, 0).map_err(defect)?;
-        let mut machine = Machine::new(topology.clone());
-        let mut count = 0;
-        for &request in requests {
-            let mut nodes = Vec::new();
-            if allocator.allocate(&machine, request, &mut nodes).is_ok() {
-                machine.occupy(&nodes);
-                count += 1;
-            }
-        }
-        Ok::<f64, VerifyError>(f64::from(count))
-    };
-    let both = [request(4, 6), request(4, 2)];
+    let placed = |name: &str, requests: &[Request]| placed(five, name, requests);
+    let both = [mesh(4, 6), mesh(4, 2)];
     let mut checks = Vec::new();
     for (what, text, ours) in [
         ("AFL: of 4x6 and 4x2 meshes so many placed", "2", placed(afl, &both)?),
@@ -174,12 +279,12 @@ fn five_cube([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
         (
             "FL: beside a 4x2 mesh one of 4x6 placed",
             "0",
-            placed(fl, &[request(4, 2), request(4, 6)])? - 1.0,
+            placed(fl, &[mesh(4, 2), mesh(4, 6)])? - 1.0,
         ),
         (
             "FL: beside a 4x2 mesh a 4-cube and a 3-cube placed",
             "2",
-            placed(fl, &[request(4, 2), request(4, 4), request(4, 2)])? - 1.0,
+            placed(fl, &[mesh(4, 2), mesh(4, 4), mesh(4, 2)])? - 1.0,
         ),
     ] {
         checks.push(printed("chapter 4", five, what, text, ours, EXACT)?);
@@ -195,16 +300,26 @@ mod tests {
     #[test]
     fn what_is_printed_is_so() {
         let checks = checks().expect("they run");
-        assert_eq!(checks.len(), 21);
+        assert_eq!(checks.len(), 31);
         for check in checks {
             assert_eq!(check.surprise(), None, "{}: {:?}", check.what, check.ours);
             let expected = match (check.is_claim, &check.known) {
-                (_, Some(_)) => Verdict::Contradicts,
+                (true, Some(_)) => Verdict::Contradicts,
+                (false, Some(_)) => Verdict::Differs,
                 (true, None) => Verdict::Within,
                 (false, None) => Verdict::Same,
             };
             assert_eq!(check.verdict(), expected, "{}: {:?}", check.what, check.ours);
         }
+    }
+
+    #[test]
+    fn subcubes_are_found_in_the_processors_of_a_job() {
+        let nodes = |numbers: &[u32]| numbers.iter().map(|&node| NodeId(node)).collect::<Vec<_>>();
+        assert_eq!(dimensions(&nodes(&[4, 5, 7, 6, 0, 1, 8])), [2, 1, 0]);
+        // The first four differ in three bits.
+        assert_eq!(dimensions(&nodes(&[0, 1, 2, 6])), [1, 1]);
+        assert_eq!(dimensions(&[]), [0; 0]);
     }
 
     #[test]

@@ -88,6 +88,13 @@ const LIGHT: [(&str, &str); 3] =
 /// Patterns with heavy loads for uniform and exponential sides.
 const HEAVY: [(&str, &str, &str); 3] =
     [("one-to-all", "0.0205", "0.04"), ("all-to-all", "0.0305", "0.05"), ("random", "0.1", "0.1")];
+
+/// The figure of a pattern and a distribution of sides, of the six figures of a metric that begin with this number.
+fn figure(first: usize, pattern: &str, sides: &str) -> String {
+    let pattern = HEAVY.iter().position(|(name, ..)| *name == pattern).unwrap_or(0);
+    format!("Fig. 4.{}", first + 2 * pattern + usize::from(sides == "exponential"))
+}
+
 /// Meshes on which m and b are plotted, and their processors over those of the first.
 const MESHES: [(&str, f64); 3] = [("16x16", 1.0), ("20x20", 1.5625), ("24x24", 2.25)];
 
@@ -101,13 +108,20 @@ struct Long {
     printed: &'static [(&'static str, &'static str)],
 }
 
-const LONG: [Long; 3] = [
+const LONG: [Long; 4] = [
     Long {
         pattern: "one-to-all",
         sides: "uniform",
         loads: ["0.0013", "0.0026", "0.0051", "0.0103", "0.0205"],
         figure: "Fig. 4.46",
         printed: &[("paging", "45"), ("mbs", "40")],
+    },
+    Long {
+        pattern: "one-to-all",
+        sides: "exponential",
+        loads: ["0.0025", "0.005", "0.01", "0.02", "0.04"],
+        figure: "Fig. 4.47",
+        printed: &[],
     },
     Long {
         pattern: "all-to-all",
@@ -139,43 +153,63 @@ impl Long {
         let of_load = |load| {
             let both = ["gabl", "paging"].map(|strategy| self.keys(load, strategy));
             let mut points: Vec<Key<'static>> = both.into_iter().flatten().collect();
-            if !self.printed.is_empty() {
-                let mbs = self.keys(load, "mbs")[0];
-                let gabl = self.keys(load, "gabl")[0];
-                points.extend([mbs, row_major(mbs), row_major(gabl)]);
-            }
+            let [gabl, mbs, first_fit] =
+                ["gabl", "mbs", "first-fit"].map(|strategy| self.keys(load, strategy)[0]);
+            points.extend([mbs, row_major(mbs), row_major(gabl), first_fit]);
             points
         };
         self.loads.into_iter().flat_map(of_load)
     }
 
-    /// The least turnaround of GABL over that of another strategy, of all loads.
-    fn least<'a>(
+    /// The least and the largest turnaround of GABL over that of another strategy, of all loads.
+    fn extremes<'a>(
         &self,
         runs: &Runs<'_>,
         other: &'a str,
         of: fn([Key<'a>; 2]) -> Key<'a>,
-    ) -> Result<f64, VerifyError> {
-        let mut least = f64::INFINITY;
+    ) -> Result<[f64; 2], VerifyError> {
+        let [mut least, mut largest] = [f64::INFINITY, 0.0_f64];
         for load in self.loads {
             let turnaround =
                 |strategy| runs.mean(&of(self.keys(load, strategy)), Metric::Turnaround);
-            least = least.min(turnaround("gabl")? / turnaround(other)?);
+            let ratio = turnaround("gabl")? / turnaround(other)?;
+            (least, largest) = (least.min(ratio), largest.max(ratio));
         }
-        Ok(least)
+        Ok([least, largest])
+    }
+
+    /// GABL is faster than every other strategy at every load, under both readings of ranks where it is MBS.
+    fn order(&self, runs: &Runs<'_>, streams: &str) -> Result<Vec<Check>, VerifyError> {
+        let readings: [(&str, &str, Reading); 4] = [
+            ("paging", "", |[long, _]| long),
+            ("first-fit", "", |[long, _]| long),
+            ("mbs", "", |[long, _]| long),
+            ("mbs", READ_ROW_MAJOR, |[long, _]| row_major(long)),
+        ];
+        let mut checks = Vec::new();
+        for (other, reading, of) in readings {
+            let [_, ours] = self.extremes(runs, other, of)?;
+            let [low, .., high] = self.loads;
+            let what = format!(
+                "turnaround of GABL over {other}{reading}, the most of loads {low} to {high}"
+            );
+            checks.push(claim(self.figure, streams, &what, "1", ours, Tolerance::Below)?);
+        }
+        Ok(checks)
     }
 
     fn checks(&self, runs: &Runs<'_>) -> Result<Vec<Check>, VerifyError> {
         let Self { pattern, sides, loads, figure, printed } = self;
         let streams = format!("16x16 {sides} {pattern} 64 flits");
-        let mut checks = Vec::new();
+        let mut checks = self.order(runs, &streams)?;
         for (other, percent) in *printed {
             let mut readings: Vec<(&str, Reading)> = vec![("", |[long, _]| long)];
             if *other == "mbs" {
                 readings.push((READ_ROW_MAJOR, |[long, _]| row_major(long)));
             }
             for (reading, of) in readings {
-                let ours = 100.0 * (1.0 - self.least(runs, other, of)?);
+                let [least, _] = self.extremes(runs, other, of)?;
+                let ours = 100.0 * (1.0 - least);
                 let what = format!(
                     "turnaround fcfs gabl % below {other}{reading}, the most of loads {} to {}",
                     loads[0],
@@ -197,8 +231,9 @@ impl Long {
                 });
             }
         }
-        let ours = self.least(runs, "paging", |[long, _]| long)?
-            / self.least(runs, "paging", |[_, short]| short)?;
+        let [long, _] = self.extremes(runs, "paging", |[long, _]| long)?;
+        let [short, _] = self.extremes(runs, "paging", |[_, short]| short)?;
+        let ours = long / short;
         let what = "least turnaround of GABL over Paging(0) of five loads, 64 flits over 8";
         let check = claim("claim 15", &streams, what, "1", ours, Tolerance::Below)?;
         checks.push(match (*pattern, *sides) {
@@ -221,6 +256,10 @@ const LONG_KNOWN: [(&str, &str, &str, f64); 6] = [
 ];
 const READ_ROW_MAJOR: &str = ", row-major ranks";
 
+/// Both readings of ranks.
+type Ranks = fn(Key<'_>) -> Key<'_>;
+const READINGS: [(&str, Ranks); 2] = [("", |key| key), (READ_ROW_MAJOR, row_major)];
+
 const WHY_LONG: &str = "long packets hold the links of short and long paths alike: at no load the gaps widen as printed";
 
 const STRATEGIES: [&str; 4] = ["gabl", "mbs", "paging", "first-fit"];
@@ -228,22 +267,22 @@ const STRATEGIES: [&str; 4] = ["gabl", "mbs", "paging", "first-fit"];
 fn points(selection: &Selection) -> Vec<Key<'static>> {
     let mut points = Vec::new();
     for (pattern, uniform, exponential) in HEAVY {
-        if selection.includes(pattern) {
+        if !selection.includes(pattern) {
+            continue;
+        }
+        for (sides, load) in [("uniform", uniform), ("exponential", exponential)] {
+            let of = |strategy| key(pattern, sides, load, strategy);
             for strategy in STRATEGIES {
-                points.push(key(pattern, "uniform", uniform, strategy));
-                points.push(key(pattern, "exponential", exponential, strategy));
-                points.push(wider(key(pattern, "uniform", uniform, strategy)));
-                if pattern == "random" {
-                    points.push(longer(key(pattern, "uniform", uniform, strategy)));
-                }
+                points.extend([of(strategy), wider(of(strategy))]);
             }
-            for sides in [("uniform", uniform), ("exponential", exponential)] {
-                let gabl = key(pattern, sides.0, sides.1, "gabl");
-                points.extend(MESHES.map(|(machine, _)| Key { machine, ..gabl }));
-                points.extend(
-                    ["gabl", "mbs"].map(|name| row_major(key(pattern, sides.0, sides.1, name))),
-                );
+            if pattern == "random" {
+                points.extend(["gabl", "mbs", "paging"].map(|strategy| longer(of(strategy))));
+            } else {
+                points.extend(["gabl", "mbs"].map(|strategy| wider(row_major(of(strategy)))));
+                points.push(row_major(of("paging")));
             }
+            points.extend(MESHES.map(|(machine, _)| Key { machine, ..of("gabl") }));
+            points.extend(["gabl", "mbs"].map(|strategy| row_major(of(strategy))));
         }
     }
     for long in LONG.iter().filter(|long| selection.includes(long.pattern)) {
@@ -366,19 +405,38 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
                 mean("gabl", Metric::Blocks)? / mean("mbs", Metric::Blocks)?,
                 Tolerance::Below,
             )?);
+            checks.extend(paths_and_waits(runs, pattern, sides, load)?);
+            checks.extend(sizes(runs, pattern, sides, load)?);
+            if pattern == "random" {
+                checks.extend(lengths(runs, sides, load)?);
+            }
         }
         checks.extend(busy_lists(runs, (pattern, uniform, exponential))?);
         checks.extend(units_and_lists(runs, pattern, uniform)?);
-        checks.extend(sizes_and_lengths(runs, pattern, uniform)?);
     }
     for long in LONG.iter().filter(|long| selection.includes(long.pattern)) {
         checks.extend(long.checks(runs)?);
     }
     if HEAVY.iter().all(|(pattern, ..)| selection.includes(pattern)) {
         checks.push(largest_advantage(runs)?);
+        checks.extend(contention(runs)?);
     }
-    Ok(checks)
+    Ok(checks.into_iter().map(declared).collect())
 }
+
+/// The check, with what is known of it.
+fn declared(check: Check) -> Check {
+    let is_of = |(figure, workload, what, ..): &&(&str, &str, &str, f64, &str)| {
+        (*figure, *workload, *what) == (&check.figure, &check.workload, &check.what)
+    };
+    match KNOWN.iter().find(is_of) {
+        Some((.., ours, why)) => check.known(*ours, why),
+        None => check,
+    }
+}
+
+/// Claims known to be beyond their bounds: figure, workload, what is compared, ours, and what is thought of the reason.
+const KNOWN: [(&str, &str, &str, f64, &str); 0] = [];
 
 /// Where GABL is slower than MBS, and how much.
 const SLOWER: [(&str, &str, f64); 4] = [
@@ -416,6 +474,14 @@ fn busy_lists(
         runs.mean(&Key { machine, ..key(pattern, sides, load, "gabl") }, metric)
     };
     let mut checks = Vec::new();
+    for streams in all {
+        let m = |machine| mean(machine, streams, Metric::BusyList);
+        let ours = m("24x24")? / m("16x16")?;
+        let figure = figure(28, pattern, streams.0);
+        let what = "m of GABL: 24x24 over 16x16, less than processors";
+        let streams = format!("{} {pattern}, load {}", streams.0, streams.1);
+        checks.push(claim(&figure, &streams, what, "2.25", ours, Tolerance::Below)?);
+    }
     for (machine, processors) in MESHES {
         let m = |sides| mean(machine, sides, Metric::BusyList);
         let streams = format!("{machine} {pattern}");
@@ -433,40 +499,133 @@ fn busy_lists(
     Ok(checks)
 }
 
-/// Claims 14 and 15: larger machines and longer packets.
-fn sizes_and_lengths(
+/// Section 4.3.2: paths of messages, and turnaround and waits of GABL beside those of MBS where no number is printed.
+fn paths_and_waits(
     runs: &Runs<'_>,
     pattern: &str,
+    sides: &str,
+    load: &str,
+) -> Result<Vec<Check>, VerifyError> {
+    let streams = format!("16x16 {sides} {pattern}, load {load}");
+    // Which ranks a random pair has does not matter.
+    let readings = if pattern == "random" { &READINGS[..1] } else { &READINGS };
+    let mut checks = Vec::new();
+    let mut compare = |figure: &str, metric, one, other, tolerance| {
+        for (reading, of) in readings {
+            let mean = |strategy| runs.mean(&of(key(pattern, sides, load, strategy)), metric);
+            let what = format!("{} of {one} over {other}{reading}", metric.words());
+            checks.push(claim(
+                figure,
+                &streams,
+                &what,
+                "1",
+                mean(one)? / mean(other)?,
+                tolerance,
+            )?);
+        }
+        Ok::<(), VerifyError>(())
+    };
+    let (below, above) = (Tolerance::Below, Tolerance::Above);
+    match (pattern, sides) {
+        ("random", _) => {
+            compare("section 4.3.2", Metric::Hops, "paging", "gabl", above)?;
+            compare("section 4.3.2", Metric::Hops, "paging", "mbs", above)?;
+        }
+        _ => {
+            compare("section 4.3.2", Metric::Hops, "gabl", "mbs", below)?;
+            compare("section 4.3.2", Metric::Hops, "gabl", "paging", below)?;
+        }
+    }
+    if (pattern, sides) == ("random", "uniform") {
+        compare("Fig. 4.10", Metric::Turnaround, "gabl", "mbs", below)?;
+    }
+    if !PRINTED_WAITS.contains(&(pattern, sides)) {
+        compare(&figure(12, pattern, sides), Metric::Wait, "gabl", "mbs", below)?;
+    }
+    Ok(checks)
+}
+
+/// Where waits of GABL are printed in percent of those of MBS.
+const PRINTED_WAITS: [(&str, &str); 3] =
+    [("one-to-all", "uniform"), ("all-to-all", "exponential"), ("random", "exponential")];
+
+/// Section 4.3.2: packets are said to wait for links less with random pairs than with the other patterns.
+fn contention(runs: &Runs<'_>) -> Result<Vec<Check>, VerifyError> {
+    let [one_to_all, all_to_all, random] = HEAVY;
+    let mut checks = Vec::new();
+    for sides in ["uniform", "exponential"] {
+        let blocking = |(pattern, uniform, exponential)| {
+            let load = if sides == "uniform" { uniform } else { exponential };
+            runs.mean(&key(pattern, sides, load, "gabl"), Metric::Blocking)
+        };
+        for other in [one_to_all, all_to_all] {
+            let ours = blocking(random)? / blocking(other)?;
+            let what = format!("blocking of a packet under GABL: random over {}", other.0);
+            let streams = format!("16x16 {sides}");
+            checks.push(claim("section 4.3.2", &streams, &what, "1", ours, Tolerance::Below)?);
+        }
+    }
+    Ok(checks)
+}
+
+/// Claim 14 and Figs 4.40 to 4.45: larger machines.
+fn sizes(
+    runs: &Runs<'_>,
+    pattern: &str,
+    sides: &str,
     load: &str,
 ) -> Result<Vec<Check>, VerifyError> {
     let turnaround = |key: Key<'_>| runs.mean(&key, Metric::Turnaround);
-    let at = |strategy| key(pattern, "uniform", load, strategy);
-    let streams = format!("uniform {pattern}, load {load}");
+    let at = |strategy| key(pattern, sides, load, strategy);
+    let streams = format!("{sides} {pattern}, load {load}");
+    let figure = figure(40, pattern, sides);
+    let claim_14 = if sides == "uniform" { "claim 14" } else { &figure };
     let mut checks = Vec::new();
     for strategy in STRATEGIES {
         let ours = turnaround(wider(at(strategy)))? / turnaround(at(strategy))?;
         let what = format!("turnaround of {strategy}, 32x32 over 16x16");
-        let check = claim("claim 14", &streams, &what, "1", ours, Tolerance::Above)?;
+        let check = claim(claim_14, &streams, &what, "1", ours, Tolerance::Above)?;
         checks.push(check);
     }
     // The order of the strategies stays, but for random pairs, which do not tell them apart.
-    for (one, other) in [("gabl", "paging"), ("gabl", "first-fit"), ("paging", "first-fit")] {
-        if pattern == "random" {
-            continue;
+    if pattern == "random" {
+        for other in ["mbs", "paging"] {
+            let ours = turnaround(wider(at("gabl")))? / turnaround(wider(at(other)))?;
+            let what = format!("turnaround of gabl over {other} on 32x32: hardly differs");
+            checks.push(claim(&figure, &streams, &what, "1", ours, Tolerance::Relative(0.05))?);
         }
+        return Ok(checks);
+    }
+    for (one, other) in [("gabl", "paging"), ("gabl", "first-fit"), ("paging", "first-fit")] {
         let ours = turnaround(wider(at(one)))? / turnaround(wider(at(other)))?;
         let what = format!("turnaround of {one} over {other} on 32x32");
-        checks.push(claim("claim 14", &streams, &what, "1", ours, Tolerance::Below)?);
+        checks.push(claim(claim_14, &streams, &what, "1", ours, Tolerance::Below)?);
     }
-    if pattern == "random" {
-        // With random pairs the advantage stays what it is.
+    let beside_mbs = if sides == "uniform" { "section 4.3.2.1" } else { &figure };
+    for (reading, of) in READINGS {
+        let ours = turnaround(wider(of(at("gabl"))))? / turnaround(wider(of(at("mbs"))))?;
+        let what = format!("turnaround of gabl over mbs on 32x32{reading}");
+        checks.push(claim(beside_mbs, &streams, &what, "1", ours, Tolerance::Below)?);
+    }
+    Ok(checks)
+}
+
+/// Claim 15 and Figs 4.50 and 4.51: with random pairs longer packets leave the gaps as they are.
+fn lengths(runs: &Runs<'_>, sides: &str, load: &str) -> Result<Vec<Check>, VerifyError> {
+    let at = |strategy| key("random", sides, load, strategy);
+    let streams = format!("{sides} random, load {load}");
+    let figure = figure(46, "random", sides);
+    let mut checks = Vec::new();
+    for (other, name) in [("paging", "Paging(0)"), ("mbs", "MBS")] {
         let share = |of: fn(Key<'_>) -> Key<'_>| -> Result<f64, VerifyError> {
-            Ok(turnaround(of(at("gabl")))? / turnaround(of(at("paging")))?)
+            let turnaround = |strategy| runs.mean(&of(at(strategy)), Metric::Turnaround);
+            Ok(turnaround("gabl")? / turnaround(other)?)
         };
         let ours = share(longer)? / share(|key| key)?;
-        let what = "turnaround of GABL over Paging(0), 64 flits over 8";
-        let tolerance = Tolerance::Relative(0.1);
-        checks.push(claim("claim 15", &streams, what, "1", ours, tolerance)?);
+        let what = format!("turnaround of GABL over {name}, 64 flits over 8");
+        let of_claim = (sides, other) == ("uniform", "paging");
+        let place = if of_claim { "claim 15" } else { &figure };
+        checks.push(claim(place, &streams, &what, "1", ours, Tolerance::Relative(0.1))?);
     }
     Ok(checks)
 }
@@ -492,7 +651,7 @@ mod tests {
     #[test]
     fn every_published_row_can_be_read_and_names_something_we_run() {
         let rows = streams::rows(TABLE).expect("the table is sound");
-        assert_eq!(rows.len(), 86);
+        assert_eq!(rows.len(), 88);
         streams::tests::are_sound(&rows);
     }
 }

@@ -13,7 +13,8 @@
 //! in our 95 % interval; printed 95 % intervals must have a value in common with ours (the printed relative errors follow from
 //! them); bounds, such as "cannot exceed 37 %", as they stand. Overhead is printed as time; here the elementary operations of the
 //! literal algorithms are counted, which is the same on every machine, and compared within
-//! 30 %. Where the thesis names no load, the note says so.
+//! 30 %. Strategies that are "very close" are within 2 %, and m and turnaround that "hardly depend" on the size of the mesh
+//! within 15 and 20 %. Where the thesis names no load, the note says so.
 //!
 //! The thesis contradicts itself in places. These are not judged: the order of BL and FF
 //! (text and Tables 3.2, 5.2 disagree; both within 3 % of each other is judged), "up to
@@ -143,7 +144,7 @@ fn pareto_near_exponential() -> Result<Check, VerifyError> {
     let tolerance = Tolerance::Relative(0.1);
     let check = claim("section 5.4", "pareto", what, "1", pareto.mean(), tolerance)?;
     let note = "q is that of Table 5.1: the mean hardly depends on it";
-    let check = Check { is_claim: false, note: note.to_string(), ..check };
+    let check = Check { note: note.to_string(), ..check };
     Ok(check.known(1.5, "no job is shorter than 1, and the mean is alpha k / (alpha - 1) = 1.5"))
 }
 
@@ -587,8 +588,7 @@ fn gap_and_load(
     [light, heavy]: [&'static str; 2],
     operations: impl Fn(&'static str, &'static str) -> Result<f64, VerifyError>,
 ) -> Result<Check, VerifyError> {
-    let gap =
-        |load| Ok::<f64, VerifyError>(operations(load, scanning)? - operations(load, busy)?);
+    let gap = |load| Ok::<f64, VerifyError>(operations(load, scanning)? - operations(load, busy)?);
     let what = format!("operations, {scanning} less {busy}: load {heavy} over {light}");
     claim(figure, streams, &what, "1", gap(heavy)? / gap(light)?, Tolerance::Above)
 }
@@ -601,7 +601,7 @@ mod tests {
     #[test]
     fn every_published_row_can_be_read_and_names_something_we_run() {
         let rows = streams::rows(TABLE).expect("the table is sound");
-        assert_eq!(rows.len(), 100);
+        assert_eq!(rows.len(), 92);
         streams::tests::are_sound(&rows);
         let fitted = rows.iter().filter(|row| sample(row) == Sample::Fitted);
         assert_eq!(fitted.count(), 7);

@@ -47,6 +47,9 @@ pub struct Row {
     /// Whether rules or networks were chosen on the number; the file of the table sets it.
     #[serde(skip)]
     pub sample: Sample,
+    /// Whether the text says it in words, and `printed` is our bound; the file of the table sets it.
+    #[serde(skip)]
+    pub is_claim: bool,
 }
 
 /// How a printed number relates to what is measured.
@@ -305,7 +308,7 @@ impl Row {
             margin,
             tolerance,
             note,
-            is_claim: false,
+            is_claim: self.is_claim,
             known: None,
             swaps: Vec::new(),
             over_packets: self.over_packets(runs)?,

@@ -1,0 +1,275 @@
+//! Worked examples of chapters 2 to 4: which processors requests get.
+
+use crate::claim::claim;
+use crate::{Check, Swap, Tolerance, VerifyError};
+use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::allocator::submesh::{SubMesh, volume};
+use replay_core::allocator::{Allocator, MachineEvent, Request};
+use replay_core::machine::Machine;
+use replay_core::topology::{Grid, NodeId, Topology};
+
+/// The lowest and the highest corner of a sub-mesh.
+type Corners = [[u16; 3]; 2];
+
+/// Rows of the examples.
+pub fn checks() -> Result<Vec<Check>, VerifyError> {
+    ROWS.iter().map(Row::check).collect()
+}
+
+/// A number that a strategy gives in an example.
+struct Row {
+    place: &'static str,
+    machine: &'static str,
+    strategy: &'static str,
+    what: &'static str,
+    /// As printed, or the bound of a claim.
+    printed: &'static str,
+    is_claim: bool,
+    ours: fn(&mut Bench) -> usize,
+    /// Strategies whose numbers are put in its place.
+    others: &'static [&'static str],
+}
+
+const TWO_DIMENSIONAL: [&str; 4] = ["paging", "paging[size=1]", "paging[size=2]", "buddy"];
+const CONTIGUOUS: [&str; 5] =
+    ["turning-busy-list", "turning-first-fit", "busy-list", "first-fit", "paging"];
+const OF_CHAPTER_4: [&str; 5] = ["gabl", "turning-busy-list", "mbs", "paging", "first-fit"];
+
+const ROWS: [Row; 15] = [
+    Row {
+        place: "Fig. 2.1",
+        machine: "8x8",
+        strategy: "buddy",
+        what: "processors that a job of 2 holds",
+        printed: "4",
+        is_claim: false,
+        ours: |bench| bench.place([1, 2, 1]).len(),
+        others: &TWO_DIMENSIONAL,
+    },
+    Row {
+        place: "section 2.2.2",
+        machine: "8x8",
+        strategy: "paging[size=1]",
+        what: "pages of a job of 3x3",
+        printed: "3",
+        is_claim: false,
+        ours: |bench| {
+            bench.place([3, 3, 1]);
+            bench.blocks()
+        },
+        others: &TWO_DIMENSIONAL,
+    },
+    Row {
+        place: "section 2.2.2",
+        machine: "8x8",
+        strategy: "paging[size=1]",
+        what: "processors that a job of 3x3 holds",
+        printed: "12",
+        is_claim: false,
+        ours: |bench| bench.place([3, 3, 1]).len(),
+        others: &TWO_DIMENSIONAL,
+    },
+    Row { strategy: "first-fit", printed: "1", ..FIGURE_2_7 },
+    Row { strategy: "first-fit[engine=literal]", printed: "1", ..FIGURE_2_7 },
+    FIGURE_2_7,
+    Row { strategy: "turning-first-fit[engine=literal]", ..FIGURE_2_7 },
+    Row {
+        what: "sides of the second job's sub-mesh that are not those of 1x3x2",
+        printed: "0",
+        ours: |bench| {
+            bench.place([2, 3, 2]);
+            let nodes = bench.place([3, 2, 1]);
+            let sides = bench.sides(&nodes);
+            sides.iter().zip([1, 3, 2]).filter(|(own, printed)| *own != printed).count()
+        },
+        ..FIGURE_2_7
+    },
+    FIGURE_3_6,
+    Row { strategy: "turning-busy-list[engine=literal]", ..FIGURE_3_6 },
+    FIGURE_4_3,
+    Row { strategy: "gabl[engine=literal]", ..FIGURE_4_3 },
+    OF_8X2,
+    Row { strategy: "gabl[engine=literal]", ..OF_8X2 },
+    Row {
+        what: "searches for parts of a job of 8x2: 7x2 in vain, 6x2 and 2x2",
+        printed: "3",
+        ours: |bench| {
+            bench.in_figure_4_3([8, 2, 1], &[]);
+            bench.searches()
+        },
+        ..FIGURE_4_3
+    },
+];
+
+const FIGURE_2_7: Row = Row {
+    place: "Fig. 2.7",
+    machine: "3x3x2",
+    strategy: "turning-first-fit",
+    what: "jobs of 2x3x2 and 3x2x1 that are placed",
+    printed: "2",
+    is_claim: true,
+    ours: |bench| {
+        let jobs = [[2, 3, 2], [3, 2, 1]];
+        jobs.into_iter().filter(|&sides| !bench.place(sides).is_empty()).count()
+    },
+    others: &CONTIGUOUS,
+};
+
+const FIGURE_3_6: Row = Row {
+    place: "Fig. 3.6",
+    machine: "4x4x4",
+    strategy: "turning-busy-list",
+    what: "jobs of 2x4x4 and 2x1x2 that are not where they are printed",
+    printed: "0",
+    is_claim: true,
+    ours: |bench| {
+        bench.misplaced([2, 4, 4], &[[[0, 0, 0], [1, 3, 3]]])
+            + bench.misplaced([2, 1, 2], &[[[2, 0, 0], [3, 0, 1]]])
+    },
+    others: &CONTIGUOUS,
+};
+
+const FIGURE_4_3: Row = Row {
+    place: "Fig. 4.3",
+    machine: "6x6",
+    strategy: "gabl",
+    what: "sub-meshes of a job of 2x4 that are not where they are printed",
+    printed: "0",
+    is_claim: true,
+    ours: |bench| bench.in_figure_4_3([2, 4, 1], &[[[2, 0, 0], [3, 3, 0]]]),
+    others: &OF_CHAPTER_4,
+};
+
+const OF_8X2: Row = Row {
+    what: "sub-meshes of a job of 8x2 that are not where they are printed",
+    ours: |bench| bench.in_figure_4_3([8, 2, 1], &[[[0, 0, 0], [5, 1, 0]], [[2, 2, 0], [3, 3, 0]]]),
+    ..FIGURE_4_3
+};
+
+impl Row {
+    fn check(&self) -> Result<Check, VerifyError> {
+        let Self { place, machine, strategy, what, printed, is_claim, .. } = *self;
+        let ours = |strategy| {
+            let mut bench = Bench::new(machine, strategy)?;
+            Ok::<f64, VerifyError>((self.ours)(&mut bench) as f64)
+        };
+        let own = ours(strategy)?;
+        let what = format!("{strategy}: {what}");
+        let check = claim(place, machine, &what, printed, own, Tolerance::Absolute(0.0))?;
+        let mut swaps = Vec::new();
+        for with in self.others.iter().filter(|other| **other != strategy) {
+            let ours = ours(with)?;
+            if ours != own {
+                swaps.push(Swap { with: with.to_string(), ours, margin: 0.0 });
+            }
+        }
+        Ok(Check { is_claim, swaps, ..check })
+    }
+}
+
+/// A mesh, and a strategy that places jobs on it.
+struct Bench {
+    grid: Grid,
+    machine: Machine,
+    allocator: Box<dyn Allocator>,
+}
+
+impl Bench {
+    fn new(machine: &str, strategy: &str) -> Result<Self, VerifyError> {
+        fn defect(error: impl std::fmt::Display) -> VerifyError {
+            VerifyError::Table(error.to_string())
+        }
+        let topology: Topology = machine.parse().map_err(defect)?;
+        let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
+        let allocator = spec.build(&topology, 0).map_err(defect)?;
+        let grid = topology.grid().ok_or_else(|| defect("an example without a mesh"))?.clone();
+        Ok(Self { grid, machine: Machine::new(topology), allocator })
+    }
+
+    /// The processors that a job of these sides gets, in the order of allocation; none if it is refused.
+    fn place(&mut self, sides: [u16; 3]) -> Vec<NodeId> {
+        let request = Request::shaped(volume(sides) as u32, Some(sides));
+        let mut nodes = Vec::new();
+        if self.allocator.allocate(&self.machine, request, &mut nodes).is_ok() {
+            self.machine.occupy(&nodes);
+        }
+        nodes
+    }
+
+    /// How many of the printed sub-meshes a job of these sides does not get, in their order.
+    fn misplaced(&mut self, sides: [u16; 3], printed: &[Corners]) -> usize {
+        let nodes = self.place(sides);
+        let mut rest = nodes.as_slice();
+        let mut misplaced = 0;
+        for &[base, end] in printed {
+            let mut unit = Vec::new();
+            SubMesh::spanning(base, end).append_to(&self.grid, &mut unit);
+            match rest.strip_prefix(unit.as_slice()) {
+                Some(after) => rest = after,
+                None => misplaced += 1,
+            }
+        }
+        misplaced
+    }
+
+    /// The same in the state of Fig. 4.3. It is reached by jobs that fill the mesh, of which four stay; a strategy
+    /// that puts them elsewhere misplaces everything.
+    fn in_figure_4_3(&mut self, sides: [u16; 3], printed: &[Corners]) -> usize {
+        const JOBS: [(Corners, bool); 8] = [
+            ([[0, 0, 0], [5, 1, 0]], false),
+            ([[0, 2, 0], [1, 3, 0]], true),
+            ([[0, 4, 0], [0, 5, 0]], false),
+            ([[1, 4, 0], [5, 5, 0]], true),
+            ([[2, 2, 0], [3, 3, 0]], false),
+            ([[4, 2, 0], [4, 2, 0]], false),
+            ([[4, 3, 0], [5, 3, 0]], true),
+            ([[5, 2, 0], [5, 2, 0]], true),
+        ];
+        let unit = |[base, end]: Corners| SubMesh::spanning(base, end);
+        if JOBS.iter().any(|(job, _)| self.misplaced(unit(*job).sides, &[*job]) > 0) {
+            return printed.len();
+        }
+        for (job, _) in JOBS.iter().filter(|(_, stays)| !stays) {
+            let mut nodes = Vec::new();
+            unit(*job).append_to(&self.grid, &mut nodes);
+            self.machine.release(&nodes);
+            self.allocator.on_event(&self.machine, MachineEvent::Released(&nodes));
+        }
+        self.misplaced(sides, printed)
+    }
+
+    /// Units of the job that was placed last.
+    fn blocks(&self) -> usize {
+        self.allocator.stats().census.map_or(0, |census| census.blocks as usize)
+    }
+
+    /// Searches for a sub-mesh after the first of a request, of all requests.
+    fn searches(&self) -> usize {
+        self.allocator.stats().census.map_or(0, |census| census.searches as usize)
+    }
+
+    /// Sides of the smallest box around these processors; 0 if there are none.
+    fn sides(&self, nodes: &[NodeId]) -> [u16; 3] {
+        std::array::from_fn(|axis| {
+            let at = || nodes.iter().map(|&node| self.grid.coord(node)[axis]);
+            at().max().zip(at().min()).map_or(0, |(high, low)| high - low + 1)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Verdict;
+
+    #[test]
+    fn every_request_gets_what_is_printed_and_another_strategy_is_noticed() {
+        for row in &ROWS {
+            let check = row.check().expect("it is served");
+            let verdict = if row.is_claim { Verdict::Within } else { Verdict::Same };
+            assert_eq!(check.verdict(), verdict, "{} {}", row.place, check.what);
+            assert!(!check.swaps.is_empty(), "{} {}", row.place, check.what);
+            assert_eq!(check.unnoticed().count(), 0, "{} {}", row.place, check.what);
+        }
+    }
+}

@@ -95,13 +95,18 @@ fn are_complete(places: &[Place], rows: &[Row]) -> Result<(), Failed> {
         }
         let found = rows.iter().filter(|row| labels.contains(&row.label().as_str())).count();
         if found + it.other < it.printed || it.other > it.printed {
-            return Err(format!("{at}: {} printed, {found} rows, {} other", it.printed, it.other).into());
+            return Err(
+                format!("{at}: {} printed, {found} rows, {} other", it.printed, it.other).into()
+            );
         }
         if (it.other > 0) != !it.why.is_empty() {
-            return Err(format!("{at}: results without a row and the reason belong together").into());
+            return Err(
+                format!("{at}: results without a row and the reason belong together").into()
+            );
         }
     }
-    let of_papers = |row: &&Row| PAPERS.iter().any(|(_, _, suites)| suites.contains(&row.suite.as_str()));
+    let of_papers =
+        |row: &&Row| PAPERS.iter().any(|(_, _, suites)| suites.contains(&row.suite.as_str()));
     match rows.iter().filter(of_papers).find(|row| !answered.contains(&row.label())) {
         Some(row) => Err(format!("printed.csv: no place names the rows {}", row.label()).into()),
         None => Ok(()),

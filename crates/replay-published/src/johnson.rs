@@ -85,10 +85,7 @@ impl Metric {
     /// Whether it counts jobs of the log, whatever the strategy.
     fn is_of_the_log(self) -> bool {
         use Metric::*;
-        matches!(
-            self,
-            Jobs | JobsOfFixedSize | PercentOfFixedSize | JobsOfSize2 | RankOfSize2
-        )
+        matches!(self, Jobs | JobsOfFixedSize | PercentOfFixedSize | JobsOfSize2 | RankOfSize2)
     }
 
     /// Whether it is an amount of single job sizes, of which there is a mean over logs.

@@ -179,7 +179,7 @@ pub fn build<'a>(
 ///
 /// # Errors
 /// [`Incompatible`] if allocator, scheduler, machine and outages do not go together.
-pub fn check_cell(cell: &Cell, built: &dyn Allocator) -> Result<(), Incompatible> {
+pub(crate) fn check_cell(cell: &Cell, built: &dyn Allocator) -> Result<(), Incompatible> {
     let Cell { trace, scheduler, allocator, .. } = cell;
     check_pair(allocator, built, scheduler, &trace.topology)?;
     match trace.outages().is_empty() {

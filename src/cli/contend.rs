@@ -29,7 +29,7 @@ use replay_core::number::grouped;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::topology::Topology;
 use replay_experiment::compatibility::{
-    can_send, check_sender, compatible_allocators, reject_recorded_scheduler,
+    can_send, compatible_allocators, reject_recorded_scheduler,
 };
 use replay_experiment::contention::ranking::{Decided, Mean, Stretches, decided_by_two};
 use replay_experiment::contention::{
@@ -148,7 +148,9 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         ));
     }
     for allocator in loaded.allocators() {
-        loaded.traces.iter().try_for_each(|trace| check_sender(&allocator, &trace.topology))?;
+        for trace in &loaded.traces {
+            can_send(&allocator, allocator.build(&trace.topology, 0)?.as_ref())?;
+        }
     }
     let cells = loaded.cells();
     let (admitted, away) = admitted(&cells);

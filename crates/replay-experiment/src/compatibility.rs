@@ -179,7 +179,7 @@ pub fn build<'a>(
 ///
 /// # Errors
 /// [`Incompatible`] if allocator, scheduler, machine and outages do not go together.
-pub fn check_cell(cell: &Cell, built: &dyn Allocator) -> Result<(), Incompatible> {
+pub(crate) fn check_cell(cell: &Cell, built: &dyn Allocator) -> Result<(), Incompatible> {
     let Cell { trace, scheduler, allocator, .. } = cell;
     check_pair(allocator, built, scheduler, &trace.topology)?;
     match trace.outages().is_empty() {
@@ -262,19 +262,10 @@ pub fn reject_unused_parameters(allocator: &AllocatorSpec) -> Result<(), Incompa
     }
 }
 
-/// Checks that an allocator works where jobs live as long as their messages take.
+/// Checks that an allocator, as it was `built`, works where jobs live as long as their messages take.
 ///
 /// # Errors
 /// [`Incompatible`] if it folds jobs.
-pub fn check_sender(allocator: &AllocatorSpec, machine: &Topology) -> Result<(), Incompatible> {
-    let built = allocator.build(machine, 0)?;
-    can_send(allocator, built.as_ref())
-}
-
-/// As [`check_sender`], of an allocator as it was `built`.
-///
-/// # Errors
-/// As there.
 pub fn can_send(allocator: &AllocatorSpec, built: &dyn Allocator) -> Result<(), Incompatible> {
     match built.capabilities().folds {
         false => Ok(()),

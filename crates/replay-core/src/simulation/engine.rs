@@ -242,22 +242,23 @@ mod tests {
         }
     }
 
+    fn job(submit: i64, run: i64, size: u32) -> Job {
+        Job { number: 0, submit, run, estimate: run, size, line: 0, shape: None, limit: None }
+    }
+
+    fn run(simulation: Simulation<'_>, allocator: &mut dyn Allocator, most: usize) -> Record {
+        let mut fcfs = SchedulerSpec::fcfs().build(16);
+        let mut record = Record { most, ..Record::default() };
+        let starts = Starts::Scheduler(fcfs.as_mut());
+        simulation.run(starts, allocator, &mut record).expect("it runs");
+        record
+    }
+
     #[test]
-    fn a_run_chooses_its_strategy() {
-        let job = |submit, run, size| Job {
-            number: 0,
-            submit,
-            run,
-            estimate: run,
-            size,
-            line: 0,
-            shape: None,
-            limit: None,
-        };
+    fn a_run_chooses_its_strategy_and_ends_when_its_observer_is_done() {
         let jobs = [job(0, 10, 12), job(1, 5, 8), job(2, 5, 4), job(3, 1, 4)];
         let (topology, stop): (Topology, _) = ("4x4".parse().expect("a mesh"), Stop::new());
-        let nodes = vec![NodeId(3)];
-        let windows = vec![Window { from: 90, until: None, nodes }];
+        let windows = vec![Window { from: 90, until: None, nodes: vec![NodeId(3)] }];
         let outages = Outages { windows, ..Outages::NONE };
         let mut service = RunTimes::default();
         let plain = || Simulation::new(&jobs, &topology, &stop);
@@ -271,46 +272,16 @@ mod tests {
             ("first-fit", plain(), true),
             ("mbs", plain(), true),
         ] {
-            let allocator: AllocatorSpec = allocator.parse().expect("a strategy");
-            let mut built = allocator.build(&topology, 0).expect("it works");
+            let spec: AllocatorSpec = allocator.parse().expect("a strategy");
+            let mut built = spec.build(&topology, 0).expect("it works");
             assert_eq!(simulation.is_coupled(built.as_ref()), is_coupled, "{allocator}");
-            let mut fcfs = SchedulerSpec::fcfs().build(16);
-            let mut record = Record { most: 9, ..Record::default() };
-            let starts = Starts::Scheduler(fcfs.as_mut());
-            simulation.run(starts, built.as_mut(), &mut record).expect("it runs");
+            let record = run(simulation, built.as_mut(), 9);
             assert_eq!(record.is_scheduled, !is_coupled, "{allocator}");
-            let starts = [0, 10, 10, 10].into_iter();
-            assert!((0..).map(JobId).zip(starts).eq(record.starts), "{allocator}");
-            let ends = [(0, 10), (3, 11), (1, 15), (2, 15)].map(|(job, end)| (JobId(job), end));
-            assert_eq!(record.ends, ends, "{allocator}");
-        }
-    }
-
-    #[test]
-    fn a_run_ends_when_its_observer_is_done() {
-        let job = Job {
-            number: 0,
-            submit: 0,
-            run: 10,
-            estimate: 10,
-            size: 9,
-            line: 0,
-            shape: None,
-            limit: None,
-        };
-        let (jobs, stop) = ([job; 4], Stop::new());
-        let topology: Topology = "3x3".parse().expect("a mesh");
-        let allocator: AllocatorSpec = "mc1x1".parse().expect("a strategy");
-        for every_event in [false, true] {
-            let mut built = allocator.build(&topology, 0).expect("it works");
-            let simulation = Simulation::new(&jobs, &topology, &stop);
-            let simulation = Simulation { every_event, ..simulation };
-            let mut fcfs = SchedulerSpec::fcfs().build(9);
-            let mut record = Record { most: 2, ..Record::default() };
-            let starts = Starts::Scheduler(fcfs.as_mut());
-            simulation.run(starts, built.as_mut(), &mut record).expect("it runs");
-            assert_eq!(record.starts, [(JobId(0), 0), (JobId(1), 10)]);
-            assert_eq!(record.ends, [(JobId(0), 10)]);
+            let starts = [(0, 0), (1, 10), (2, 10), (3, 10)].map(|(job, at)| (JobId(job), at));
+            let ends = [(0, 10), (3, 11), (1, 15), (2, 15)].map(|(job, at)| (JobId(job), at));
+            assert_eq!((&record.starts[..], &record.ends[..]), (&starts[..], &ends[..]));
+            let first = run(plain(), built.as_mut(), 2);
+            assert_eq!((&first.starts[..], &first.ends[..]), (&starts[..2], &ends[..1]));
         }
     }
 }

@@ -98,6 +98,16 @@ pub trait Observer {
     }
 }
 
+/// Methods of a pair that call those of both.
+macro_rules! to_both {
+    ($($method:ident($($argument:ident: $type:ty),*);)*) => {
+        $(fn $method(&mut self, $($argument: $type),*) {
+            self.0.$method($($argument),*);
+            self.1.$method($($argument),*);
+        })*
+    };
+}
+
 /// Observes nothing.
 impl Observer for () {}
 
@@ -112,53 +122,22 @@ impl<F: FnMut(Decision<'_>)> Observer for Decisions<F> {
 }
 
 /// Two observers side by side, called in this order; done if both are.
+// A method that is added to the trait must be added here.
+#[deny(clippy::missing_trait_methods)]
 impl<A: Observer, B: Observer> Observer for (A, B) {
-    fn scheduled(&mut self, timeline: &Timeline) {
-        self.0.scheduled(timeline);
-        self.1.scheduled(timeline);
-    }
-
     fn is_done(&self) -> bool {
         self.0.is_done() && self.1.is_done()
     }
 
-    fn passed(&mut self, from: i64, to: i64, state: &State) {
-        self.0.passed(from, to, state);
-        self.1.passed(from, to, state);
-    }
-
-    fn arrived(&mut self, job: JobId, now: i64) {
-        self.0.arrived(job, now);
-        self.1.arrived(job, now);
-    }
-
-    fn refused(&mut self, job: JobId, refusal: Refusal) {
-        self.0.refused(job, refusal);
-        self.1.refused(job, refusal);
-    }
-
-    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
-        self.0.reduced(job, asked, reduction);
-        self.1.reduced(job, asked, reduction);
-    }
-
-    fn took(&mut self, job: JobId, now: i64, slots: &[NodeId]) {
-        self.0.took(job, now, slots);
-        self.1.took(job, now, slots);
-    }
-
-    fn started(&mut self, decision: Decision<'_>) {
-        self.0.started(decision);
-        self.1.started(decision);
-    }
-
-    fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {
-        self.0.cut_off(job, now, nodes, again);
-        self.1.cut_off(job, now, nodes, again);
-    }
-
-    fn completed(&mut self, job: JobId, now: i64) {
-        self.0.completed(job, now);
-        self.1.completed(job, now);
+    to_both! {
+        scheduled(timeline: &Timeline);
+        passed(from: i64, to: i64, state: &State);
+        arrived(job: JobId, now: i64);
+        refused(job: JobId, refusal: Refusal);
+        reduced(job: JobId, asked: u32, reduction: &Reduction);
+        took(job: JobId, now: i64, slots: &[NodeId]);
+        started(decision: Decision<'_>);
+        cut_off(job: JobId, now: i64, nodes: &[NodeId], again: bool);
+        completed(job: JobId, now: i64);
     }
 }

@@ -128,47 +128,26 @@ impl<O: Observer> Until<O> {
     }
 }
 
+/// Methods that call those of the observer while it is to see what happens.
+macro_rules! while_watching {
+    ($($method:ident($($argument:ident: $type:ty),*);)*) => {
+        $(fn $method(&mut self, $($argument: $type),*) {
+            if let Some(observer) = self.watching() {
+                observer.$method($($argument),*);
+            }
+        })*
+    };
+}
+
 impl<O: Observer> Observer for Until<O> {
-    fn passed(&mut self, from: i64, to: i64, state: &State) {
-        if let Some(observer) = self.watching() {
-            observer.passed(from, to, state);
-        }
-    }
-
-    fn arrived(&mut self, job: JobId, now: i64) {
-        if let Some(observer) = self.watching() {
-            observer.arrived(job, now);
-        }
-    }
-
-    fn refused(&mut self, job: JobId, refusal: Refusal) {
-        if let Some(observer) = self.watching() {
-            observer.refused(job, refusal);
-        }
-    }
-
-    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
-        if let Some(observer) = self.watching() {
-            observer.reduced(job, asked, reduction);
-        }
-    }
-
-    fn took(&mut self, job: JobId, now: i64, slots: &[NodeId]) {
-        if let Some(observer) = self.watching() {
-            observer.took(job, now, slots);
-        }
-    }
-
-    fn started(&mut self, decision: Decision<'_>) {
-        if let Some(observer) = self.watching() {
-            observer.started(decision);
-        }
-    }
-
-    fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {
-        if let Some(observer) = self.watching() {
-            observer.cut_off(job, now, nodes, again);
-        }
+    while_watching! {
+        passed(from: i64, to: i64, state: &State);
+        arrived(job: JobId, now: i64);
+        refused(job: JobId, refusal: Refusal);
+        reduced(job: JobId, asked: u32, reduction: &Reduction);
+        took(job: JobId, now: i64, slots: &[NodeId]);
+        started(decision: Decision<'_>);
+        cut_off(job: JobId, now: i64, nodes: &[NodeId], again: bool);
     }
 
     fn completed(&mut self, job: JobId, now: i64) {

@@ -2,8 +2,7 @@
 //!
 //! The candidates of a decision are the same for all configurations: scores are computed once,
 //! the sums behind the tie values once for each scan radius, and a configuration's tie value is then three
-//! products for each candidate that differs from the others, for [16 configurations at a time](LaneSelection) where there
-//! are many. Shells that counts alone do not determine are cut once for all.
+//! products for each candidate, for [16 configurations at a time](LaneSelection) where there are many. Shells that counts alone do not determine are cut once for all.
 
 use std::fmt;
 
@@ -20,8 +19,6 @@ use crate::topology::{Grid, NodeId};
 
 /// Number of scan radii whose sums are added up in one pass.
 const RADII_PER_PASS: usize = 4;
-/// From this number of configurations on, candidates that are equal for all of them are reduced to one.
-const REDUCE_FROM: usize = 4;
 /// From this number of configurations on, tie values are computed for 16 of them at a time.
 const LANES_FROM: usize = 12;
 
@@ -240,9 +237,6 @@ impl<C: Count> BatchScorer<C> {
         {
             return;
         }
-        if members.len() >= REDUCE_FROM {
-            self.reduce_equal();
-        }
         for &member in members {
             winners.push(self.winner(machine, member as usize, best));
         }
@@ -339,25 +333,6 @@ impl<C: Count> BatchScorer<C> {
             }
         }
         true
-    }
-
-    /// Keeps the first of candidates that have the same score and the same tie value for every vector: the others never win.
-    #[inline(always)]
-    fn reduce_equal(&mut self) {
-        let wanted = self.candidates.iter_mut().zip(&self.wanted_radii).filter(|(_, is)| **is);
-        for (candidates, _) in wanted {
-            let mut kept = 0;
-            for i in 0..candidates.len() {
-                let one = candidates[i];
-                let as_good =
-                    |other: &Candidate| other.sums == one.sums && other.score == one.score;
-                if !one.sums.is_exact() || !candidates[..kept].iter().any(as_good) {
-                    candidates[kept] = one;
-                    kept += 1;
-                }
-            }
-            candidates.truncate(kept);
-        }
     }
 
     /// Returns the centre of least (tie value, score) among the candidates that a configuration admits.

@@ -202,11 +202,13 @@ impl<C: Count> CentreEvaluator<C> {
                     });
                 }
                 match sums.value(vector) {
-                    TieValue::Exact(value) => best = best.min((value, score, centre)),
+                    TieValue::Exact(value) if (value, score, centre) < best => {
+                        best = (value, score, centre);
+                    }
                     TieValue::AtLeast(bound, value) if (bound, score, centre) < best => {
                         open.push(((bound, score, centre), value));
                     }
-                    TieValue::AtLeast(..) => {}
+                    _ => {}
                 }
             }
         }

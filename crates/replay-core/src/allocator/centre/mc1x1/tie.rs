@@ -76,7 +76,7 @@ pub struct OpenValue {
 }
 
 /// The part that a candidate takes of its last shell.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct PartialShell {
     /// Number of the shell.
     shell: u32,
@@ -115,7 +115,7 @@ impl<L: Lane> LaneTerms<L> {
 }
 
 /// The sums of one centre for a scan radius, which the weights of a vector multiply.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct TieSums {
     /// Multiplied by AF: sum over r = L..=M of (cnt(r) - k).
     pub available: i64,
@@ -126,7 +126,7 @@ pub struct TieSums {
     pub wall: i64,
     /// Bounds of what the last shell adds to `wall`.
     pub last_wall: [i64; 2],
-    /// The part taken of the last shell if the bounds differ.
+    /// The part taken of the last shell.
     pub shell: PartialShell,
 }
 
@@ -341,14 +341,13 @@ impl<C: Count> TieCounts<C> {
             least += need.saturating_sub(shell - along_wall);
             most += need.min(along_wall);
         }
-        let (reach, shell_part) = (i64::from(reach), PartialShell { shell: last, need });
+        let reach = i64::from(reach);
         TieSums {
             available,
             border,
             wall: i64::from(inside) + reach * i64::from(complete),
             last_wall: [least, most].map(|taken: u32| reach * i64::from(taken)),
-            // Equal sums compare equal if they need no shell.
-            shell: if least == most { PartialShell::default() } else { shell_part },
+            shell: PartialShell { shell: last, need },
         }
     }
 

@@ -99,7 +99,7 @@ fn are_complete(places: &[Place], rows: &[Row]) -> Result<(), Failed> {
                 format!("{at}: {} printed, {found} rows, {} other", it.printed, it.other).into()
             );
         }
-        if (it.other > 0) != !it.why.is_empty() {
+        if (it.other > 0) == it.why.is_empty() {
             return Err(
                 format!("{at}: results without a row and the reason belong together").into()
             );

@@ -42,6 +42,8 @@ struct Place {
 struct Row {
     suite: String,
     figure: String,
+    workload: String,
+    what: String,
     bound: String,
     out_of_sample: String,
     verdict: String,
@@ -70,6 +72,10 @@ pub fn page(root: &Path) -> Result<String, Failed> {
     let places: Vec<Place> = read(&root.join("tests/documents/printed.csv"))?;
     let audit: Vec<BTreeMap<String, String>> = read(&root.join("results/verify-audit.csv"))?;
     are_complete(&places, &rows)?;
+    for (name, is_whole) in [("verify-full", true), ("verify-all-to-all", false)] {
+        let full: Vec<Row> = read(&root.join(format!("results/{name}.csv")))?;
+        has_same_rows(name, &full, &rows, is_whole)?;
+    }
     let mut page = String::from(
         "# Printed numbers\n\nWhat became of each number and claim of the papers in \
          [the last whole run](../../../results/verify.md).\n",
@@ -79,6 +85,22 @@ pub fn page(root: &Path) -> Result<String, Failed> {
     audited(&mut page, &audit)?;
     by_place(&mut page, &places, &rows)?;
     Ok(page)
+}
+
+/// An error if a run in the full form has other rows than the whole run; `is_whole`: it has all of its suites.
+fn has_same_rows(name: &str, full: &[Row], rows: &[Row], is_whole: bool) -> Result<(), Failed> {
+    let key = |row: &Row| [&row.suite, &row.figure, &row.workload, &row.what].map(String::clone);
+    let suites: BTreeSet<&str> = full.iter().map(|row| row.suite.as_str()).collect();
+    let of_suites = rows.iter().filter(|row| suites.contains(row.suite.as_str()));
+    let (full, quick): (BTreeSet<_>, BTreeSet<_>) =
+        (full.iter().map(key).collect(), of_suites.map(key).collect());
+    let missing = quick.difference(&full).next().filter(|_| is_whole);
+    match full.difference(&quick).next().or(missing) {
+        Some(row) => {
+            Err(format!("results/{name}.csv and verify.csv do not both have {row:?}").into())
+        }
+        None => Ok(()),
+    }
 }
 
 /// An error if a result has neither a row nor a reason, or a row of a paper answers nothing.

@@ -14,8 +14,7 @@
 //! "Processors allocated to a job are mapped to a linear array of processors using row-major indexing": literally, the
 //! ranks of a job run row-major over its whole allocation, whatever its units. The other reading is that of Lo et al.,
 //! row-major inside a unit, unit by unit. Whatever is said of GABL against others with one-to-all and all-to-all
-//! messages is judged under both; the literal one with MBS that splits blocks on demand (`mbs[splitting=on-demand]`), as an
-//! independent prototype of the same rules does. Where ours contradicts the thesis it is declared with the reason, and
+//! messages is judged under both; the literal one with MBS that splits blocks on demand (`mbs[splitting=on-demand]`). Where ours contradicts the thesis it is declared with the reason, and
 //! `results/experiments` has the readings tried.
 
 use super::claim::claim;

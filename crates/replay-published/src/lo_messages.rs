@@ -166,7 +166,7 @@ impl Claims<'_> {
         }
         let what = "MBS slower than the best, %";
         let ours = 100.0 * (of("mbs") / best - 1.0);
-        checks.push(self.claim(what, "20", ours, Tolerance::AtMost(0.0))?.printed_bound());
+        checks.push(self.claim(what, "20", ours, Tolerance::AtMost(0.0))?);
         checks.extend(self.of_pattern(&of)?);
         let what = "the slower of MBS and Paging(0) over Random, finish time";
         let ours = of("mbs").max(of(PAGING_0)) / of("random");

@@ -27,6 +27,21 @@ TXT
     sed '/^$/d' <<< "$kept" >> "$out/build.csv"
     table "$out/build.csv" commit lines 'of core' 'methods of Allocator' 'of Scheduler' 'fresh, CPU s' 'wall s' 'command, CPU s' \
         'allocator, CPU s' 'program, MB'
+    cat << 'TXT'
+
+## Replays
+
+CPU time of whole commands by the program of commit 43a649c1 over that of 786b7712, median of pairs run in turn on an idle machine,
+measured by hand on 2026-11-26; one thread but for the first and the search.
+
+| command | CPU s | ratio | pairs |
+|---|---:|---:|---:|
+| `replay --trace KTH-SP2 --alloc mc1x1 --tie 2,13,20,6` | 0.069 | 0.989 | 40 |
+| `replay --trace LANL-CM5 --alloc mc1x1 --tie 12,42,41,15` | 0.85 | 0.973 | 8 |
+| `replay sweep --trace KTH-SP2 --alloc mc1x1 --sr 2 --af 0..4 --wf 0..4 --bf 0..4 --distances-only` | 2.94 | 1.005 | 2 |
+| `replay search --trace NASA-iPSC` | 15.9 | 0.993 | 1 |
+| `replay contend --trace KTH-SP2 --jobs 300 --alloc mc1x1 --tie 2,13,20,6 --pattern n-body` | 0.47 | 1.009 | 2 |
+TXT
 }
 
 # measured_build COMMIT: a row of build.csv for the checkout in this folder.

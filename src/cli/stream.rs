@@ -447,7 +447,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     if let Some(scheduler) = estimating(&schedulers).filter(|_| args.pattern.is_some()) {
         return Err(Failure::usage_message(format!(
             "--sched: {scheduler} goes by estimates of service times; with --pattern a job lives as \
-             long as its messages take, and nobody can tell how long"
+             long as its messages take, and that is not known beforehand"
         )));
     }
     let machines = machines(args)?;

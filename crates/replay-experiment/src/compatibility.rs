@@ -245,7 +245,7 @@ fn check_pair(
     if machine.slots() > machine.processors() && scheduler.uses_estimates() {
         return Err(Incompatible(format!(
             "scheduler {scheduler} goes by estimates of run times; on hosts that jobs share ({machine}) \
-             nobody can tell how long a job takes"
+             how long a job takes is not known beforehand"
         )));
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Candidates that compete for a request, as a picture needs them.
 
-use super::centre::TieVector;
+use super::centre::tie::TieVector;
 use crate::topology::{Coord, NodeId};
 
 /// Who competes for a request.

@@ -19,7 +19,7 @@
 //! Whether a job is [folded](crate::allocator::reduced), and how much longer it then takes, is decided
 //! when it starts. All disciplines that take refusals work with that, under every speed-up: all but
 //! `conservative`, which reserves processors and time at arrival. On hosts that jobs share `easy` and
-//! the orders by estimate do not work either: nobody can tell how long a job takes there.
+//! the orders by estimate do not work either: how long a job takes is not known beforehand there.
 //!
 //! # Run to the end of the phase
 //!

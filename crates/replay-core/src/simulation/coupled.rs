@@ -11,7 +11,7 @@ use self::down::Down;
 use self::reserved::{Reserved, Wanted};
 use self::sharing::Sharing;
 use super::arrivals::Arrivals;
-use super::engine::Input;
+use super::input::Input;
 use super::{Decision, Observer, Overhead, Service, Shared, SimulationError, State};
 use crate::allocator::{
     Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats, Times,

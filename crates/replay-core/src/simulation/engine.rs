@@ -1,13 +1,12 @@
 //! The entry to every simulation.
 
-use std::time::Duration;
-
 use super::coupled::simulate;
+use super::input::{Input, Overhead};
 use super::replay::replay;
 use super::{Observer, Outages, Service, SimulationError, Timeline, TimelineError};
 use crate::allocator::Allocator;
 use crate::cluster;
-use crate::scheduler::{Promises, Scheduler};
+use crate::scheduler::Scheduler;
 use crate::stop::Stop;
 use crate::topology::Topology;
 use crate::workload::{Follows, Job};
@@ -44,55 +43,12 @@ pub struct Simulation<'a> {
     ticks_per_second: f64,
 }
 
-/// What both strategies are given.
-#[derive(Clone, Copy, Debug)]
-pub struct Input<'a> {
-    pub jobs: &'a [Job],
-    pub topology: &'a Topology,
-    /// By job, what it follows, without cycles; or empty.
-    pub follows: &'a [Option<Follows>],
-    pub outages: &'a Outages,
-    pub stop: &'a Stop,
-    /// Whether the time in the allocator is measured.
-    pub timed: bool,
-    pub count_ties: bool,
-}
-
 /// When jobs start.
 pub enum Starts<'s> {
     /// When a scheduler with an empty queue selects them and the allocator places them.
     Scheduler(&'s mut dyn Scheduler),
     /// When a timeline of these jobs on this machine says, which the allocator must keep.
     Timeline(&'s Timeline),
-}
-
-/// What it cost to allocate in a coupled run; zero in others.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Overhead {
-    /// Requests of the scheduler, refusals included.
-    pub attempts: u64,
-    /// Those of them that came to the allocator. The same request on the same free processors is
-    /// answered as before, and others by what a [refusal](Allocator::refusal_covers) implies for them.
-    pub asked: u64,
-    /// Elementary operations, if the strategy counts them.
-    pub operations: u64,
-    /// Sizes of jobs that were refused; `None` if the strategy reduces no job.
-    pub refused_sizes: Option<u64>,
-    /// What the scheduler promised to heads of the queue; `None` if it promises nothing.
-    pub promises: Option<Promises>,
-    /// What jobs that share processors computed; `None` if they had all that they held.
-    pub shared: Option<Shared>,
-    /// Wall-clock time in the allocator, releases included; zero unless [timed](Simulation::timed).
-    pub time: Duration,
-}
-
-/// The processors of a machine as several jobs share them: the hosts of a cluster.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Shared {
-    /// Slots of all hosts, which jobs hold.
-    pub slots: usize,
-    /// Processor-time that all jobs computed.
-    pub computed: f64,
 }
 
 /// Whether every run with this allocator is [coupled](Simulation::is_coupled): it may change the schedule, or

@@ -2,7 +2,7 @@
 //!
 //! Each configuration gets what it gets when it is [replayed](Simulation::run) alone: a test compares them job by job.
 
-use super::engine::Input;
+use super::input::Input;
 use super::{Event, Simulation, SimulationError, Timeline};
 use crate::allocator::centre::{BatchPlacement, BatchReplay};
 use crate::topology::NodeId;

@@ -41,6 +41,7 @@ mod arrivals;
 mod coupled;
 mod engine;
 mod error;
+mod input;
 mod lockstep;
 mod observer;
 pub mod outages;
@@ -50,8 +51,9 @@ mod replay;
 mod timeline;
 
 pub use crate::service::{RunTimes, Service};
-pub use engine::{Overhead, Shared, Simulation, Starts, is_always_coupled};
+pub use engine::{Simulation, Starts, is_always_coupled};
 pub use error::SimulationError;
+pub use input::{Overhead, Shared};
 pub use lockstep::Placed;
 pub use observer::{Decision, Decisions, Observer, State};
 pub use outages::{OutageError, OutageFile, Outages, WhenDown};

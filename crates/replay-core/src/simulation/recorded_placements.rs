@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::engine::Input;
+use super::input::Input;
 use super::{Event, Simulation, Timeline};
 use crate::number::{counted, grouped};
 use crate::stop::Stopped;

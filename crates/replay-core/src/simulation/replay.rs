@@ -1,4 +1,4 @@
-use super::engine::Input;
+use super::input::Input;
 use super::{Decision, Event, Observer, SimulationError, Timeline};
 use crate::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Times};
 use crate::machine::Machine;

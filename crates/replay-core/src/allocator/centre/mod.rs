@@ -20,7 +20,7 @@
 //! | `pairwise` | Gen-Alg and MM, evaluated by diamonds |
 
 mod batch;
-mod definition;
+pub(super) mod definition;
 mod engine;
 mod explain;
 mod mc1x1;
@@ -28,7 +28,7 @@ mod pairwise;
 mod shell;
 #[cfg(test)]
 mod test_cases;
-mod tie;
+pub(super) mod tie;
 mod tuned;
 
 pub use batch::{BatchPlacement, BatchReplay, ExternalQuery};

@@ -6,10 +6,10 @@
 
 use std::fmt;
 
-use super::simd::{LaneSelection, Weights};
+use super::simd::{Candidate, LaneSelection, Weights};
 use crate::allocator::centre::definition::{CentreOptions, CentreRule, ShellOrder};
 use crate::allocator::centre::mc1x1::{
-    CentreEvaluator, Lane, Mc1x1, OpenValue, TieCounts, TieSums, TieValue,
+    CentreEvaluator, Lane, Mc1x1, OpenValue, TieCounts, TieValue,
 };
 use crate::allocator::centre::shell::down_on_shell;
 use crate::allocator::centre::tie::{Slack, TieConfig};
@@ -21,16 +21,6 @@ use crate::topology::{Grid, NodeId};
 const RADII_PER_PASS: usize = 4;
 /// From this number of configurations on, tie values are computed for 16 of them at a time.
 const LANES_FROM: usize = 12;
-
-/// A candidate of a decision, for one scan radius.
-#[derive(Clone, Copy, Debug)]
-pub struct Candidate {
-    pub score: u64,
-    pub centre: NodeId,
-    pub sums: TieSums,
-    /// Its number among the candidates, whatever the scan radius.
-    pub number: u32,
-}
 
 /// Decides for many configurations of MC1x1.
 pub trait Scorer: fmt::Debug + Send {

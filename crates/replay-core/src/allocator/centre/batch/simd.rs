@@ -1,9 +1,19 @@
 //! The winners of many configurations among the same candidates, 16 configurations at a time, one in each lane.
 
-use super::scorer::Candidate;
+use crate::allocator::centre::mc1x1::TieSums;
 use crate::allocator::centre::tie::TieVector;
 use crate::machine::LANES;
 use crate::topology::NodeId;
+
+/// A candidate of a decision, for one scan radius.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate {
+    pub score: u64,
+    pub centre: NodeId,
+    pub sums: TieSums,
+    /// Its number among the candidates, whatever the scan radius.
+    pub number: u32,
+}
 
 /// AF, BF and WF.
 const WEIGHTS: usize = 3;

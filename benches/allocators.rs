@@ -12,9 +12,9 @@ use std::error::Error;
 use std::path::Path;
 
 use replay::allocator::registry::{self, AllocatorSpec};
+use replay::cancel::CancelToken;
 use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::{Overhead, Simulation, Starts};
-use replay::stop::Stop;
 use replay::topology::Topology;
 use replay::workload::stochastic::{Arrivals, StochasticStream};
 
@@ -36,7 +36,7 @@ fn overhead(
     let topology: Topology = machine.parse()?;
     let jobs = stream.generate(1, replication)?;
     let mut built = allocator.build(&topology, 1)?;
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let mut scheduler = scheduler.build(topology.processors() as u32);
     let simulation = Simulation::new(&jobs.jobs, &topology, &stop).with_every_event().timed();
     Ok(simulation.run(Starts::Scheduler(scheduler.as_mut()), built.as_mut(), &mut ())?)

@@ -11,10 +11,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use replay::allocator::registry::AllocatorSpec;
-use replay::experiment::{Cell, Measure, Trace, Watch, run_cell};
+use replay::cancel::CancelToken;
+use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell};
 use replay::plot::{FigureStyle, Line, Lines, Plots, Point, save};
 use replay::scheduler::registry::SchedulerSpec;
-use replay::stop::Stop;
 use replay::workload::lublin::{LublinFeitelson, write_swf};
 use replay::workload::{Policy, Window, Workload};
 
@@ -43,7 +43,8 @@ fn measure(strategy: &str, side: u32) -> Result<(f64, usize), Box<dyn std::error
         let allocator: AllocatorSpec = strategy.parse()?;
         let cell =
             Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::fcfs(), allocator, seed: 0 };
-        let seconds = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))?.seconds;
+        let seconds =
+            run_cell(0, &cell, Measure::default(), RunContext::new(&CancelToken::new()))?.seconds;
         if seconds >= LONG_ENOUGH || jobs >= MOST_JOBS {
             return Ok((1e9 * seconds / jobs as f64, jobs));
         }

@@ -14,12 +14,12 @@ use std::sync::Arc;
 
 use replay::allocator::centre::{BatchReplay, CentreOptions, TieConfig, TieVector};
 use replay::allocator::registry::AllocatorSpec;
+use replay::cancel::CancelToken;
 use replay::experiment::search::Space;
-use replay::experiment::{Cell, Measure, Trace, Watch, run_cell, run_together};
+use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell, run_together};
 use replay::machine::Machine;
 use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::Simulation;
-use replay::stop::Stop;
 use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
 
 /// Logs, their machines, and how many vectors are replayed at once; a search takes 142 on LANL-CM5.
@@ -59,14 +59,14 @@ fn measure(path: &Path, log: &str, machine: &str, counts: &[usize]) -> Result<()
 
 /// A vector's share of the time of a replay; the schedule, which all share, left out.
 fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let cell = |vector: &TieVector| -> Result<(u32, Cell), Box<dyn Error>> {
         let allocator: AllocatorSpec = format!("mc1x1[tie={vector}]").parse()?;
         let (trace, scheduler) = (trace.clone(), SchedulerSpec::fcfs());
         Ok((0, Cell { trace, scheduler, allocator, seed: 0 }))
     };
     let cells = vectors.iter().map(cell).collect::<Result<Vec<_>, _>>()?;
-    let (measure, watch) = (Measure::default(), Watch::new(&stop));
+    let (measure, watch) = (Measure::default(), RunContext::new(&stop));
     let Some(results) = run_together(&cells, measure, watch) else {
         return Ok(run_cell(0, &cells[0].1, measure, watch)?.seconds);
     };
@@ -75,7 +75,7 @@ fn seconds(trace: &Arc<Trace>, vectors: &[TieVector]) -> Result<f64, Box<dyn Err
 
 /// Machines decided for, in percent of vectors times jobs.
 fn states(trace: &Trace, vectors: &[TieVector]) -> Result<f64, Box<dyn Error>> {
-    let (jobs, stop) = (&trace.workload.jobs, Stop::new());
+    let (jobs, stop) = (&trace.workload.jobs, CancelToken::new());
     let processors = trace.topology.processors() as u32;
     let mut fcfs = SchedulerSpec::fcfs().build(processors);
     let simulation = Simulation::new(jobs, &trace.topology, &stop);

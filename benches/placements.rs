@@ -9,10 +9,10 @@
 use std::error::Error;
 use std::time::Instant;
 
-use replay::experiment::Watch;
+use replay::cancel::CancelToken;
+use replay::experiment::RunContext;
 use replay::experiment::stream::backlog::{Bench, Estimates, Mix, Rule};
 use replay::placement::menu::{Anchors, Menu};
-use replay::stop::Stop;
 use replay::topology::Topology;
 
 const JOBS: usize = 8_000;
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     let jobs = jobs.ok_or("the torus has no box of the mix")?;
                     let begin = Instant::now();
                     let (_, decisions) =
-                        bench.decide(&jobs, *rule, window, Watch::new(&Stop::new()))?;
+                        bench.decide(&jobs, *rule, window, RunContext::new(&CancelToken::new()))?;
                     most = most.max(decisions as f64 / begin.elapsed().as_secs_f64());
                     all += decisions;
                 }

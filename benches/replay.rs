@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use replay::allocator::registry::AllocatorSpec;
-use replay::experiment::{Cell, Measure, Trace, Watch, run_cell};
+use replay::cancel::CancelToken;
+use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell};
 use replay::scheduler::registry::SchedulerSpec;
-use replay::stop::Stop;
 use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
 
 /// (trace, mesh, strategies)
@@ -43,8 +43,8 @@ fn replays(criterion: &mut Criterion) {
         let jobs = Arc::new(jobs.expect("a sound trace"));
         let topology = mesh.parse().expect("a mesh");
         let trace = Arc::new(Trace::new(jobs, topology, "johnson", &[SchedulerSpec::fcfs()]));
-        let stop = Stop::new();
-        let watch = Watch::new(&stop);
+        let stop = CancelToken::new();
+        let watch = RunContext::new(&stop);
         trace.schedule(&SchedulerSpec::fcfs(), &stop).expect("schedulable");
         let mut group = criterion.benchmark_group(name);
         group.sample_size(10).measurement_time(Duration::from_secs(5));

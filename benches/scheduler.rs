@@ -14,9 +14,9 @@ use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use replay::cancel::CancelToken;
 use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::Timeline;
-use replay::stop::Stop;
 use replay::workload::Job;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -69,7 +69,12 @@ fn seconds(scheduler: &SchedulerSpec, jobs: &[Job]) -> Result<f64, Box<dyn Error
     let mut least = f64::INFINITY;
     for _ in 0..3 {
         let begin = spent();
-        Timeline::compute(jobs, PROCESSORS, scheduler.build(PROCESSORS).as_mut(), &Stop::new())?;
+        Timeline::compute(
+            jobs,
+            PROCESSORS,
+            scheduler.build(PROCESSORS).as_mut(),
+            &CancelToken::new(),
+        )?;
         least = least.min(spent() - begin);
         if least > 1.0 {
             break;

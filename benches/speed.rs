@@ -21,11 +21,11 @@ use std::process::ExitCode;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use replay::allocator::registry::AllocatorSpec;
+use replay::cancel::CancelToken;
 use replay::network::packets::{ListedPacket, replay};
 use replay::network::{Network, Settings};
 use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::{Simulation, Starts, Timeline};
-use replay::stop::Stop;
 use replay::topology::{NodeId, Topology};
 use replay::workload::lublin::{LublinFeitelson, write_swf};
 use replay::workload::stochastic::{Arrivals, StochasticStream};
@@ -128,7 +128,7 @@ fn decisions(machine: &str, strategy: &str, count: u32) -> Result<Item, Failure>
     let jobs = stream.generate(1, 0)?.jobs;
     let allocator: AllocatorSpec = strategy.parse()?;
     let run = move || {
-        let stop = &Stop::new();
+        let stop = &CancelToken::new();
         let mut built = allocator.build(&topology, 1)?;
         let mut scheduler = SchedulerSpec::fcfs().build(topology.processors() as u32);
         let simulation = Simulation::new(&jobs, &topology, stop).with_every_event();
@@ -160,7 +160,7 @@ fn queue(scheduler: &str, count: u32) -> Result<Item, Failure> {
     let name = format!("queue of {count} under {scheduler}");
     let run = move || {
         let mut built = scheduler.build(PROCESSORS);
-        timed(|| Ok(Timeline::compute(&jobs, PROCESSORS, built.as_mut(), &Stop::new())?))
+        timed(|| Ok(Timeline::compute(&jobs, PROCESSORS, built.as_mut(), &CancelToken::new())?))
     };
     Ok(Item { name, run: Box::new(run) })
 }

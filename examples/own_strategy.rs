@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use replay::allocator::registry::{AllocatorSpec, standard};
 use replay::allocator::{Allocator, AllocatorOptions, Refusal, Request};
-use replay::experiment::{Cell, Measure, Trace, Watch, run_cell};
+use replay::cancel::CancelToken;
+use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell};
 use replay::machine::Machine;
 use replay::naming::{Entry, Registry, Table, kind};
 use replay::scheduler::registry::SchedulerSpec;
-use replay::stop::Stop;
 use replay::topology::{NodeId, Topology};
 use replay::workload::{Policy, Window, Workload};
 
@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for name in names {
         let allocator = allocators.read(&name)?;
         let cell = Cell { trace: Arc::clone(&trace), scheduler: fcfs.clone(), allocator, seed: 0 };
-        let result = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))?;
+        let result = run_cell(0, &cell, Measure::default(), RunContext::new(&CancelToken::new()))?;
         println!("{name}: {:.3} hops", result.metrics.mean_pairwise_l1);
     }
     Ok(())

@@ -7,9 +7,9 @@ use std::error::Error;
 use std::sync::Arc;
 
 use replay::allocator::registry::AllocatorSpec;
-use replay::experiment::{Cell, Measure, Trace, Watch, run_cell};
+use replay::cancel::CancelToken;
+use replay::experiment::{Cell, Measure, RunContext, Trace, run_cell};
 use replay::scheduler::registry::SchedulerSpec;
-use replay::stop::Stop;
 use replay::workload::{Policy, Window, Workload};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for name in ["mc1x1", "mc1x1[tie=2,13,20,6]"] {
         let allocator: AllocatorSpec = name.parse()?;
         let cell = Cell { trace: Arc::clone(&trace), scheduler: fcfs.clone(), allocator, seed: 0 };
-        let result = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))?;
+        let result = run_cell(0, &cell, Measure::default(), RunContext::new(&CancelToken::new()))?;
         println!("{name}: {:.3} hops", result.metrics.mean_pairwise_l1);
     }
     Ok(())

@@ -16,7 +16,7 @@
 //! Imports run along this line and never back. The published strategy in five lines:
 //!
 //! ```
-//! use replay::{allocator::registry::AllocatorSpec, experiment::*, scheduler::registry::SchedulerSpec, stop::Stop};
+//! use replay::{allocator::registry::AllocatorSpec, experiment::*, scheduler::registry::SchedulerSpec, cancel::CancelToken};
 //! use replay::workload::{Policy, Window, Workload};
 //! use std::sync::Arc;
 //!
@@ -25,7 +25,7 @@
 //! let trace = Trace::new(Arc::new(jobs), "4x4".parse()?, "johnson", &[SchedulerSpec::easy()]);
 //! let allocator: AllocatorSpec = "mc1x1[tie=2,13,20,6]".parse()?;
 //! let cell = Cell { trace: Arc::new(trace), scheduler: SchedulerSpec::easy(), allocator, seed: 0 };
-//! let result = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))?;
+//! let result = run_cell(0, &cell, Measure::default(), RunContext::new(&CancelToken::new()))?;
 //! assert_eq!(result.metrics.schedule.jobs, 3);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -33,8 +33,8 @@
 pub mod cli;
 
 pub use replay_core::{
-    allocator, cluster, lines, machine, metrics, naming, number, placement, scheduler, simulation,
-    stop, swf, table, topology, workload,
+    allocator, cancel, cluster, lines, machine, metrics, naming, number, placement, scheduler,
+    simulation, swf, table, topology, workload,
 };
 pub use replay_experiment as experiment;
 pub use replay_import as import;

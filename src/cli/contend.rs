@@ -11,19 +11,19 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs, ShakeArgs};
-use super::cells::{Loaded, parse_list};
 use super::compatible::{hides_outages, never_down};
-use super::cost::{Cost, First};
+use super::eta::{Cost, First};
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
-use super::kind::Kind;
-use super::left_out::LeftOut;
 use super::messages::MessageArgs;
 use super::print::{SortArg, Sorting};
 use super::progress::Progress;
+use super::resolved_grid::{ResolvedGrid, parse_list};
+use super::result_kind::Kind;
 use super::results::{Results, Tally};
-use super::resumed::Resumed;
+use super::resumable_run::ResumableRun;
 use super::session::Session;
+use super::skipped_jobs::LeftOut;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::number::grouped;
 use replay_core::scheduler::registry::SchedulerSpec;
@@ -38,7 +38,7 @@ use replay_experiment::contention::{
 };
 use replay_experiment::journal::CellId;
 use replay_experiment::shaken::{Estimates, ShakenRow};
-use replay_experiment::{Admitted, Cell, RunKey, Trace, TurnedAway, Watch};
+use replay_experiment::{Admitted, Cell, RunContext, RunKey, Trace, TurnedAway};
 use replay_output::frame::FrameError;
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
@@ -137,7 +137,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let messages = args.messages.of(&args.pattern)?;
     let pattern = args.messages.name(&messages);
     let grid = with_allocators(&args.grid, quiet)?;
-    let loaded = Loaded::resolve_sending(&grid, args.shake.shake(), quiet)?;
+    let loaded = ResolvedGrid::resolve_sending(&grid, args.shake.shake(), quiet)?;
     session.reads(loaded.inputs());
     if let Some(trace) = loaded.traces.iter().find(|trace| trace.topology.per_point() > 1)
         && !quiet
@@ -163,7 +163,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     });
     let ids: Vec<CellId> = ids.collect();
     session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
-    let mut contended = Resumed::begin(&mut session, ids)?;
+    let mut contended = ResumableRun::begin(&mut session, ids)?;
     // Jobs are measured alone where they are to run; what draws nothing is the same for all seeds.
     let missing: Vec<&Cell> = contended.missing().map(|place| &admitted[place]).collect();
     let alone = |cell: &Cell| if messages.program.draws() { cell.seed } else { plan.grid.seeds[0] };
@@ -186,7 +186,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let bench = Bench {
         messages: &messages,
         progress: &progress,
-        watch: Watch { jobs_done: &jobs_done, forecast: &forecast, ..Watch::new(&stop) },
+        watch: RunContext { jobs_done: &jobs_done, forecast: &forecast, ..RunContext::new(&stop) },
         quiet,
     };
 
@@ -199,7 +199,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
                 |one: &&Measured| Arc::ptr_eq(&one.trace, &cell.trace) && one.seed == seed;
             bench.contend(cell, measured.iter().find(of_cell)?)
         }),
-        Err((_, TraceError::Stopped(_))) => Ok(()),
+        Err((_, TraceError::Cancelled(_))) => Ok(()),
         Err((trace, error)) => Err(of_trace(&trace, error)),
     };
     progress.finish();
@@ -278,7 +278,7 @@ const MOST_DECIDED: usize = 4;
 /// What the command came to.
 struct Contention<'a> {
     args: &'a ContendArgs,
-    loaded: &'a Loaded,
+    loaded: &'a ResolvedGrid,
     runs: Vec<Contended>,
     /// What they come to over shaken copies of the traces.
     shaken: Vec<ShakenRow>,
@@ -320,7 +320,7 @@ impl Results for Contention<'_> {
 }
 
 /// What runs come to over the shaken copies of their traces; nothing if these are not shaken.
-fn over_copies(loaded: &Loaded, runs: &[Contended]) -> Result<Vec<ShakenRow>, Failure> {
+fn over_copies(loaded: &ResolvedGrid, runs: &[Contended]) -> Result<Vec<ShakenRow>, Failure> {
     let plan = &loaded.plan;
     if plan.grid.shake.is_none() {
         return Ok(Vec::new());
@@ -336,7 +336,7 @@ fn over_copies(loaded: &Loaded, runs: &[Contended]) -> Result<Vec<ShakenRow>, Fa
 struct Bench<'a> {
     messages: &'a Messages,
     progress: &'a Progress,
-    watch: Watch<'a>,
+    watch: RunContext<'a>,
     quiet: bool,
 }
 
@@ -407,7 +407,7 @@ impl Bench<'_> {
                 }
                 Some(Ok(run))
             }
-            Err(TraceError::Stopped(_)) => None,
+            Err(TraceError::Cancelled(_)) => None,
             Err(error) => {
                 let error = format!("{name}: {error}");
                 self.progress.say(&format!("replay: cell failed: {error}"));
@@ -482,7 +482,7 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
 }
 
 /// What decides the numbers.
-fn configuration(args: &ContendArgs, loaded: &Loaded) -> serde_json::Value {
+fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> serde_json::Value {
     let Configuration { traces, schedulers, allocators, seeds, policy, window, shake, .. } =
         super::output::configuration(loaded, false);
     let mut messages = args.messages.describe();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::journal;
-use super::kind::Kind;
+use super::result_kind::Kind;
 use replay_core::number::{counted, grouped};
 use replay_experiment::files::{Dir, ResultFolder};
 use replay_experiment::journal::JOURNAL_FILE;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 
 use replay_core::naming::NameError;
-use replay_core::shown::shown;
+use replay_core::sanitize::excerpt;
 use replay_experiment::compatibility::Incompatible;
 
 /// How the program ends; see the table in [`cli`](crate::cli).
@@ -85,7 +85,9 @@ fn beginning(message: &str) -> Cow<'_, str> {
 /// A command line that is wrong, its words quoted no longer than helps.
 pub fn brief(mut error: clap::Error) -> clap::Error {
     let long = |(kind, value): (ContextKind, &ContextValue)| match value {
-        ContextValue::String(word) if word.chars().nth(WORD).is_some() => Some((kind, shown(word))),
+        ContextValue::String(word) if word.chars().nth(WORD).is_some() => {
+            Some((kind, excerpt(word)))
+        }
         _ => None,
     };
     let long: Vec<_> = error.context().filter_map(long).collect();

@@ -9,17 +9,17 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::args::{GridArgs, OutputArgs};
-use super::cells::Loaded;
 use super::exit::{Exit, Failure};
 use super::interrupt::interruption;
-use super::kind::Kind;
-use super::left_out::why_nobody;
 use super::output::configuration;
 use super::print::columns;
 use super::print::{FormatArg, TableArgs, wrapped};
+use super::resolved_grid::ResolvedGrid;
+use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
-use replay_core::allocator::notes::Part;
+use super::skipped_jobs::why_nobody;
+use replay_core::allocator::explain::Part;
 use replay_experiment::explained::data::data;
 use replay_experiment::explained::explain;
 use replay_experiment::explained::steps::{Step, parts, steps};
@@ -77,7 +77,7 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let why =
         "explain: allocator recorded puts jobs where the log says; there is nothing to explain";
-    let (loaded, cell) = Loaded::one(&args.grid, "explain", why, quiet)?;
+    let (loaded, cell) = ResolvedGrid::one(&args.grid, "explain", why, quiet)?;
     session.reads(loaded.inputs());
     let plan = loaded.plan.digest().map_err(Failure::usage)?;
     session.configure(&serde_json::json!({"plan": plan, "job": args.job}))?;
@@ -103,7 +103,7 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
         Ok(_) => {
             return Err(Failure::usage_message(why_nobody(cell, args.job)));
         }
-        Err(CellProblem::Stopped(_)) => {}
+        Err(CellProblem::Cancelled(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
     }
     if matches!(session.format(), FormatArg::Table | FormatArg::Md) {
@@ -116,7 +116,7 @@ pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
 /// An explanation.
 struct Steps<'a> {
     cell: &'a Cell,
-    loaded: &'a Loaded,
+    loaded: &'a ResolvedGrid,
     parts: Vec<(&'static str, Part)>,
     rows: Vec<Step>,
     is_printed: bool,

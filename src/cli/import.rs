@@ -10,7 +10,7 @@ use super::exit::{Exit, Failure, tell};
 use replay_core::lines;
 use replay_core::swf;
 use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
-use replay_experiment::files::{self, Whole};
+use replay_experiment::files::{self, AtomicFile};
 use replay_import::{ColumnMap, Import, ImportError, Input, Outputs, Report, Source, import_all};
 use std::io::stdout;
 
@@ -134,7 +134,8 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         }
         // A device or a pipe has nothing beside it.
         Some(path) if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) => {
-            let mut swf = Whole::create(path).map_err(|e| Failure::output(path.display(), e))?;
+            let mut swf =
+                AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e))?;
             let outputs = Outputs::trace(&mut swf);
             let report = import_all(inputs(&args.files), &how, outputs)
                 .map_err(|e| failure(e, path.display()))?;
@@ -162,7 +163,8 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
 
 /// Imports into a file, with what belongs beside it.
 fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<Report, Failure> {
-    let begin = |path: &Path| Whole::create(path).map_err(|e| Failure::output(path.display(), e));
+    let begin =
+        |path: &Path| AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e));
     let beside = [nodes_path(path), shapes_path(path), ids_path(path)];
     let mut swf = begin(path)?;
     let [mut nodes, mut shapes, mut ids] =

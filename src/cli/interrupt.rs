@@ -11,7 +11,7 @@ use signal_hook::flag::register_conditional_default;
 use signal_hook::iterator::Signals;
 
 use super::exit::{Exit, tell};
-use replay_core::stop::Stop;
+use replay_core::cancel::CancelToken;
 use replay_experiment::files::abandon;
 
 /// The signals that mean: keep what is done, and end.
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The flag that a signal raises, and whether the user wants quiet; nothing before a command looks
 /// at one, and then a signal ends the program. As global as signals are.
-static ATTENDED: Mutex<Option<(Stop, bool)>> = Mutex::new(None);
+static ATTENDED: Mutex<Option<(CancelToken, bool)>> = Mutex::new(None);
 
 /// Hears SIGINT and SIGTERM from now on. Until somebody [attends](attend) to them they end the
 /// program at once, with a word and its exit code, whatever it waits for.
@@ -70,13 +70,13 @@ fn end_at_once() -> ! {
 
 /// A flag that the first SIGINT or SIGTERM from now on raises, which is told at once unless
 /// the user wants quiet. The second ends the program.
-pub fn interruption(quiet: bool) -> Stop {
-    let stop = Stop::new();
+pub fn interruption(quiet: bool) -> CancelToken {
+    let stop = CancelToken::new();
     attend(&stop, quiet);
     stop
 }
 
 /// From now on a signal raises this flag, which is looked at.
-pub fn attend(stop: &Stop, quiet: bool) {
+pub fn attend(stop: &CancelToken, quiet: bool) {
     *ATTENDED.lock().unwrap_or_else(PoisonError::into_inner) = Some((stop.clone(), quiet));
 }

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::exit::{Failure, tell};
-use super::kind::Kind;
+use super::result_kind::Kind;
 use replay_experiment::files::{Dir, Folder, FolderError};
 use replay_experiment::journal::{self, JOURNAL_FILE, Journal, JournalError};
 use replay_experiment::sweep::Build;
@@ -155,13 +155,13 @@ pub fn discard(dir: &Dir) -> Result<(), Failure> {
 }
 
 /// Lets the journal and the plan of a folder go when results take their places.
-pub fn let_go(folder: &mut Folder) -> Result<(), FolderError> {
+pub fn schedule_removal(folder: &mut Folder) -> Result<(), FolderError> {
     let dir = folder.dir();
     let plan = is_plan(dir);
     let journal = journal::is_journal(dir, plan).unwrap_or(false);
     for (name, ours) in [(JOURNAL_FILE, journal), (PLAN_FILE, plan)] {
         if ours {
-            folder.let_go(name)?;
+            folder.schedule_removal(name)?;
         }
     }
     Ok(())

@@ -6,7 +6,7 @@ use super::compare::Projected;
 use super::complete;
 use super::exit::{Exit, Failure};
 use crate::{allocator, import, network, scheduler};
-use replay_core::allocator::rival::Rival;
+use replay_core::allocator::candidate_set::ScoredCandidate;
 use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
 use replay_core::naming::Description;
@@ -14,15 +14,15 @@ use replay_core::number::grouped;
 use replay_core::table::{Column, TableInfo};
 use replay_core::topology::{SYSTEMS, System, Topology};
 use replay_core::workload::{Manifest, Policy, SearchPath, generated, stochastic};
-use replay_experiment::against::AgainstRow;
 use replay_experiment::compare::Compared;
 use replay_experiment::contention::{Contended, ContendedJob, Correlations};
 use replay_experiment::explained::steps::Step;
 use replay_experiment::fragmentation::FreeSpace;
-use replay_experiment::moved::Moved;
-use replay_experiment::search::{PortabilityRow, SearchRow, SparedRow};
+use replay_experiment::log_comparison::AgainstRow;
+use replay_experiment::schedule_diff::Moved;
+use replay_experiment::search::{PortabilityRow, SearchRow, SkippedWorkRow};
 use replay_experiment::shaken::ShakenRow;
-use replay_experiment::snapshot::Hold;
+use replay_experiment::snapshot::HeldAllocation;
 use replay_experiment::stream::backlog::{Found, Outcome};
 use replay_experiment::stream::{SizeOf, StreamRow};
 use replay_experiment::{OfRun, RunResult};
@@ -294,8 +294,8 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<ShakenRow>(),
         TableInfo::of::<AgainstRow>(),
         TableInfo::of::<OfRun<'_, OutageMetrics>>(),
-        TableInfo::of::<Hold>(),
-        TableInfo::of::<Rival>(),
+        TableInfo::of::<HeldAllocation>(),
+        TableInfo::of::<ScoredCandidate>(),
         TableInfo::of::<Step>(),
         TableInfo::of::<FreeSpace>(),
         TableInfo::of::<Outcome>(),
@@ -304,7 +304,7 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<Projected>(),
         TableInfo::of::<Moved>(),
         TableInfo::of::<SearchRow>(),
-        TableInfo::of::<SparedRow>(),
+        TableInfo::of::<SkippedWorkRow>(),
         TableInfo::of::<PortabilityRow<'_>>(),
         TableInfo::of::<StreamRow>(),
         TableInfo::of::<SizeOf<'_>>(),

@@ -107,7 +107,7 @@ fn load_input(
     if let Some(text) = known.as_deref() {
         return Workload::from_reader(text, INPUT_NAME, policy, window, options);
     }
-    let mut input = Kept { inner: io::stdin().lock(), text: Vec::new() };
+    let mut input = TeeReader { inner: io::stdin().lock(), text: Vec::new() };
     let loaded = Workload::from_reader(&mut input, INPUT_NAME, policy, window, options);
     *known = Some(input.text);
     loaded
@@ -120,12 +120,12 @@ pub fn with_input<T>(source: &Path, read: impl FnOnce(&[u8]) -> T) -> Option<T> 
 }
 
 /// Keeps what passes through.
-struct Kept<R> {
+struct TeeReader<R> {
     inner: R,
     text: Vec<u8>,
 }
 
-impl<R: Read> Read for Kept<R> {
+impl<R: Read> Read for TeeReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
         self.text.extend_from_slice(&buffer[..count]);

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::exit::{Exit, Failure};
-use super::kind::Kind;
+use super::result_kind::Kind;
 use super::search::SearchArgs;
 use super::shards::{MergeArgs, Part};
 use super::{search, sweep};

@@ -1,7 +1,7 @@
 use clap::Args;
 
 use super::exit::Failure;
-use super::words::one;
+use super::named_value::one;
 use replay_core::naming::{StrategyName, split_list};
 use replay_experiment::contention::Messages;
 use replay_network::links::Model;

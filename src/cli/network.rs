@@ -11,7 +11,7 @@ use super::exit::{Exit, Failure, tell};
 use replay_core::table::{Table, write_csv};
 use replay_core::topology::Topology;
 use replay_experiment::compatibility::require_one_processor_per_point;
-use replay_experiment::files::{self, Whole};
+use replay_experiment::files::{self, AtomicFile};
 use replay_network::packets::{self, PacketResult};
 use replay_network::{Network, Settings, Usage};
 use std::io::stdout;
@@ -80,7 +80,7 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
                 path.display()
             )));
         }
-        let file = Whole::create(path).map_err(|e| Failure::output(path.display(), e));
+        let file = AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e));
         file.map(|file| (path, file))
     });
     let channels = channels.transpose()?;

@@ -8,18 +8,18 @@ use serde::Serialize;
 
 use super::args::RunArgs;
 use super::baseline::Baseline;
-use super::cells::Loaded;
 use super::exit::{Failure, tell};
-use super::left_out::LeftOut;
+use super::named_value::some;
 use super::print::{FormatArg, Sorting};
+use super::resolved_grid::ResolvedGrid;
 use super::results::{Results, metadata};
 use super::session::Session;
-use super::words::some;
+use super::skipped_jobs::LeftOut;
 use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
 use replay_core::table::{Column, Name, Table, write_csv, write_json_line};
-use replay_experiment::against::{self, Against, AgainstRow, CAVEAT, NOT_COMPARED};
-use replay_experiment::files::Whole;
+use replay_experiment::files::AtomicFile;
+use replay_experiment::log_comparison::{self, Against, AgainstRow, CAVEAT, NOT_COMPARED};
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::{RunKey, RunResult};
 use replay_output::frame::{FrameError, Tables};
@@ -34,7 +34,7 @@ use std::io::stdout;
 
 /// The runs of a grid.
 pub struct Runs<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a ResolvedGrid,
     ties: bool,
     /// Whether the user names the columns on standard output.
     named: bool,
@@ -70,7 +70,7 @@ impl<'a> Runs<'a> {
     pub fn begin(
         session: &mut Session,
         args: &RunArgs,
-        loaded: &'a Loaded,
+        loaded: &'a ResolvedGrid,
     ) -> Result<Self, Failure> {
         let baseline = args.baseline.read(&loaded.plan, args.output.process.quiet)?;
         let columns = || printed(loaded, baseline.as_ref());
@@ -161,7 +161,7 @@ impl<'a> Runs<'a> {
             let Some(with) = log.of(plan, result.run) else { continue };
             // One that failed has nothing to be compared with.
             let Some(with) = self.results.iter().find(|other| other.run == with) else { continue };
-            let rows = against::rows(result, with);
+            let rows = log_comparison::rows(result, with);
             if rows.is_empty() && !self.quiet {
                 let RunKey { trace, scheduler, .. } = &result.key;
                 let strategy = result.key.strategy();
@@ -311,7 +311,7 @@ fn select(names: &[Name], mut all: Vec<Column<RunResult>>) -> Vec<Column<RunResu
 
 /// The columns on standard output: those of outages only where there are any, and changes against
 /// earlier results.
-fn printed(loaded: &Loaded, baseline: Option<&Arc<Baseline>>) -> Vec<Column<RunResult>> {
+fn printed(loaded: &ResolvedGrid, baseline: Option<&Arc<Baseline>>) -> Vec<Column<RunResult>> {
     let mut columns = RunResult::printed();
     if loaded.traces.iter().any(|trace| !trace.outages().is_empty()) {
         columns.extend(RunResult::of_outages());
@@ -321,7 +321,7 @@ fn printed(loaded: &Loaded, baseline: Option<&Arc<Baseline>>) -> Vec<Column<RunR
 }
 
 /// What decides the numbers of a grid.
-pub fn configuration(loaded: &Loaded, ties: bool) -> Configuration {
+pub fn configuration(loaded: &ResolvedGrid, ties: bool) -> Configuration {
     let traces =
         loaded.traces.iter().zip(&loaded.plan.traces).map(|(trace, planned)| TraceRecord {
             outages: planned.outages_digest.clone(),
@@ -350,7 +350,7 @@ pub fn configuration(loaded: &Loaded, ties: bool) -> Configuration {
 
 /// Finds before any work that a folder cannot be written to: makes it, and a file in it that goes again.
 pub fn writable(dir: &Path) -> Result<(), Failure> {
-    let probe = || Whole::create(&dir.join("figure"));
+    let probe = || AtomicFile::create(&dir.join("figure"));
     let tried = fs::create_dir_all(dir).and_then(|()| probe());
     tried.map(drop).map_err(|e| Failure::output(dir.display(), e))
 }

@@ -98,7 +98,7 @@ fn file_of(folder: &Path, name: &str) -> Result<PathBuf, MachineError> {
         true => Ok(path),
         false => Err(MachineError::Unreadable(format!(
             "topology: there is no file {} in {}",
-            replay_core::shown::shown(&format!("{name}.yaml")),
+            replay_core::sanitize::excerpt(&format!("{name}.yaml")),
             folder.display()
         ))),
     }

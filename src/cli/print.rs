@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use clap::{Args, ValueEnum};
 
 use super::exit::Failure;
-use super::words::one;
+use super::named_value::one;
 use replay_core::table::{Column, Name, Table, Value, write_csv, write_json_line};
 use replay_output::report::{Fitted, Sheet};
 

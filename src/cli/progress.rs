@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use super::cost::length;
+use super::eta::length;
 use super::exit::{Failure, tell};
 use super::kinds::{Kind, Kinds};
 use super::threads::Ticker;

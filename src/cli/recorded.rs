@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::exit::{Failure, tell};
 use super::load::with_input;
+use replay_core::cancel::CancelToken;
 use replay_core::number::counted;
 use replay_core::scheduler::WhenFull;
-use replay_core::stop::Stop;
 use replay_core::swf::ReadOptions;
 use replay_core::workload::{Change, Job, NodeMap, PlacedError, PlacedNodes, Policy, Workload};
 use replay_experiment::grid::ParameterGrid;
@@ -89,7 +89,7 @@ pub fn placed(
         ));
     }
     let trace = trace.placed(Some(Arc::new(places)));
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let (timeline, overfull) = trace.recorded_in_processors(&stop).map_err(Failure::data)?;
     let conflicts = trace.replay_placed(&timeline, &stop, |_, _| {}).map_err(Failure::data)?;
     let unreadable = trace.places().and_then(|places| places.nodes.unreadable());
@@ -178,7 +178,7 @@ pub fn tell_without_waits(workload: &Workload, quiet: bool) -> Result<(), Failur
 
 /// Says where a log has more processors busy than the machine has.
 pub fn tell_conflicts(trace: &Trace, rule: WhenFull, quiet: bool) -> Result<(), Failure> {
-    let (_, overfull) = trace.recorded(&Stop::new()).map_err(Failure::data)?;
+    let (_, overfull) = trace.recorded(&CancelToken::new()).map_err(Failure::data)?;
     let (name, machine) = (&trace.workload.name, &trace.topology);
     let whole = match machine.per_point() {
         1 => String::new(),

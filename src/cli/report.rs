@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
-use super::kind::Kind;
 use super::list;
+use super::result_kind::Kind;
 use replay_core::number::grouped;
 use replay_experiment::compare::REPLAYED;
 use replay_experiment::files::{ResultError, ResultFolder};

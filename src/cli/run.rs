@@ -4,16 +4,16 @@
 use std::ffi::OsString;
 
 use super::args::RunArgs;
-use super::cells::Loaded;
-use super::cost::Cost;
+use super::eta::Cost;
 use super::exit::{Exit, Failure};
 use super::interrupt::interruption;
-use super::kind::Kind;
 use super::output::Runs;
 use super::progress::Progress;
+use super::resolved_grid::ResolvedGrid;
+use super::result_kind::Kind;
 use super::results::Tally;
 use super::session::Session;
-use replay_experiment::Watch;
+use replay_experiment::RunContext;
 use replay_experiment::pool::Turn;
 use replay_experiment::sweep::run_plan;
 
@@ -22,9 +22,9 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;
     let measure = args.measure();
-    let loaded = Loaded::main_job(&args.grid, args.shake.shake(), measure, quiet)?;
+    let loaded = ResolvedGrid::main_job(&args.grid, args.shake.shake(), measure, quiet)?;
     session.reads(loaded.inputs());
-    let Loaded { plan, traces } = &loaded;
+    let ResolvedGrid { plan, traces } = &loaded;
     session.configure(&serde_json::json!({
         "plan": plan.digest().map_err(Failure::usage)?,
         "jobs": measure.jobs,
@@ -40,7 +40,7 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let run_jobs = |run, jobs, took| progress.started(plan, run, jobs, took);
     let watch =
-        Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast, run_jobs: &run_jobs };
+        RunContext { stop: &stop, jobs_done: &jobs_done, forecast: &forecast, run_jobs: &run_jobs };
     let ran = run_plan(plan, traces, &runs, Turn::InOrder, watch, |_, outcome| {
         match outcome {
             Ok(result) => {

@@ -10,8 +10,8 @@ use super::args::{OutputArgs, ProcessArgs};
 use super::earlier;
 use super::exit::{Failure, tell};
 use super::journal;
-use super::kind::Kind;
 use super::print::{FormatArg, TableArgs};
+use super::result_kind::Kind;
 use replay_core::number::counted;
 use replay_experiment::files::{
     Dir, Folder, FolderError, InputRecord, Recovered, Results, Staging,
@@ -257,7 +257,7 @@ impl Session {
         self.place = match std::mem::replace(&mut self.place, Place::Nowhere) {
             Place::Claimed(mut folder) => {
                 if done {
-                    journal::let_go(&mut folder).map_err(Failure::usage)?;
+                    journal::schedule_removal(&mut folder).map_err(Failure::usage)?;
                 }
                 let path = folder.path().display().to_string();
                 Place::Staged(folder.stage().map_err(|e| Failure::output(path, e))?)
@@ -360,7 +360,7 @@ fn claim(out: &Path, kind: Kind, force: bool) -> Result<Folder, FolderError> {
             return Err(FolderError::Other(earlier::description(folder.dir())));
         }
         // They go with the results, when others are there.
-        journal::let_go(&mut folder)?;
+        journal::schedule_removal(&mut folder)?;
     }
     folder.check(kind.tables())?;
     Ok(folder)

@@ -10,7 +10,7 @@ use super::exit::Failure;
 use super::journal::{PLAN_FILE, PlanFile};
 use super::print::SortArg;
 use replay_core::number::grouped;
-use replay_experiment::files::{Dir, Hold};
+use replay_experiment::files::{Dir, DirLock};
 use replay_experiment::journal::{CellId, Journal};
 use replay_experiment::sweep::{Build, Shard};
 
@@ -48,7 +48,7 @@ pub struct MergeArgs {
 pub struct Part {
     /// Where it is, as the user says.
     pub path: PathBuf,
-    hold: Hold,
+    hold: DirLock,
     /// What it says of itself.
     pub plan: PlanFile,
 }
@@ -60,7 +60,7 @@ impl Part {
             let what = format!("{}: no folder of a shard", path.display());
             Failure::data(anyhow::Error::new(error).context(what))
         })?;
-        let hold = Hold::shared(opened).map_err(Failure::usage)?;
+        let hold = DirLock::shared(opened).map_err(Failure::usage)?;
         let unreadable = |error: std::io::Error| {
             let what = format!("{}: no folder of a shard: cannot read {PLAN_FILE}", path.display());
             Failure::data(anyhow::Error::new(error).context(what))

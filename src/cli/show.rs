@@ -13,21 +13,21 @@ use serde::Serialize;
 
 use self::window::{Drawn, Window};
 use super::args::{GridArgs, OutputArgs};
-use super::cells::Loaded;
 use super::exit::{Exit, Failure};
 use super::explain::ONE_ALLOC;
 use super::interrupt::interruption;
-use super::kind::Kind;
-use super::left_out::why_nobody;
 use super::output::configuration;
 use super::print::FormatArg;
+use super::resolved_grid::ResolvedGrid;
+use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
+use super::skipped_jobs::why_nobody;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::Instant;
-use replay_experiment::snapshot::{Hold, Snapshot, When, snapshot};
+use replay_experiment::snapshot::{HeldAllocation, Snapshot, When, snapshot};
 use replay_experiment::{Cell, CellProblem};
 use replay_output::plot::{Edge, MachineMap, Plots, save};
 use replay_output::report::machine::{Sheets, holders, machine_map, symbol};
@@ -115,7 +115,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let why =
         "show draws processors that jobs do not share; allocator recorded is for run and sweep";
-    let (loaded, cell) = Loaded::one(&args.grid, "show", why, quiet)?;
+    let (loaded, cell) = ResolvedGrid::one(&args.grid, "show", why, quiet)?;
     session.reads(loaded.inputs());
     let ShowArgs { at, job, candidates, gantt, film, .. } = args;
     session.configure(&serde_json::json!({
@@ -158,7 +158,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
             let number = args.job.unwrap_or_default();
             return Err(Failure::usage_message(why_nobody(cell, number)));
         }
-        Err(CellProblem::Stopped(_)) => {}
+        Err(CellProblem::Cancelled(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
     }
     if let (FormatArg::Table | FormatArg::Md, Some(taken)) = (session.format(), &shown.taken) {
@@ -197,7 +197,7 @@ fn edges(topology: &Topology) -> [Edge; 2] {
 /// A cell at an instant.
 struct Picture<'a> {
     cell: &'a Cell,
-    loaded: &'a Loaded,
+    loaded: &'a ResolvedGrid,
     taken: Option<Snapshot>,
 }
 
@@ -246,9 +246,9 @@ impl Picture<'_> {
 }
 
 impl Results for Picture<'_> {
-    type Row = Hold;
+    type Row = HeldAllocation;
 
-    fn rows(&self) -> &[Hold] {
+    fn rows(&self) -> &[HeldAllocation] {
         self.taken.as_ref().map_or(&[], |taken| &taken.holds)
     }
 
@@ -260,7 +260,7 @@ impl Results for Picture<'_> {
         let Some(taken) = self.taken.as_ref().filter(|taken| !taken.holds.is_empty()) else {
             return Vec::new();
         };
-        let place = |hold: &Hold| {
+        let place = |hold: &HeldAllocation| {
             let place = taken.holds.iter().position(|other| std::ptr::eq(other, hold));
             place.map(|place| symbol(taken, place).to_string())
         };

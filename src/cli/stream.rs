@@ -14,19 +14,19 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::args::OutputArgs;
-use super::cells::parse_list;
-use super::cost::Cost;
-use super::every::ELSEWHERE;
+use super::eta::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
-use super::kind::Kind;
 use super::messages::MessageArgs;
 use super::output::{ranked_sheets, unranked};
 use super::print::{FormatArg, SortArg, Sorting};
 use super::progress::Points;
+use super::resolved_grid::parse_list;
+use super::result_kind::Kind;
 use super::results::{Results, Tally};
-use super::resumed::Resumed;
+use super::resumable_run::ResumableRun;
 use super::session::Session;
+use super::strategy_selection::ELSEWHERE;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::estimate::{ReplicateError, StopRule};
 use replay_core::number::{counted, plain};
@@ -35,7 +35,7 @@ use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{
     Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT,
 };
-use replay_experiment::Watch;
+use replay_experiment::RunContext;
 use replay_experiment::compatibility::{
     self, can_send, compatible_allocators, reject_recorded_scheduler, reject_unused_parameters,
     require_one_processor_per_point,
@@ -238,7 +238,7 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     ids: Vec<CellId>,
     tally: &mut Tally,
     met: impl Fn(&R) -> (u64, bool) + Sync,
-    estimate: impl Fn(&P, Watch<'_>) -> Result<R, PointError> + Sync,
+    estimate: impl Fn(&P, RunContext<'_>) -> Result<R, PointError> + Sync,
 ) -> Result<Vec<(usize, R)>, Failure> {
     let (quiet, exact) = (session.is_quiet(), args.replications.is_some());
     let stop = interruption(quiet);
@@ -246,9 +246,9 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     let progress = Points::new(quiet, points.len());
     let forecast = |forecast| cost.hear(forecast, |line| progress.above(|| tell(line)));
     let jobs_done = |jobs| progress.jobs_done(jobs);
-    let watch = Watch { jobs_done: &jobs_done, forecast: &forecast, ..Watch::new(&stop) };
+    let watch = RunContext { jobs_done: &jobs_done, forecast: &forecast, ..RunContext::new(&stop) };
     session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
-    let mut resumed = Resumed::begin(session, ids)?;
+    let mut resumed = ResumableRun::begin(session, ids)?;
     let ran = resumed.run(tally, |place| {
         let point = &points[place];
         let outcome = estimate(point, watch);
@@ -260,7 +260,7 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
                 session.say(format_args!("{point}: {replications} replications{met}"));
                 Some(Ok(result))
             }
-            Err(ReplicateError::Run { error: SampleError::Stopped(_), .. }) => None,
+            Err(ReplicateError::Run { error: SampleError::Cancelled(_), .. }) => None,
             Err(error) => {
                 tell(format_args!("replay: point failed: {point}: {error}"));
                 Some(Err(format!("{point}: {error}")))

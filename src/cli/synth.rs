@@ -10,7 +10,7 @@ use replay_core::workload::generated::{Generated, generate};
 use replay_core::workload::lublin::{LublinFeitelson, write_swf};
 use replay_core::workload::sidecar::check_file;
 use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
-use replay_experiment::files::Whole;
+use replay_experiment::files::AtomicFile;
 use std::io::stdout;
 
 /// Arguments of `replay synth`.
@@ -68,7 +68,7 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
     }
     let begin = |path: &Path, bytes: &[u8]| {
         let begin = || {
-            let mut file = Whole::create(path)?;
+            let mut file = AtomicFile::create(path)?;
             file.write_all(bytes)?;
             file.flush().map(|()| file)
         };

@@ -13,10 +13,10 @@ use super::interrupt::interruption;
 use super::output::writable;
 use super::print::TableArgs;
 use replay_core::naming::hint;
-use replay_core::shown::shown;
+use replay_core::sanitize::excerpt;
 use replay_core::table::{Table, write_csv};
 use replay_core::workload::SearchPath;
-use replay_experiment::files::Whole;
+use replay_experiment::files::AtomicFile;
 use replay_output::plot::Plots;
 use replay_published::{
     Audit, Check, Class, NotRun, SUITES, Selection, Suite, Verdict, VerifyError, unnoticed,
@@ -100,10 +100,9 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     // A path that cannot be written is found before any work.
     let unwritten = |path: &PathBuf, e| Failure::output(path.display(), e);
-    let begun = args
-        .write
-        .as_ref()
-        .map(|path| Whole::create(path).map(|file| (path, file)).map_err(|e| unwritten(path, e)));
+    let begun = args.write.as_ref().map(|path| {
+        AtomicFile::create(path).map(|file| (path, file)).map_err(|e| unwritten(path, e))
+    });
     let begun = begun.transpose()?;
     let style = args.figures.style()?;
     if let Some(dir) = &args.plots {
@@ -241,7 +240,7 @@ fn suite(name: &str) -> Result<Suite, Failure> {
         let hint = hint(name, known);
         Failure::usage_message(format!(
             "unknown suite \"{}\"{hint} (replay list suites)",
-            shown(name)
+            excerpt(name)
         ))
     })
 }

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use libtest_mimic::Trial;
 use replay::allocator::registry::AllocatorSpec;
+use replay::cancel::CancelToken;
 use replay::experiment::Trace;
 use replay::metrics::Locality;
 use replay::metrics::blocks::{Blocks, LEVEL};
 use replay::scheduler::registry::SchedulerSpec;
 use replay::simulation::{Decision, Decisions, Starts};
-use replay::stop::Stop;
 use replay::workload::{Manifest, Policy, SearchPath, Window, Workload};
 
 use super::dir::ignored;
@@ -95,7 +95,7 @@ fn window(
 
 /// Pairwise L1 of every job, in hops.
 fn pairwise(trace: &Trace, scheduler: &SchedulerSpec, seed: u64) -> Vec<u64> {
-    let (stop, topology) = (Stop::new(), &trace.topology);
+    let (stop, topology) = (CancelToken::new(), &trace.topology);
     let jobs = &trace.workload.jobs;
     let schedule = trace.schedule(scheduler, &stop).expect("a schedule");
     let random: AllocatorSpec = "random".parse().expect("an allocator");

@@ -63,7 +63,7 @@ const WIDE: &str = "\
 3 9 5 60 2 -1 -1 2 120
 ";
 const SACCT: &str = "\
-JobID|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|ElapsedRaw|TimelimitRaw|AllocNodes|ReqNodes|AllocCPUS|NodeList|State
+JobID|User|Explanation|Partition|Submit|Eligible|Start|End|Elapsed|ElapsedRaw|TimelimitRaw|AllocNodes|ReqNodes|AllocCPUS|NodeList|State
 11|ann|phys|batch|2026-03-01T08:00:00|2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T09:00:05|01:00:00|3600|120|4|4|256|n[001-004]|COMPLETED
 11.0|||||2026-03-01T08:00:00|2026-03-01T08:00:05|2026-03-01T09:00:05|01:00:00|3600||4|4|256|n[001-004]|COMPLETED
 12|bob|chem|batch|2026-03-01T08:02:00|2026-03-01T08:02:00|Unknown|2026-03-01T08:40:00|00:00:00|0||0|8|0|None assigned|CANCELLED by 2017

@@ -6,6 +6,7 @@
 //! timeline serves any number of them ([`simulation`]). [`metrics`] measures the result, [`table`] declares columns.
 
 pub mod allocator;
+pub mod cancel;
 pub mod cluster;
 pub mod lines;
 pub mod machine;
@@ -13,11 +14,10 @@ pub mod metrics;
 pub mod naming;
 pub mod number;
 pub mod placement;
+pub mod sanitize;
 pub mod scheduler;
 mod service;
-pub mod shown;
 pub mod simulation;
-pub mod stop;
 pub mod swf;
 pub mod table;
 pub mod topology;

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read};
 
 use nom::FindSubstring;
 
-use crate::shown::BYTE_ORDER_MARK;
+use crate::sanitize::BYTE_ORDER_MARK;
 
 /// Bytes of the longest line, its end included. The longest that mean something are a row of a
 /// matrix, and a journal's record of a cell, of as many numbers or job sizes as a machine can

@@ -3,14 +3,14 @@ use std::time::{Duration, Instant};
 
 use super::{LogJobs, RunKey};
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::metrics::{ScheduleMetrics, Series};
 use replay_core::number::counted;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
-use replay_core::stop::{Stop, Stopped};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{
-    Chains, Dependencies, Job, JobId, NodeMap, PlacedNodes, Shake, Strangers, Workload,
+    Chains, Dependencies, Job, JobId, NodeMap, PlacedNodes, Shake, UnmatchedPlacements, Workload,
 };
 
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.
@@ -266,7 +266,7 @@ impl Trace {
     ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine, or if stopped.
-    pub fn recorded(&self, stop: &Stop) -> Result<(Timeline, Overfull), TimelineError> {
+    pub fn recorded(&self, stop: &CancelToken) -> Result<(Timeline, Overfull), TimelineError> {
         let (jobs, waits) = (self.jobs(), &self.workload.waits);
         let points = self.topology.processors() as u32;
         Timeline::recorded(jobs, points, |job| waits.start(job), stop)
@@ -278,7 +278,7 @@ impl Trace {
     /// As [`recorded`](Self::recorded).
     pub fn recorded_in_processors(
         &self,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<(Timeline, Overfull), TimelineError> {
         let (jobs, waits) = (&self.workload.jobs, &self.workload.waits);
         Timeline::recorded(jobs, self.topology.capacity() as u32, |job| waits.start(job), stop)
@@ -289,7 +289,7 @@ impl Trace {
     ///
     /// # Errors
     /// As [`recorded`](Self::recorded).
-    pub fn log_jobs(&self, stop: &Stop) -> Result<Option<Arc<LogJobs>>, TimelineError> {
+    pub fn log_jobs(&self, stop: &CancelToken) -> Result<Option<Arc<LogJobs>>, TimelineError> {
         let mut known = self.log_jobs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = &*known {
             return Ok(known.clone());
@@ -300,7 +300,7 @@ impl Trace {
     }
 
     /// Placements beside the log that are of none of its jobs.
-    pub fn strangers(&self) -> Option<Strangers> {
+    pub fn strangers(&self) -> Option<UnmatchedPlacements> {
         self.places()?.nodes.strangers(&self.workload.jobs)
     }
 
@@ -312,9 +312,9 @@ impl Trace {
     pub fn replay_placed(
         &self,
         timeline: &Timeline,
-        stop: &Stop,
+        stop: &CancelToken,
         observe: impl FnMut(JobId, &[NodeId]),
-    ) -> Result<Conflicts, Stopped> {
+    ) -> Result<Conflicts, Cancelled> {
         let of = |job: &Job| self.places().and_then(|places| places.nodes.of(job));
         let points = self.places().map_or(&[][..], |places| &places.points);
         let simulation = Simulation::new(&self.workload.jobs, &self.topology, stop);
@@ -322,7 +322,7 @@ impl Trace {
     }
 
     /// A simulation of its jobs on its machine.
-    pub fn simulation<'a>(&'a self, stop: &'a Stop) -> Simulation<'a> {
+    pub fn simulation<'a>(&'a self, stop: &'a CancelToken) -> Simulation<'a> {
         Simulation::new(self.jobs(), &self.topology, stop)
             .with_chains(&self.chains.follows)
             .with_outages(&self.outages)
@@ -337,7 +337,7 @@ impl Trace {
     pub fn schedule(
         &self,
         scheduler: &SchedulerSpec,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Schedule, TimelineError> {
         let compute = || {
             let begin = Instant::now();
@@ -366,7 +366,7 @@ impl Trace {
         }
         let schedule = compute();
         // Another flag may let it go on.
-        if !matches!(schedule, Err(TimelineError::Stopped(_))) {
+        if !matches!(schedule, Err(TimelineError::Cancelled(_))) {
             *known = Some(schedule.clone());
         }
         schedule

@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 
 use super::RunKey;
-use super::moved::Moved;
+use super::schedule_diff::Moved;
 use replay_core::metrics::blocks::{Blocks, LEVEL, holm};
 use replay_core::metrics::comparable;
 use replay_core::metrics::robust::Robust;

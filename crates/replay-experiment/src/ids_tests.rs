@@ -9,9 +9,9 @@ use super::search::{Objective, Part, Problem, Question};
 use super::stream::backlog::{Backlog, Estimates, Mix, Rule, Setting};
 use super::stream::{Counting, Life, Metric, Point};
 use super::sweep::Plan;
-use super::{Cell, Trace, Watch};
+use super::{Cell, RunContext, Trace};
+use replay_core::cancel::CancelToken;
 use replay_core::metrics::estimate::StopRule;
-use replay_core::stop::Stop;
 use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Policy, Shake, Window, Workload};
 use replay_network::traffic::Preset;
@@ -100,12 +100,13 @@ fn ids_are_those_of_earlier_builds() {
     let objective: Objective = "mean_pairwise_l1".parse().expect("an objective");
     let part = |name: &str| {
         let scheduler = name.parse().expect("a scheduler");
-        Part::new(name.into(), trace.clone(), &scheduler, &objective, &Stop::new()).expect("a part")
+        Part::new(name.into(), trace.clone(), &scheduler, &objective, &CancelToken::new())
+            .expect("a part")
     };
     let parts = vec![part("fcfs"), part("easy")];
     let allocator = "mc1x1".parse().expect("an allocator");
-    let stop = Stop::new();
-    let watch = Watch::new(&stop);
+    let stop = CancelToken::new();
+    let watch = RunContext::new(&stop);
     let problem = Problem::new(parts, allocator, objective.clone(), Vec::new(), watch);
     let identity = problem.expect("a problem").identity();
     for candidate in ["1,2,3,4", "2,13,20,6@0.1"] {

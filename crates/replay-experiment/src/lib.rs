@@ -11,8 +11,8 @@
 //! [`fragmentation`] says how broken up the free processors are. [`explained`] says how one decision came about. [`search`] looks for good tie vectors. [`shaken`] says what runs come to over shaken copies of
 //! their traces.
 
-mod admitted;
-pub mod against;
+mod admission;
+mod batched_run;
 mod cell;
 pub mod compare;
 pub mod compatibility;
@@ -22,29 +22,29 @@ pub mod files;
 pub mod fragmentation;
 pub mod grid;
 pub mod journal;
+pub mod log_comparison;
 mod log_jobs;
-pub mod moved;
 mod placements;
 pub mod pool;
 mod problem;
+mod progress;
 mod result;
 mod runner;
+pub mod schedule_diff;
 pub mod search;
 pub mod shaken;
 pub mod snapshot;
 pub mod stream;
 pub mod sweep;
-mod together;
-mod watch;
 
 #[cfg(test)]
 mod ids_tests;
 
-pub use admitted::{Admitted, Sizes, TurnedAway, size_left_out};
+pub use admission::{Admitted, Sizes, TurnedAway, size_left_out};
+pub use batched_run::run_together;
 pub use cell::{Cell, Places, Trace};
 pub use log_jobs::{LeftOut, LogJobs, OverLogJobs};
 pub use problem::CellProblem;
+pub use progress::{Eta, ProgressMeter, RunContext, SAMPLE};
 pub use result::{OfRun, RunKey, RunResult, run_column};
 pub use runner::{CellError, Measure, run_cell, run_cells};
-pub use together::run_together;
-pub use watch::{Forecast, Pace, SAMPLE, Watch};

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use super::Trace;
 use super::placements::Placements;
+use replay_core::cancel::CancelToken;
 use replay_core::metrics::by_size::by_size_of;
 use replay_core::metrics::run::Installed;
 use replay_core::metrics::{RunMetrics, ScheduleMetrics, SizeRow};
 use replay_core::simulation::{Timeline, TimelineError};
-use replay_core::stop::Stop;
 use replay_core::workload::Job;
 
 /// Jobs that a comparison with the log is not over, by why.
@@ -46,7 +46,7 @@ impl LogJobs {
     ///
     /// # Errors
     /// As [`Trace::recorded`].
-    pub(super) fn of(trace: &Trace, stop: &Stop) -> Result<Option<Self>, TimelineError> {
+    pub(super) fn of(trace: &Trace, stop: &CancelToken) -> Result<Option<Self>, TimelineError> {
         if !trace.is_recorded() {
             return Ok(None);
         }

@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Cell, LogJobs, Measure, Pace, Watch};
+use super::{Cell, LogJobs, Measure, ProgressMeter, RunContext};
 use replay_core::allocator::reduced::Reduction;
 use replay_core::metrics::run::{JobMeasures, PlacementMeans};
 use replay_core::metrics::{Allocation, Locality, TieStatistics};
@@ -18,7 +18,7 @@ pub struct Placements<'a> {
     users: &'a Users,
     topology: &'a Topology,
     measure: Measure,
-    pace: Pace<'a>,
+    pace: ProgressMeter<'a>,
     locality: Locality,
     /// Pairwise L1 by job.
     pub pairwise: Vec<u64>,
@@ -52,14 +52,14 @@ struct OverLog {
 
 impl<'a> Placements<'a> {
     /// Nothing has been placed yet.
-    pub fn new(cell: &'a Cell, measure: Measure, watch: Watch<'a>) -> Self {
+    pub fn new(cell: &'a Cell, measure: Measure, watch: RunContext<'a>) -> Self {
         let jobs = &cell.trace.workload.jobs;
         Self {
             jobs,
             users: &cell.trace.workload.users,
             topology: &cell.trace.topology,
             measure,
-            pace: Pace::new(watch, jobs.len()).counted(),
+            pace: ProgressMeter::new(watch, jobs.len()).counted(),
             locality: Locality::new(&cell.trace.topology),
             pairwise: vec![0; jobs.len()],
             ties: TieStatistics::default(),

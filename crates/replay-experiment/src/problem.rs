@@ -1,7 +1,7 @@
 use crate::compatibility::Incompatible;
+use replay_core::cancel::Cancelled;
 use replay_core::naming::NameError;
 use replay_core::simulation::{SimulationError, TimelineError};
-use replay_core::stop::Stopped;
 
 /// Why a cell could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -23,13 +23,13 @@ pub enum CellProblem {
     NobodyAdmitted(String),
     /// Cancelled.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Cancelled(#[from] Cancelled),
 }
 
 impl From<SimulationError> for CellProblem {
     fn from(error: SimulationError) -> Self {
         match error {
-            SimulationError::Stopped(stopped) => stopped.into(),
+            SimulationError::Cancelled(stopped) => stopped.into(),
             error => Self::Simulation(error),
         }
     }

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::admitted::Admitted;
+use super::admission::Admitted;
 use super::cell::arrived;
 use super::placements::Placements;
 use super::pool::{self, Turn};
 use super::problem::CellProblem;
-use super::{Cell, OverLogJobs, RunKey, RunResult, Trace, Watch};
+use super::{Cell, OverLogJobs, RunContext, RunKey, RunResult, Trace};
 use replay_core::allocator::Allocator;
 use replay_core::metrics::by_size::{SizeRow, by_size, by_size_of};
 use replay_core::metrics::run::{RunMetrics, ScheduleMetrics};
@@ -49,7 +49,7 @@ pub struct CellError {
 impl CellError {
     /// Whether nothing is wrong with the cell: it was to end.
     pub fn is_stopped(&self) -> bool {
-        matches!(self.cause, CellProblem::Stopped(_))
+        matches!(self.cause, CellProblem::Cancelled(_))
     }
 }
 
@@ -62,7 +62,7 @@ pub fn run_cell(
     run: u32,
     cell: &Cell,
     measure: Measure,
-    watch: Watch<'_>,
+    watch: RunContext<'_>,
 ) -> Result<RunResult, CellError> {
     measured(run, cell, measure, watch)
         .map_err(|cause| CellError { key: Box::new(cell.key()), cause })
@@ -72,7 +72,7 @@ fn measured(
     run: u32,
     cell: &Cell,
     measure: Measure,
-    watch: Watch<'_>,
+    watch: RunContext<'_>,
 ) -> Result<RunResult, CellProblem> {
     watch.stop.check()?;
     let topology = &cell.trace.topology;
@@ -88,7 +88,7 @@ fn measured(
     } else {
         replayed(cell, measure, watch, allocator)
     };
-    let Played {
+    let RawRun {
         mut placements,
         schedule,
         series,
@@ -125,7 +125,7 @@ fn measured(
 }
 
 /// A run before its metrics are put together.
-struct Played<'a> {
+struct RawRun<'a> {
     placements: Placements<'a>,
     schedule: Arc<ScheduleMetrics>,
     series: Arc<Series>,
@@ -143,9 +143,9 @@ struct Played<'a> {
 fn replayed<'a>(
     cell: &'a Cell,
     measure: Measure,
-    watch: Watch<'a>,
+    watch: RunContext<'a>,
     allocator: &mut dyn Allocator,
-) -> Result<Played<'a>, CellProblem> {
+) -> Result<RawRun<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
     let schedule = cell.trace.schedule(&cell.scheduler, watch.stop)?;
     let starts = schedule.timeline.starts();
@@ -154,7 +154,7 @@ fn replayed<'a>(
     let begin = Instant::now();
     let simulation = cell.trace.simulation(watch.stop).counting_ties(measure.ties);
     simulation.run(Starts::Timeline(&schedule.timeline), allocator, &mut placements)?;
-    Ok(Played {
+    Ok(RawRun {
         seconds: begin.elapsed().as_secs_f64(),
         by_size: by_size(
             &schedule.timeline.placed(schedule.arrived(&workload.jobs)),
@@ -176,8 +176,8 @@ fn replayed<'a>(
 fn repeated<'a>(
     cell: &'a Cell,
     measure: Measure,
-    watch: Watch<'a>,
-) -> Result<Played<'a>, CellProblem> {
+    watch: RunContext<'a>,
+) -> Result<RawRun<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
     if cell.trace.places().is_none() || cell.scheduler.recorded().is_none() {
         return Err(CellProblem::Nowhere);
@@ -201,7 +201,7 @@ fn repeated<'a>(
     let known = pairwise.iter().flatten().count() as u64;
     // Points are shared: nobody has them whole.
     let schedule = ScheduleMetrics::new(&jobs, &starts, topology.capacity());
-    Ok(Played {
+    Ok(RawRun {
         seconds: begin.elapsed().as_secs_f64(),
         by_size: by_size_of(&jobs, &starts, timeline.placed(&pairwise).iter().copied()),
         over_log: OverLogJobs::of(&placements, &workload.jobs, &timeline, topology.capacity()),
@@ -219,9 +219,9 @@ fn repeated<'a>(
 fn coupled_run<'a>(
     cell: &'a Cell,
     measure: Measure,
-    watch: Watch<'a>,
+    watch: RunContext<'a>,
     allocator: &mut dyn Allocator,
-) -> Result<Played<'a>, CellProblem> {
+) -> Result<RawRun<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
     let (jobs, points) = (&workload.jobs, topology.processors());
     // Of a cluster: what jobs can hold.
@@ -257,7 +257,7 @@ fn coupled_run<'a>(
     let computed = overhead.shared.map(|shared| shared.computed);
     let schedule = ScheduleMetrics::served(jobs, &served, starts, topology, computed);
     let amid = !cell.trace.outages().is_empty();
-    Ok(Played {
+    Ok(RawRun {
         by_size: by_size(&by_asked, starts, &placements.pairwise),
         placements,
         known: None,
@@ -278,7 +278,7 @@ fn coupled_run<'a>(
 pub fn run_cells(
     cells: &[Cell],
     measure: Measure,
-    watch: Watch<'_>,
+    watch: RunContext<'_>,
     mut take: impl FnMut(Result<RunResult, CellError>) -> bool,
 ) {
     let work = |run: usize, cell: &Cell| {

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Cell;
-use super::admitted::Admitted;
+use super::admission::Admitted;
 use super::problem::CellProblem;
 use replay_core::allocator::reduced::Reduction;
+use replay_core::cancel::CancelToken;
 use replay_core::cluster::slots::Slots;
 use replay_core::metrics::allocations::{NODES, numbers};
 use replay_core::metrics::{JobMeasures, Locality};
 use replay_core::simulation::{Decision, Observer, Starts, Timeline};
-use replay_core::stop::Stop;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
@@ -30,7 +30,7 @@ pub struct Snapshot {
     /// The instant, in trace time.
     pub at: i64,
     /// The jobs that hold processors, in order of their starts.
-    pub holds: Vec<Hold>,
+    pub holds: Vec<HeldAllocation>,
     /// Jobs that have come and wait.
     pub waiting: u64,
     /// Which of `holds` was asked for.
@@ -43,14 +43,14 @@ pub struct Snapshot {
 
 /// A job with its processors.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Hold {
+pub struct HeldAllocation {
     /// What it comes to.
     pub job: JobMeasures,
     /// Its processors in the order of allocation.
     pub nodes: Vec<NodeId>,
 }
 
-impl Table for Hold {
+impl Table for HeldAllocation {
     const NAME: &'static str = "held";
     const ROW: &'static str =
         "one row per job that holds processors at an instant, in order of their starts";
@@ -69,7 +69,11 @@ impl Table for Hold {
 ///
 /// # Errors
 /// [`CellProblem`] as for any run of the cell.
-pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>, CellProblem> {
+pub fn snapshot(
+    cell: &Cell,
+    when: When,
+    stop: &CancelToken,
+) -> Result<Option<Snapshot>, CellProblem> {
     let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
     let Admitted { cell, .. } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();
@@ -87,7 +91,7 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
     };
     let topology = &cell.trace.topology;
     let follows = !cell.trace.chains().follows.is_empty();
-    let mut camera = Camera {
+    let mut camera = SnapshotObserver {
         jobs,
         asked,
         at,
@@ -118,7 +122,7 @@ pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>
 }
 
 /// Takes the picture.
-struct Camera<'a> {
+struct SnapshotObserver<'a> {
     /// Those of the workload.
     jobs: &'a [Job],
     /// The job asked for.
@@ -132,7 +136,7 @@ struct Camera<'a> {
     /// By job; the largest number if it has not started.
     starts: Vec<i64>,
     /// By job.
-    held: HashMap<usize, Held>,
+    held: HashMap<usize, RunningJob>,
     /// By job; its submission, unless it follows another.
     arrivals: Vec<i64>,
     /// Processors of jobs that were folded.
@@ -143,14 +147,14 @@ struct Camera<'a> {
     last_end: Option<i64>,
 }
 
-struct Held {
+struct RunningJob {
     start: i64,
     /// The largest number as long as nobody knows.
     end: i64,
     nodes: Vec<NodeId>,
 }
 
-impl Camera<'_> {
+impl SnapshotObserver<'_> {
     /// Where a job is at the instant: its processors, of its hosts the slots.
     fn places(&self, job: usize, nodes: &[NodeId]) -> Vec<NodeId> {
         let Some(slots) = &self.slots else { return nodes.to_vec() };
@@ -167,7 +171,7 @@ impl Camera<'_> {
         let jobs = &cell.trace.workload.jobs;
         let at = self.at?;
         let mut locality = Locality::new(&cell.trace.topology);
-        let holding = |(place, held): &(&usize, &Held)| {
+        let holding = |(place, held): &(&usize, &RunningJob)| {
             held.start <= at && held.end > at || self.asked == Some(**place)
         };
         let mut held: Vec<_> = self.held.iter().filter(holding).collect();
@@ -199,7 +203,7 @@ impl Camera<'_> {
                 placement: Some(locality.placement(&held.nodes, points)),
                 tied: None,
             };
-            Hold { job, nodes: self.places(place, &held.nodes) }
+            HeldAllocation { job, nodes: self.places(place, &held.nodes) }
         });
         let holds = holds.collect();
         if self.asked.is_some() && asked.is_none() {
@@ -223,7 +227,7 @@ impl Camera<'_> {
     }
 }
 
-impl Observer for Camera<'_> {
+impl Observer for SnapshotObserver<'_> {
     fn scheduled(&mut self, timeline: &Timeline) {
         (self.planned, self.slots) = (true, None);
         self.starts.copy_from_slice(timeline.starts());
@@ -265,7 +269,7 @@ impl Observer for Camera<'_> {
             false => i64::MAX,
         };
         if is_asked || self.at.is_none_or(|at| end > at) {
-            self.held.insert(id.index(), Held { start: now, end, nodes: nodes.to_vec() });
+            self.held.insert(id.index(), RunningJob { start: now, end, nodes: nodes.to_vec() });
         }
         if is_asked {
             (self.at, self.taken) = (Some(now), true);
@@ -314,7 +318,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Measure, Trace, Watch, run_cell};
+    use crate::{Measure, RunContext, Trace, run_cell};
     use replay_core::scheduler::registry::SchedulerSpec;
     use replay_core::workload::{Policy, Window, Workload};
 
@@ -349,7 +353,7 @@ mod tests {
     fn the_machine_as_it_is() {
         for allocator in ["mc1x1", "gabl", "first-fit"] {
             let cell = cell(SWF, "4x4", allocator);
-            let take = |when| snapshot(&cell, when, &Stop::new()).expect("it runs");
+            let take = |when| snapshot(&cell, when, &CancelToken::new()).expect("it runs");
             let numbers = |when| {
                 let taken = take(when).expect("a picture");
                 let numbers: Vec<i64> = taken.holds.iter().map(|hold| hold.job.number).collect();
@@ -388,11 +392,11 @@ mod tests {
             }
             let cell = cell(&swf, "4x4", allocator);
             let measure = Measure { jobs: true, ..Measure::default() };
-            let run = run_cell(0, &cell, measure, Watch::new(&Stop::new())).expect("it runs");
+            let run = run_cell(0, &cell, measure, RunContext::new(&CancelToken::new())).expect("it runs");
             let mut expected: Vec<JobMeasures> = run.jobs.clone();
             expected.retain(|job| job.start <= at && job.start + job.run > at);
             expected.sort_by_key(|job| job.number);
-            let taken = snapshot(&cell, When::At(at), &Stop::new()).expect("it runs").expect("a picture");
+            let taken = snapshot(&cell, When::At(at), &CancelToken::new()).expect("it runs").expect("a picture");
             let mut found: Vec<JobMeasures> = taken.holds.iter().map(|hold| hold.job).collect();
             found.sort_by_key(|job| job.number);
             prop_assert_eq!(found, expected);
@@ -402,7 +406,7 @@ mod tests {
             nodes.dedup();
             prop_assert_eq!(nodes.len(), all);
             for job in run.jobs.iter().filter(|job| job.run > 0).take(5) {
-                let taken = snapshot(&cell, When::Started(job.number), &Stop::new()).expect("it runs");
+                let taken = snapshot(&cell, When::Started(job.number), &CancelToken::new()).expect("it runs");
                 let taken = taken.expect("a picture");
                 let shown = &taken.holds[taken.asked.expect("it is there")].job;
                 prop_assert_eq!(shown, job);

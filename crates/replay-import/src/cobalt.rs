@@ -12,7 +12,7 @@ use super::row::{Cell, Columns, Row};
 use super::source::Source;
 use super::value::{bare, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
-use super::{Fault, Log, Reason, Sink, Stop};
+use super::{Fault, Log, ReadStop, Reason, Sink};
 use replay_core::workload::midplanes::MIRA;
 
 struct Places {
@@ -46,7 +46,7 @@ impl Cobalt {
         Cobalt { source, columns, places: None, cells: Vec::new(), nodes }
     }
 
-    fn header(&mut self, line: Line<'_>) -> Result<(), Stop> {
+    fn header(&mut self, line: Line<'_>) -> Result<(), ReadStop> {
         self.columns = Columns::read(line, b',')?;
         let columns = &self.columns;
         self.places = Some(Places {
@@ -133,7 +133,7 @@ fn corner(text: &str) -> Option<[u64; 5]> {
 }
 
 impl Log for Cobalt {
-    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let Some(places) = &self.places else { return self.header(line) };
         let row = self.columns.row(line, b',', &mut self.cells)?;
         let number = line.number;

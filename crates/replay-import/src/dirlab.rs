@@ -7,7 +7,7 @@ use super::mapped::size;
 use super::row::{Cell, Columns};
 use super::source::Source;
 use super::value::seconds;
-use super::{Log, Reason, Sink, Stop};
+use super::{Log, ReadStop, Reason, Sink};
 
 /// The log.
 pub(super) struct Dirlab {
@@ -28,7 +28,7 @@ impl Dirlab {
 }
 
 impl Log for Dirlab {
-    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let Some([user, nodes, interval, run, limit, state]) = self.places else {
             let (columns, places) = Columns::with(line, b',', COLUMNS)?;
             (self.columns, self.places) = (columns, Some(places));

@@ -5,7 +5,7 @@ use std::io;
 
 use super::{Place, Report};
 use replay_core::number::counted;
-use replay_core::shown::shown;
+use replay_core::sanitize::excerpt;
 use replay_core::swf;
 use replay_core::swf::snippet::snippet;
 
@@ -110,11 +110,11 @@ impl fmt::Display for LineFault {
         let LineFault { file, line, fault: Fault { reason, field, at, text }, .. } = self;
         match self.unit {
             Place::Line => {
-                writeln!(f, "{file}:{line}:{}: {field} \"{}\": {reason}", at + 1, shown(text))?;
+                writeln!(f, "{file}:{line}:{}: {field} \"{}\": {reason}", at + 1, excerpt(text))?;
                 f.write_str(&snippet(*line, self.text.as_bytes(), *at, text.len()))
             }
             Place::Row => {
-                write!(f, "{file}: row {line}, column {field} \"{}\": {reason}", shown(text))
+                write!(f, "{file}: row {line}, column {field} \"{}\": {reason}", excerpt(text))
             }
         }
     }

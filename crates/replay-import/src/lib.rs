@@ -71,7 +71,7 @@ use std::path::PathBuf;
 use entry::Line;
 use records::{Record, Records};
 use replay_core::lines::LineError;
-use replay_core::shown::BYTE_ORDER_MARK;
+use replay_core::sanitize::BYTE_ORDER_MARK;
 use replay_core::swf::{self, Decoder, GzipFault};
 use row::Columns;
 use sink::Sink;
@@ -120,7 +120,7 @@ impl<'a> Outputs<'a> {
 /// One kind of log, line by line.
 trait Log {
     /// Takes a line: hands jobs and counts to `sink`.
-    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop>;
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop>;
 
     /// What stands between its fields, if these may be in quotes, and so have line breaks in them.
     fn separator(&self) -> Option<u8> {
@@ -142,7 +142,7 @@ trait Log {
 
     /// Whether a line that is no record is a header once more, as in dumps that were put together: it then holds for
     /// the lines that follow, and is counted.
-    fn again(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<bool, Stop> {
+    fn again(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<bool, ReadStop> {
         let (Some(own), Some(names)) = (self.columns(), self.names(line)) else { return Ok(false) };
         if !names.are_alike(own) {
             return Ok(false);
@@ -169,7 +169,7 @@ trait Log {
 }
 
 /// Why a line is not taken.
-enum Stop {
+enum ReadStop {
     /// It is malformed.
     Fault(Fault),
     /// The header lacks what nobody can do without.
@@ -178,15 +178,15 @@ enum Stop {
     Output(std::io::Error),
 }
 
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Stop {
-        Stop::Fault(fault)
+impl From<Fault> for ReadStop {
+    fn from(fault: Fault) -> ReadStop {
+        ReadStop::Fault(fault)
     }
 }
 
-impl From<std::io::Error> for Stop {
-    fn from(error: std::io::Error) -> Stop {
-        Stop::Output(error)
+impl From<std::io::Error> for ReadStop {
+    fn from(error: std::io::Error) -> ReadStop {
+        ReadStop::Output(error)
     }
 }
 
@@ -304,7 +304,7 @@ fn lines(
             let mut taken = log.line(Line { number, text }, sink);
             // A quote that was never to be closed makes one record of lines that are none.
             let is_whole =
-                more == 0 || !matches!(&taken, Err(Stop::Fault(fault)) if fault.is_of_form());
+                more == 0 || !matches!(&taken, Err(ReadStop::Fault(fault)) if fault.is_of_form());
             let text = if is_whole { text } else { text.lines().next().unwrap_or_default() };
             if !is_whole {
                 taken = log.line(Line { number, text }, sink);
@@ -314,17 +314,19 @@ fn lines(
             if !begun && log.is_begun() {
                 sink.header(number, "header");
             }
-            if let Err(Stop::Fault(fault)) = taken {
+            if let Err(ReadStop::Fault(fault)) = taken {
                 taken = match log.again(Line { number, text }, sink) {
                     Ok(true) => Ok(()),
-                    Ok(false) => Err(Stop::Fault(fault)),
+                    Ok(false) => Err(ReadStop::Fault(fault)),
                     Err(stop) => Err(stop),
                 };
             }
             taken.map(|()| is_whole).or_else(|stop| match stop {
-                Stop::Fault(fault) => sink.malformed(number, text, fault).map(|()| is_whole),
-                Stop::Header(what) => Err(ImportError::Header { file: file(), line: number, what }),
-                Stop::Output(source) => Err(ImportError::Output(source)),
+                ReadStop::Fault(fault) => sink.malformed(number, text, fault).map(|()| is_whole),
+                ReadStop::Header(what) => {
+                    Err(ImportError::Header { file: file(), line: number, what })
+                }
+                ReadStop::Output(source) => Err(ImportError::Output(source)),
             })
         });
         match taken {

@@ -23,7 +23,7 @@ use serde::{Deserialize, Deserializer};
 use super::ImportError;
 use super::zone::Zone;
 use replay_core::naming::nearest;
-use replay_core::shown::shown;
+use replay_core::sanitize::excerpt;
 
 /// How a table writes points in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -147,7 +147,7 @@ impl Status {
             }
             match meanings.insert(word, name) {
                 Some(other) if other != name => {
-                    let word = shown(word);
+                    let word = excerpt(word);
                     return Err(format!("status: \"{word}\" is in {other} and in {name}"));
                 }
                 _ => {}

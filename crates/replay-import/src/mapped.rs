@@ -9,7 +9,7 @@ use super::sacct;
 use super::source::{Limit, Source};
 use super::value::{bare, hours, number, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
-use super::{Fault, Log, Reason, Sink, Stop};
+use super::{Fault, Log, ReadStop, Reason, Sink};
 
 /// What a table says itself of a column, whatever the map says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,16 +56,19 @@ impl Jobs {
         map: &ColumnMap,
         columns: &Columns,
         typed: impl Fn(usize) -> Typed,
-    ) -> Result<Jobs, Stop> {
+    ) -> Result<Jobs, ReadStop> {
         let fields = &map.columns;
         let need = |name: &String| columns.need(name);
         let perhaps = |name: &Option<String>| name.as_ref().map(need).transpose();
         let time = |name: &String| {
             let place = need(name)?;
-            Ok::<_, Stop>((place, if typed(place) == Typed::Date { Clock::Iso } else { map.time }))
+            Ok::<_, ReadStop>((
+                place,
+                if typed(place) == Typed::Date { Clock::Iso } else { map.time },
+            ))
         };
         let span = |span: &Option<Span>| {
-            let found = |span: &Span| -> Result<(usize, Unit), Stop> {
+            let found = |span: &Span| -> Result<(usize, Unit), ReadStop> {
                 let place = need(&span.column().to_string())?;
                 let unit = if typed(place) == Typed::Span { Unit::Seconds } else { span.unit() };
                 Ok((place, unit))
@@ -99,7 +102,7 @@ impl Jobs {
         };
         let (source, status, zone) = (source.clone(), fields.status.clone(), map.zone());
         if source.join && places.id.is_none() {
-            return Err(Stop::Header("join=yes needs the column id in the map".to_string()));
+            return Err(ReadStop::Header("join=yes needs the column id in the map".to_string()));
         }
         Ok(Jobs { source, status, zone, places, told })
     }
@@ -159,7 +162,7 @@ impl Jobs {
     }
 
     /// Makes a job of a row, or counts it.
-    pub fn row(&mut self, row: Row<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    pub fn row(&mut self, row: Row<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let places = &self.places;
         let submit = self.time(row, places.submit)?;
         let submit = submit.ok_or_else(|| row.fault(places.submit.0, Reason::Empty))?;
@@ -337,7 +340,7 @@ impl Mapped {
 }
 
 impl Log for Mapped {
-    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let separator = self.map.separator as u8;
         let Some(jobs) = &mut self.jobs else {
             self.columns = Columns::read(line, separator)?;

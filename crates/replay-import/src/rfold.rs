@@ -7,7 +7,7 @@ use super::mapped::size;
 use super::row::{Cell, Columns};
 use super::source::Source;
 use super::value::{bare, seconds};
-use super::{Log, Reason, Sink, Stop};
+use super::{Log, ReadStop, Reason, Sink};
 
 /// The log.
 pub(super) struct Rfold {
@@ -43,7 +43,7 @@ fn without_sign(line: Line<'_>) -> Line<'_> {
 }
 
 impl Log for Rfold {
-    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let Some([arrival, topology, shape, asked, duration]) = self.places else {
             let (columns, places) = Columns::with(without_sign(line), b',', COLUMNS)?;
             self.id = columns.find("job id")?;

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::entry::Line;
 use super::value::date;
 use super::zone::{Moment, Zone};
-use super::{Fault, Reason, Stop};
+use super::{Fault, ReadStop, Reason};
 use replay_core::naming::nearest;
 use replay_core::number::counted;
-use replay_core::shown::shown;
+use replay_core::sanitize::excerpt;
 
 /// A field of a line, as bytes of it, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub(super) struct Columns {
 
 impl Columns {
     /// From the first line.
-    pub fn read(line: Line<'_>, separator: u8) -> Result<Columns, Stop> {
+    pub fn read(line: Line<'_>, separator: u8) -> Result<Columns, ReadStop> {
         let mut cells = Vec::new();
         split(line.text, separator, &mut cells)?;
         let name = |cell: &Cell| cell.meant(line.text).into_owned();
@@ -108,7 +108,7 @@ impl Columns {
         line: Line<'_>,
         separator: u8,
         needed: [&str; N],
-    ) -> Result<(Columns, [usize; N]), Stop> {
+    ) -> Result<(Columns, [usize; N]), ReadStop> {
         let columns = Columns::read(line, separator)?;
         let mut places = [0; N];
         for (place, name) in places.iter_mut().zip(needed) {
@@ -155,7 +155,7 @@ impl Columns {
 
     /// Place of a column: the one of that name, else the one of that name in other letters. Two of them are
     /// an error, since nobody knows which is meant.
-    pub fn find(&self, name: &str) -> Result<Option<usize>, Stop> {
+    pub fn find(&self, name: &str) -> Result<Option<usize>, ReadStop> {
         for same in [|own: &str, name: &str| own == name, str::eq_ignore_ascii_case] {
             let mut places = (0..self.names.len()).filter(|&at| same(&self.names[at], name));
             match (places.next(), places.next()) {
@@ -164,7 +164,7 @@ impl Columns {
                 (Some(one), Some(other)) => {
                     let (one, other) = (one + 1, other + 1);
                     let what = format!("column {one} and column {other} are both \"{name}\"");
-                    return Err(Stop::Header(what));
+                    return Err(ReadStop::Header(what));
                 }
             }
         }
@@ -172,21 +172,22 @@ impl Columns {
     }
 
     /// Place of a column that nobody can do without.
-    pub fn need(&self, name: &str) -> Result<usize, Stop> {
+    pub fn need(&self, name: &str) -> Result<usize, ReadStop> {
         self.find(name)?.ok_or_else(|| {
             if let [only] = &self.names[..]
                 && only
                     .split([',', ';', '\t', '|'])
                     .any(|part| part.trim().eq_ignore_ascii_case(name))
             {
-                return Stop::Header(format!(
+                return ReadStop::Header(format!(
                     "there is one column, \"{}\": what stands between names is another character",
-                    shown(only)
+                    excerpt(only)
                 ));
             }
             let near = nearest(name, self.names.iter().map(String::as_str));
-            let near = near.map_or(String::new(), |near| format!(" (is it \"{}\"?)", shown(near)));
-            Stop::Header(format!("there is no column \"{name}\"{near}"))
+            let near =
+                near.map_or(String::new(), |near| format!(" (is it \"{}\"?)", excerpt(near)));
+            ReadStop::Header(format!("there is no column \"{name}\"{near}"))
         })
     }
 

@@ -10,7 +10,7 @@ use super::row::{Cell, Columns, Row};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, slurm_duration};
 use super::zone::{Moment, Zone, in_order};
-use super::{Fault, Log, Reason, Sink, Stop};
+use super::{Fault, Log, ReadStop, Reason, Sink};
 
 /// What stands where nothing is known.
 const NOTHING: [&str; 4] = ["", "Unknown", "None", "N/A"];
@@ -70,19 +70,19 @@ impl Sacct {
         }
     }
 
-    fn header(&mut self, line: Line<'_>) -> Result<(), Stop> {
+    fn header(&mut self, line: Line<'_>) -> Result<(), ReadStop> {
         let text = line.text.trim_start();
         self.delimiter = match delimiter(line) {
             // Columns of a fixed width have no delimiter.
             Some(b' ') if text.contains("  ") => {
                 let what = "this is no header of sacct -P, but of columns with blanks between them: sacct cuts what \
                             is wider";
-                return Err(Stop::Header(what.to_string()));
+                return Err(ReadStop::Header(what.to_string()));
             }
             Some(delimiter) => delimiter,
             None => {
                 let what = "this is no header of sacct -P: column names with | between them";
-                return Err(Stop::Header(what.to_string()));
+                return Err(ReadStop::Header(what.to_string()));
             }
         };
         let columns = Columns::read(line, self.delimiter)?;
@@ -91,9 +91,9 @@ impl Sacct {
         if ["JobID", "Submit", "Start", "End", "State"].iter().all(|name| !columns.has(name)) {
             let what = "this is no header of sacct -P, which names columns such as JobID and State (sacct -n leaves it \
                         out)";
-            return Err(Stop::Header(what.to_string()));
+            return Err(ReadStop::Header(what.to_string()));
         }
-        let all = |names: &[&str]| -> Result<Vec<usize>, Stop> {
+        let all = |names: &[&str]| -> Result<Vec<usize>, ReadStop> {
             names.iter().filter_map(|name| columns.find(name).transpose()).collect()
         };
         let (ran, asked) = match self.source.size {
@@ -105,17 +105,17 @@ impl Sacct {
         let ran = if ran.is_empty() { all(&["AllocCPUS", "NCPUS"])? } else { ran };
         if ran.is_empty() {
             let what = "the header has none of the columns AllocNodes, NNodes and AllocCPUS";
-            return Err(Stop::Header(what.to_string()));
+            return Err(ReadStop::Header(what.to_string()));
         }
         let (end, elapsed_raw) = (columns.find("End")?, columns.find("ElapsedRaw")?);
         let elapsed = columns.find("Elapsed")?;
         if [end, elapsed_raw, elapsed] == [None; 3] {
             let what = "the header has none of the columns End, ElapsedRaw and Elapsed";
-            return Err(Stop::Header(what.to_string()));
+            return Err(ReadStop::Header(what.to_string()));
         }
         if self.source.running && elapsed_raw.or(elapsed).is_none() {
             let what = "running=yes needs the column ElapsedRaw or Elapsed: how long jobs had run";
-            return Err(Stop::Header(what.to_string()));
+            return Err(ReadStop::Header(what.to_string()));
         }
         self.places = Some(Places {
             id: columns.need("JobID")?,
@@ -221,7 +221,7 @@ pub(super) fn state(word: &str) -> (i64, bool, bool) {
 }
 
 impl Log for Sacct {
-    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let Some(places) = &self.places else { return self.header(line) };
         let Places { submit, start, .. } = *places;
         let zone = &self.source.zone;

@@ -16,7 +16,7 @@ use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
 use super::seen::{Known, Seen};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, hours, is_american, whole};
-use super::{Fault, Log, Reason, Sink, Stop};
+use super::{Fault, Log, ReadStop, Reason, Sink};
 
 /// The log.
 pub(super) struct Torque {
@@ -125,7 +125,7 @@ fn requested(text: &str, unit: Unit) -> Option<i64> {
 }
 
 impl Log for Torque {
-    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), Stop> {
+    fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop> {
         let number = line.number;
         let mut parts = line.text.splitn(4, ';');
         let (when, kind) = (parts.next().unwrap_or_default(), parts.next());

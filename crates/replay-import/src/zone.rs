@@ -14,7 +14,7 @@ use jiff::tz::{AmbiguousOffset, Offset, TimeZone, TimeZoneDatabase};
 
 use replay_core::naming::nearest;
 use replay_core::number::pair;
-use replay_core::shown::shown;
+use replay_core::sanitize::excerpt;
 
 /// The clock of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ impl FromStr for Zone {
             format!(
                 "\"{}\": a zone is UTC, hours and minutes from it such as +01:00, or a name such as \
                  Europe/Prague{near}",
-                shown(text)
+                excerpt(text)
             )
         })
     }

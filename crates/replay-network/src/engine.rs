@@ -9,18 +9,18 @@
 mod diagnosis;
 mod grant;
 
-use super::bookings::Bookings;
-use super::calendar::{Calendar, Event};
 use super::channel::{Channel, ChannelId};
+use super::event_queue::{Event, EventQueue};
+use super::injection_queues::InjectionQueues;
+use super::link_reservations::LinkReservations;
 use super::log::FlitLog;
-use super::notice::{Delivery, Notice, Packet, PacketError};
-use super::pace::Pace;
-use super::senders::Senders;
+use super::network_event::{Delivery, NetworkEvent, Packet, PacketError};
 use super::settings::{Settings, SettingsError};
 use super::stalled::Stalled;
 use super::usage::{Flits, Line, NONE, UNKNOWN, Usage};
 use super::wiring::{Kind, Leg, Wiring};
 use super::worm::{Label, Walker, Worm};
+use super::worm_timing::WormTiming;
 use replay_core::topology::{NodeId, Topology};
 
 /// A network with its packets, at some cycle. See the [module](super) for its rules and an
@@ -28,13 +28,13 @@ use replay_core::topology::{NodeId, Topology};
 #[derive(Clone, Debug)]
 pub struct Network {
     settings: Settings,
-    pace: Pace,
+    pace: WormTiming,
     /// Whether worms move in closed form.
     closed: bool,
     wiring: Wiring,
-    calendar: Calendar,
+    calendar: EventQueue,
     lines: Vec<Line>,
-    senders: Senders,
+    senders: InjectionQueues,
     worms: Vec<Worm>,
     labels: Vec<Label>,
     /// Routes, `most_legs` to a worm.
@@ -44,7 +44,7 @@ pub struct Network {
     latest: Vec<Vec<u64>>,
     rows: Vec<u64>,
     tails: Vec<(u32, u64)>,
-    bookings: Bookings,
+    bookings: LinkReservations,
     vacant: Vec<u32>,
     /// Headers that have had to wait so far.
     joins: u64,
@@ -59,7 +59,7 @@ impl Network {
     /// [`SettingsError`] if a constant is out of range, a torus' links are slow, or the machine is several
     /// tori.
     pub fn new(topology: &Topology, settings: Settings) -> Result<Self, SettingsError> {
-        if let Topology::Toruses(_) = topology {
+        if let Topology::MultiTorus(_) = topology {
             return Err(SettingsError::NoLinks(topology.to_string()));
         }
         Self::wired(Wiring::new(topology), settings)
@@ -80,14 +80,14 @@ impl Network {
         if shares_links && settings.link != 1 {
             return Err(SettingsError::SlowTorus(settings.link));
         }
-        let pace = Pace::new(&settings);
+        let pace = WormTiming::new(&settings);
         Ok(Self {
             settings,
             pace,
             closed: pace.closed && !shares_links,
-            calendar: Calendar::new(),
+            calendar: EventQueue::new(),
             lines: vec![Line::FREE; wiring.channels()],
-            senders: Senders::new(wiring.nodes()),
+            senders: InjectionQueues::new(wiring.nodes()),
             worms: Vec::new(),
             labels: Vec::new(),
             legs: Vec::new(),
@@ -95,7 +95,7 @@ impl Network {
             latest: Vec::new(),
             rows: Vec::new(),
             tails: Vec::new(),
-            bookings: Bookings::new(if shares_links { wiring.channels() / 2 } else { 0 }),
+            bookings: LinkReservations::new(if shares_links { wiring.channels() / 2 } else { 0 }),
             vacant: Vec::new(),
             joins: 0,
             in_flight: 0,
@@ -155,7 +155,7 @@ impl Network {
     pub fn advance(
         &mut self,
         until: Option<u64>,
-        notices: &mut Vec<Notice>,
+        notices: &mut Vec<NetworkEvent>,
     ) -> Result<Option<u64>, Stalled> {
         notices.clear();
         loop {
@@ -320,7 +320,7 @@ impl Network {
     }
 
     /// What the outside learns of a worm: bit 0 tells the two kinds apart.
-    fn notice(&mut self, what: u32, notices: &mut Vec<Notice>) {
+    fn notice(&mut self, what: u32, notices: &mut Vec<NetworkEvent>) {
         let (slot, i) = (what >> 1, (what >> 1) as usize);
         let label = &mut self.labels[i];
         let (tag, src) = (label.tag, label.src);
@@ -328,14 +328,14 @@ impl Network {
             self.vacant.push(slot);
         }
         if what & 1 == 0 {
-            notices.push(Notice::TailLeft { tag, src });
+            notices.push(NetworkEvent::TailLeft { tag, src });
             if let Some(next) = self.senders.tail_left(src) {
                 self.start(next);
             }
             return;
         }
         let worm = &self.worms[i];
-        notices.push(Notice::Delivered(Delivery {
+        notices.push(NetworkEvent::Delivered(Delivery {
             tag,
             src,
             dst: label.dst,

@@ -6,7 +6,7 @@
 //! cost is a few events per hop of a *header*, whatever the length of packets and of waits.
 //!
 //! ```
-//! use replay_network::{Network, Notice, Packet, Settings};
+//! use replay_network::{Network, NetworkEvent, Packet, Settings};
 //! use replay_core::topology::{NodeId, Topology};
 //!
 //! let mesh: Topology = "16x16".parse()?;
@@ -16,7 +16,7 @@
 //! let mut notices = Vec::new();
 //! while let Some(cycle) = network.advance(None, &mut notices)? {
 //!     for notice in &notices {
-//!         if let Notice::Delivered(packet) = notice {
+//!         if let NetworkEvent::Delivered(packet) = notice {
 //!             assert_eq!((cycle, packet.tag, packet.hops), (39, 7, 3));
 //!             assert_eq!((packet.latency, packet.blocked), (39, 0));
 //!         }
@@ -107,16 +107,15 @@
 //! Dally, HPCA 2000 (booking links ahead). Tests
 //! compare every start of every flit with the same model stepped cycle by cycle and flit by flit.
 
-mod bookings;
-mod calendar;
 mod channel;
 mod engine;
+mod event_queue;
+mod injection_queues;
+mod link_reservations;
 pub mod links;
 mod log;
-mod notice;
-mod pace;
+mod network_event;
 pub mod packets;
-mod senders;
 mod settings;
 mod staircase;
 mod stalled;
@@ -124,12 +123,13 @@ pub mod traffic;
 mod usage;
 mod wiring;
 mod worm;
+mod worm_timing;
 
 pub use channel::{Channel, ChannelId, Port};
 pub use engine::Network;
 pub use links::descriptions;
 pub use log::{FlitLog, Release, Start};
-pub use notice::{Delivery, Notice, Packet, PacketError};
+pub use network_event::{Delivery, NetworkEvent, Packet, PacketError};
 pub use settings::{FlowControl, Settings, SettingsError, Switching};
 pub use stalled::{Stalled, Wait};
 pub use usage::{Flits, Usage};

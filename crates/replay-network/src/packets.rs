@@ -28,9 +28,9 @@ mod error;
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
 
-use super::{Network, Notice, Packet, Stalled};
+use super::{Network, NetworkEvent, Packet, Stalled};
 use replay_core::lines::{LineError, Lines};
-use replay_core::shown::shown;
+use replay_core::sanitize::excerpt;
 use replay_core::table::{Column, Table, name, write_csv};
 use replay_core::topology::{Grid, NodeId, Topology};
 
@@ -96,7 +96,7 @@ pub fn read(
             let fields = || text.split(',').map(str::trim);
             if !header_seen {
                 header_seen = fields().eq(COLUMNS);
-                let problem = || Problem::Header(shown(text));
+                let problem = || Problem::Header(excerpt(text));
                 return if header_seen { Ok(()) } else { Err(error(line, problem())) };
             }
             let packet = parse(fields(), topology).map_err(|problem| error(line, problem))?;
@@ -129,7 +129,7 @@ fn parse<'a>(
     let number = |field: usize, least: u64, most: u64| {
         let text = fields.clone().nth(field).unwrap_or_default();
         let value = text.parse().ok().filter(|value| (least..=most).contains(value));
-        value.ok_or_else(|| Problem::Field { field, text: shown(text), least, most })
+        value.ok_or_else(|| Problem::Field { field, text: excerpt(text), least, most })
     };
     let last = topology.processors() as u64 - 1;
     Ok(ListedPacket {
@@ -145,7 +145,7 @@ fn parse<'a>(
 fn node(topology: &Topology, number: u64) -> NodeId {
     let number = number as usize;
     match topology {
-        Topology::Hypercube(_) | Topology::Cluster(_) | Topology::Toruses(_) => {
+        Topology::Hypercube(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => {
             NodeId(number as u32)
         }
         Topology::Grid(grid) => {
@@ -179,7 +179,9 @@ pub fn replay(
         let cycle =
             network.advance(until, &mut notices).map_err(|stalled| named(stalled, packets))?;
         for notice in &notices {
-            let (Notice::Delivered(delivery), Some(delivered)) = (notice, cycle) else { continue };
+            let (NetworkEvent::Delivered(delivery), Some(delivered)) = (notice, cycle) else {
+                continue;
+            };
             let i = delivery.tag as usize;
             results[i] = PacketResult {
                 id: packets[i].id,

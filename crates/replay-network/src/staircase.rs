@@ -1,17 +1,17 @@
 //! When the flits of a worm move, worked out flit by flit.
 //!
 //! For buffers of any depth B, any durations, and links whose cycles are booked: where the
-//! closed form of [`Pace`] does not hold. When the header starts over channel k, flit f can
+//! closed form of [`WormTiming`] does not hold. When the header starts over channel k, flit f can
 //! be worked out up to channel k - f / B (rounded down): the flits stand on a staircase, and
 //! a worm is known by the latest start of each. A step of the header costs one operation per
 //! flit; the last one works out all that is left, one operation per flit and channel.
 
-use super::pace::Pace;
+use super::worm_timing::WormTiming;
 
 /// A worm's constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Stairs {
-    pub pace: Pace,
+    pub pace: WormTiming,
     /// Last channel of the path.
     pub last: u32,
     pub flits: u32,

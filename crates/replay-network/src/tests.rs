@@ -38,7 +38,7 @@ fn replay(network: &mut Network, packets: &[TimedPacket]) -> Result<Vec<(u64, De
         let until = left.peek().map(|(_, packet)| packet.cycle);
         let now = network.advance(until, &mut notices)?;
         for notice in &notices {
-            if let Notice::Delivered(delivery) = notice {
+            if let NetworkEvent::Delivered(delivery) = notice {
                 let cycle = now.expect("there is a notice");
                 assert_eq!(deliveries[delivery.tag as usize].replace((cycle, *delivery)), None);
             }

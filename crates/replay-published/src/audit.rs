@@ -6,7 +6,7 @@
 //! go unnoticed. How many of them a suite has, and how many of its rows are undecided or
 //! know no swap, is declared here and must not change unseen.
 
-use super::{Cause, Check, Class, NotRun, Ours, Suite, Verdict};
+use super::{Cause, Check, Class, Measured, NotRun, Suite, Verdict};
 use std::collections::BTreeMap;
 
 use replay_core::table::{Column, Table, name};
@@ -14,7 +14,7 @@ use replay_core::table::{Sheet, Shown};
 
 /// What an audit of a suite comes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Held {
+pub struct AuditBaseline {
     /// Rows that are judged.
     pub judged: usize,
     /// Of these, rows whose interval is too wide to tell.
@@ -29,21 +29,21 @@ pub struct Held {
 
 /// What the audits of the suites come to in the quick form: rows judged, undecided, without a swap,
 /// swaps, and swaps unnoticed. Those of johnson are counted without the log LLNL-T3D.
-pub const HELD: [(&str, Held); 11] = [
-    ("johnson", Held::new([146, 7, 53, 1106, 575])),
-    ("lo", Held::new([68, 3, 0, 456, 115])),
-    ("lo-messages", Held::new([181, 17, 0, 1833, 447])),
-    ("bani-mohammad", Held::new([169, 11, 6, 953, 441])),
-    ("bani-mohammad-messages", Held::new([310, 29, 6, 1250, 477])),
-    ("turner", Held::new([191, 7, 17, 304, 125])),
-    ("chang-mohapatra", Held::new([85, 17, 6, 742, 432])),
-    ("bounds", Held::new([8, 0, 0, 24, 0])),
-    ("scheduling", Held::new([15, 0, 3, 18, 0])),
-    ("tsafrir", Held::new([0, 0, 0, 0, 0])),
-    ("lublin", Held::new([21, 0, 0, 42, 2])),
+pub const HELD: [(&str, AuditBaseline); 11] = [
+    ("johnson", AuditBaseline::new([146, 7, 53, 1106, 575])),
+    ("lo", AuditBaseline::new([68, 3, 0, 456, 115])),
+    ("lo-messages", AuditBaseline::new([181, 17, 0, 1833, 447])),
+    ("bani-mohammad", AuditBaseline::new([169, 11, 6, 953, 441])),
+    ("bani-mohammad-messages", AuditBaseline::new([310, 29, 6, 1250, 477])),
+    ("turner", AuditBaseline::new([191, 7, 17, 304, 125])),
+    ("chang-mohapatra", AuditBaseline::new([85, 17, 6, 742, 432])),
+    ("bounds", AuditBaseline::new([8, 0, 0, 24, 0])),
+    ("scheduling", AuditBaseline::new([15, 0, 3, 18, 0])),
+    ("tsafrir", AuditBaseline::new([0, 0, 0, 0, 0])),
+    ("lublin", AuditBaseline::new([21, 0, 0, 42, 2])),
 ];
 
-impl Held {
+impl AuditBaseline {
     const fn new([judged, undecided, unswapped, swaps, unnoticed]: [usize; 5]) -> Self {
         Self { judged, undecided, unswapped, swaps, unnoticed }
     }
@@ -55,9 +55,9 @@ pub struct Audit {
     /// The suite.
     pub suite: &'static str,
     /// What was found.
-    pub found: Held,
+    pub found: AuditBaseline,
     /// What is declared.
-    pub held: Option<Held>,
+    pub held: Option<AuditBaseline>,
     /// Rows that did not run because their log is not here: with them more would be found.
     pub absent: usize,
     /// Rows known to be beyond their tolerance.
@@ -82,11 +82,11 @@ impl Audit {
         let judged = || checks.iter().filter(|check| check.is_judged());
         let held = HELD.iter().find(|(name, _)| *name == suite.name).map(|(_, held)| *held);
         let absent = |check: &&Check| {
-            matches!(&check.ours, Ours::NotRun(NotRun::Absent(_) | NotRun::OtherLog(_)))
+            matches!(&check.ours, Measured::NotRun(NotRun::Absent(_) | NotRun::OtherLog(_)))
         };
         let count =
             |of: fn(&Verdict) -> bool| checks.iter().filter(|check| of(&check.verdict())).count();
-        let found = Held {
+        let found = AuditBaseline {
             judged: judged().count(),
             undecided: judged().filter(|check| check.verdict() == Verdict::Undecided).count(),
             unswapped: judged().filter(|check| check.swaps.is_empty()).count(),
@@ -252,12 +252,12 @@ pub fn without_verdict(audits: &[Audit]) -> Sheet {
 
 /// A swap that would go unnoticed, for people.
 pub fn unnoticed(checks: &[Check]) -> Sheet {
-    let rows: Vec<(&Check, &super::Swap)> = checks
+    let rows: Vec<(&Check, &super::StrategySwap)> = checks
         .iter()
         .filter(|check| check.is_judged())
         .flat_map(|check| check.unnoticed().map(move |swap| (check, swap)))
         .collect();
-    type Row<'a> = (&'a Check, &'a super::Swap);
+    type Row<'a> = (&'a Check, &'a super::StrategySwap);
     let shown = |value: f64| replay_core::number::fixed(value, 3);
     let shown = vec![
         Shown::text("figure", |(check, _): &Row<'_>| Some(check.figure.clone())),
@@ -274,10 +274,10 @@ pub fn unnoticed(checks: &[Check]) -> Sheet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ours, SUITES, Sample, Swap, Tolerance};
+    use crate::{Measured, SUITES, Sample, StrategySwap, Tolerance};
 
     fn check(ours: f64, swapped: &[f64]) -> Check {
-        let swap = |&ours: &f64| Swap { with: "another".to_string(), ours, margin: 0.0 };
+        let swap = |&ours: &f64| StrategySwap { with: "another".to_string(), ours, margin: 0.0 };
         Check {
             suite: "",
             figure: String::new(),
@@ -286,7 +286,7 @@ mod tests {
             what: String::new(),
             printed: "100".to_string(),
             published: 100.0,
-            ours: Ours::Judged(ours),
+            ours: Measured::Judged(ours),
             margin: 0.0,
             tolerance: Tolerance::Relative(0.1),
             note: String::new(),
@@ -337,14 +337,15 @@ mod tests {
         let audit = |checks: &[Check]| Audit::new(&suite, checks);
         let checks = [check(100.0, &[109.0, 120.0]), check(100.0, &[])];
         let found = audit(&checks).found;
-        let expected = Held { judged: 2, undecided: 0, unswapped: 1, swaps: 2, unnoticed: 1 };
+        let expected =
+            AuditBaseline { judged: 2, undecided: 0, unswapped: 1, swaps: 2, unnoticed: 1 };
         assert_eq!(found, expected);
         assert_eq!(audit(&checks).causes, [0, 0, 1]);
         let held = |held, absent| Audit { held: Some(held), absent, ..audit(&checks) }.complaint();
         assert_eq!(held(expected, 0), None);
-        let more = Held { unnoticed: 2, ..expected };
+        let more = AuditBaseline { unnoticed: 2, ..expected };
         assert!(held(more, 0).is_some_and(|text| text.contains("1 of 2 swaps unnoticed")));
         assert_eq!(held(more, 1), None);
-        assert!(held(Held { unnoticed: 0, ..expected }, 1).is_some());
+        assert!(held(AuditBaseline { unnoticed: 0, ..expected }, 1).is_some());
     }
 }

@@ -17,12 +17,12 @@ mod optima;
 use rayon::prelude::*;
 
 use super::claim::claim;
-use super::{Check, Selection, Suite, Swap, Tolerance, VerifyError};
+use super::{Check, Selection, StrategySwap, Suite, Tolerance, VerifyError};
 pub use optima::Optima;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{Request, RunSetup};
+use replay_core::cancel::CancelToken;
 use replay_core::machine::Machine;
-use replay_core::stop::Stop;
 use replay_core::topology::{NodeId, Topology};
 
 /// The suite.
@@ -110,7 +110,7 @@ impl Worst {
 }
 
 /// Both bounds on one mesh.
-fn of_mesh(mesh: &str, stop: &Stop) -> Result<Vec<Check>, VerifyError> {
+fn of_mesh(mesh: &str, stop: &CancelToken) -> Result<Vec<Check>, VerifyError> {
     let topology: Topology = mesh.parse().map_err(table)?;
     let optima = Optima::new(&topology);
     let of = |strategy: &'static str| -> Result<(&str, Worst), VerifyError> {
@@ -135,7 +135,7 @@ fn of_mesh(mesh: &str, stop: &Stop) -> Result<Vec<Check>, VerifyError> {
             100.0 * best as f64 / decisions as f64,
             sum / decisions as f64,
         );
-        let swap = |(name, other): &(&str, Worst)| Swap {
+        let swap = |(name, other): &(&str, Worst)| StrategySwap {
             with: format!("{name} in the place of {}", own.0),
             ours: value(other),
             margin: 0.0,
@@ -168,7 +168,7 @@ fn worst(
     topology: &Topology,
     optima: &Optima,
     strategy: &str,
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Result<Worst, VerifyError> {
     let spec: AllocatorSpec = strategy.parse().map_err(table)?;
     let batches = optima.sets().div_ceil(BATCH);
@@ -207,11 +207,11 @@ mod tests {
     #[test]
     fn both_hold_in_every_state_and_would_not_for_random_processors() {
         for mesh in ["3x4", "2x2x3"] {
-            let checks = of_mesh(mesh, &Stop::new()).expect("small meshes");
+            let checks = of_mesh(mesh, &CancelToken::new()).expect("small meshes");
             for check in &checks {
                 assert_eq!(check.verdict(), Verdict::Within, "{check:?}");
                 let breaks = |name: &str| {
-                    let of = |swap: &&Swap| swap.with.starts_with(name);
+                    let of = |swap: &&StrategySwap| swap.with.starts_with(name);
                     check.swaps.iter().find(of).is_some_and(|swap| swap.ours > check.published)
                 };
                 assert!(breaks("random"), "{check:?}");

@@ -29,7 +29,7 @@ pub enum Verdict {
 
 /// Our number, and whether it is judged.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Ours {
+pub enum Measured {
     /// Judged by the tolerance.
     Judged(f64),
     /// Shown but not judged, and why.
@@ -94,7 +94,7 @@ impl Known {
 
 /// Why a row does not come out as declared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Surprise {
+pub enum UndeclaredChange {
     /// Beyond the tolerance, and not declared.
     New,
     /// Declared to be beyond the tolerance, and within it.
@@ -105,7 +105,7 @@ pub enum Surprise {
 
 /// What another strategy's number would come to in the place of a row's own.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Swap {
+pub struct StrategySwap {
     /// The strategies exchanged.
     pub with: String,
     /// The number then.
@@ -162,7 +162,7 @@ pub struct Check {
     /// The number compared with: as printed, unless it is a known misprint.
     pub published: f64,
     /// Our number.
-    pub ours: Ours,
+    pub ours: Measured,
     /// Half-width of its 95 % interval; 0 if it is exact.
     pub margin: f64,
     /// How far they may be apart.
@@ -175,7 +175,7 @@ pub struct Check {
     /// Whether, and why, ours is known to be beyond the tolerance.
     pub known: Option<Known>,
     /// What it would come to with the numbers of two strategies exchanged.
-    pub swaps: Vec<Swap>,
+    pub swaps: Vec<StrategySwap>,
     /// Of a mean over jobs the same as a mean over packets.
     pub over_packets: Option<f64>,
     /// Whether rules or networks were chosen on the printed number.
@@ -188,8 +188,8 @@ impl Check {
     /// Our number, if it is known.
     pub fn value(&self) -> Option<f64> {
         match self.ours {
-            Ours::Judged(value) | Ours::NotJudged(value, _) => Some(value),
-            Ours::NotRun(_) => None,
+            Measured::Judged(value) | Measured::NotJudged(value, _) => Some(value),
+            Measured::NotRun(_) => None,
         }
     }
 
@@ -207,8 +207,10 @@ impl Check {
     /// The same, shown but not judged.
     pub fn not_judged(self, why: &str) -> Self {
         match self.ours {
-            Ours::Judged(value) => Self { ours: Ours::NotJudged(value, why.to_string()), ..self },
-            Ours::NotJudged(..) | Ours::NotRun(_) => self,
+            Measured::Judged(value) => {
+                Self { ours: Measured::NotJudged(value, why.to_string()), ..self }
+            }
+            Measured::NotJudged(..) | Measured::NotRun(_) => self,
         }
     }
 
@@ -244,17 +246,17 @@ impl Check {
 
     /// Whether it is judged at all.
     pub fn is_judged(&self) -> bool {
-        matches!(self.ours, Ours::Judged(_))
+        matches!(self.ours, Measured::Judged(_))
     }
 
     /// Why it does not come out as declared, if it does not.
-    pub fn surprise(&self) -> Option<Surprise> {
-        let Ours::Judged(ours) = self.ours else { return None };
+    pub fn surprise(&self) -> Option<UndeclaredChange> {
+        let Measured::Judged(ours) = self.ours else { return None };
         let verdict = self.verdict();
         match (&self.known, verdict) {
-            (None, Verdict::Differs | Verdict::Contradicts) => Some(Surprise::New),
-            (Some(_), Verdict::Same | Verdict::Within) => Some(Surprise::Gone),
-            (Some(known), _) if !known.is_near(ours, self.margin) => Some(Surprise::Moved),
+            (None, Verdict::Differs | Verdict::Contradicts) => Some(UndeclaredChange::New),
+            (Some(_), Verdict::Same | Verdict::Within) => Some(UndeclaredChange::Gone),
+            (Some(known), _) if !known.is_near(ours, self.margin) => Some(UndeclaredChange::Moved),
             _ => None,
         }
     }
@@ -265,25 +267,25 @@ impl Check {
         let verdict = self.verdict();
         let known = self.known.as_ref().map_or(f64::NAN, |known| known.ours);
         let what_is_wrong = match self.surprise()? {
-            Surprise::New => format!("{verdict}, which is not declared"),
-            Surprise::Gone => format!("{verdict}, but declared not to be ({known})"),
-            Surprise::Moved => format!("{verdict}, but not at the declared value, {known}"),
+            UndeclaredChange::New => format!("{verdict}, which is not declared"),
+            UndeclaredChange::Gone => format!("{verdict}, but declared not to be ({known})"),
+            UndeclaredChange::Moved => format!("{verdict}, but not at the declared value, {known}"),
         };
         let ours = self.value().map_or(String::new(), |ours| format!(", {}", fixed(ours, 4)));
         Some(format!("{figure}, {workload}, {what}{ours}: {what_is_wrong}"))
     }
 
     /// The swaps after which the row would come out as declared all the same.
-    pub fn unnoticed(&self) -> impl Iterator<Item = &Swap> {
+    pub fn unnoticed(&self) -> impl Iterator<Item = &StrategySwap> {
         self.swaps.iter().filter(|swap| {
-            let ours = Ours::Judged(swap.ours);
+            let ours = Measured::Judged(swap.ours);
             let swapped = Self { ours, margin: swap.margin, swaps: Vec::new(), ..self.clone() };
             swapped.surprise().is_none()
         })
     }
 
     /// Why a swap that goes unnoticed does so.
-    pub fn cause(&self, swap: &Swap) -> Cause {
+    pub fn cause(&self, swap: &StrategySwap) -> Cause {
         let ours = self.value().unwrap_or(f64::NAN);
         let apart = (swap.ours - ours).abs();
         let alike = (self.margin + swap.margin).max(Cause::ALIKE * ours.abs().max(swap.ours.abs()));
@@ -307,9 +309,9 @@ impl Check {
     /// The verdict.
     pub fn verdict(&self) -> Verdict {
         let ours = match &self.ours {
-            Ours::NotRun(why) => return Verdict::NotRun(why.clone()),
-            Ours::NotJudged(_, why) => return Verdict::NotJudged(why.clone()),
-            Ours::Judged(value) => *value,
+            Measured::NotRun(why) => return Verdict::NotRun(why.clone()),
+            Measured::NotJudged(_, why) => return Verdict::NotJudged(why.clone()),
+            Measured::Judged(value) => *value,
         };
         let printed = |value: f64| format!("{value:.*}", self.decimals());
         let Self { tolerance, published, margin, .. } = *self;
@@ -453,7 +455,7 @@ mod tests {
             what: String::new(),
             printed: printed.to_string(),
             published: printed.parse().expect("a number"),
-            ours: Ours::Judged(ours),
+            ours: Measured::Judged(ours),
             margin: 0.0,
             tolerance,
             note: String::new(),
@@ -496,7 +498,7 @@ mod tests {
     fn unnoticed_swaps_have_a_cause() {
         let cause = |tolerance, margin, ours| {
             let check = of("100", 100.0, tolerance);
-            check.cause(&Swap { with: String::new(), ours, margin })
+            check.cause(&StrategySwap { with: String::new(), ours, margin })
         };
         assert_eq!(cause(Tolerance::Relative(0.1), 0.0, 101.0), Cause::Equal);
         assert_eq!(cause(Tolerance::Relative(0.1), 0.0, 102.0), Cause::Wide);
@@ -540,13 +542,13 @@ mod tests {
         let of = |ours| Check { is_claim: true, ..of("1", ours, Tolerance::Below) };
         let known = |ours, margin| Check { margin, ..of(ours) }.known(1.3, "why");
         assert_eq!(of(0.9).surprise(), None);
-        assert_eq!(of(1.3).surprise(), Some(Surprise::New));
+        assert_eq!(of(1.3).surprise(), Some(UndeclaredChange::New));
         assert_eq!(known(1.3, 0.0).verdict(), Verdict::Contradicts);
         assert_eq!(known(1.25, 0.0).surprise(), None);
-        assert_eq!(known(1.2, 0.0).surprise(), Some(Surprise::Moved));
+        assert_eq!(known(1.2, 0.0).surprise(), Some(UndeclaredChange::Moved));
         assert_eq!(known(1.2, 0.11).surprise(), None);
-        assert_eq!(known(0.9, 0.01).surprise(), Some(Surprise::Gone));
-        assert_eq!(known(f64::NAN, 0.0).surprise(), Some(Surprise::Moved));
+        assert_eq!(known(0.9, 0.01).surprise(), Some(UndeclaredChange::Gone));
+        assert_eq!(known(f64::NAN, 0.0).surprise(), Some(UndeclaredChange::Moved));
         assert!(
             known(0.9, 0.01).complaint().is_some_and(|text| text.contains("declared not to be"))
         );
@@ -563,7 +565,7 @@ mod tests {
         // The first reason stays.
         assert_eq!(shown.clone().not_judged("another").verdict(), shown.verdict());
         let absent = NotRun::Absent("fetch it".to_string());
-        let not_run = Check { ours: Ours::NotRun(absent.clone()), ..check };
+        let not_run = Check { ours: Measured::NotRun(absent.clone()), ..check };
         assert_eq!((not_run.value(), not_run.verdict()), (None, Verdict::NotRun(absent.clone())));
         assert_eq!(not_run.not_judged("it is open").verdict(), Verdict::NotRun(absent));
     }

@@ -1,6 +1,6 @@
 //! Claims that a paper makes in words.
 
-use super::{Check, Ours, Sample, Tolerance, VerifyError};
+use super::{Check, Measured, Sample, Tolerance, VerifyError};
 
 /// A claim in words as a comparison of one number with a bound.
 pub fn claim(
@@ -21,7 +21,7 @@ pub fn claim(
         what: what.to_string(),
         printed: bound.to_string(),
         published,
-        ours: Ours::Judged(ours),
+        ours: Measured::Judged(ours),
         margin: 0.0,
         tolerance,
         note: String::new(),

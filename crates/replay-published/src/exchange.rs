@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::{Check, Ours, Swap, VerifyError};
+use super::{Check, Measured, StrategySwap, VerifyError};
 
 /// The checks, each with what it comes to under every exchange that changes it. `judge` makes the same
 /// checks, in the same order, with two strategies exchanged.
@@ -15,12 +15,13 @@ pub(super) fn with_swaps<T: Display + Clone>(
         let exchanged = judge(pair.clone())?;
         debug_assert_eq!(exchanged.len(), checks.len());
         for (check, swapped) in checks.iter_mut().zip(exchanged) {
-            let (Ours::Judged(own), Ours::Judged(ours)) = (&check.ours, &swapped.ours) else {
+            let (Measured::Judged(own), Measured::Judged(ours)) = (&check.ours, &swapped.ours)
+            else {
                 continue;
             };
             if own != ours {
                 let with = format!("{} and {} exchanged", pair[0], pair[1]);
-                check.swaps.push(Swap { with, ours: *ours, margin: swapped.margin });
+                check.swaps.push(StrategySwap { with, ours: *ours, margin: swapped.margin });
             }
         }
     }

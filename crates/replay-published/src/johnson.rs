@@ -19,15 +19,17 @@ mod spread;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Check, NotRun, Ours, Sample, Selection, Suite, Swap, Tolerance, VerifyError};
+use super::{
+    Check, Measured, NotRun, Sample, Selection, StrategySwap, Suite, Tolerance, VerifyError,
+};
+use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::metrics::by_size::improvement;
 use replay_core::metrics::estimate::{Accumulator, student_t};
 use replay_core::metrics::{SizeChange, SizeRow};
 use replay_core::number::fixed;
-use replay_core::stop::{Stop, Stopped};
 use replay_core::workload::{Manifest, Policy, Shake, Window, Workload};
 use replay_experiment::shaken::CONFIDENCE;
-use replay_experiment::{Cell, Measure, RunResult, Trace, Watch, run_cells};
+use replay_experiment::{Cell, Measure, RunContext, RunResult, Trace, run_cells};
 use spread::Spread;
 
 /// The suite.
@@ -223,8 +225,10 @@ fn verify(
             Err(why) => {
                 progress(&format!("{}: not run: {why}", first.trace));
                 for (at, row) in of_trace {
-                    checks
-                        .push((at, check(row, None, Ours::NotRun(why.clone()), &spreads_of_logs)?));
+                    checks.push((
+                        at,
+                        check(row, None, Measured::NotRun(why.clone()), &spreads_of_logs)?,
+                    ));
                 }
                 claimed.extend(claims::not_run(&first.trace, None, &why)?);
                 continue;
@@ -235,8 +239,8 @@ fn verify(
             for (at, row) in of_trace {
                 // That the log has another number of jobs is itself a number of Fig. 3.
                 let ours = match row.metric {
-                    Metric::Jobs => Ours::Judged(workload.jobs.len() as f64),
-                    _ => Ours::NotRun(why.clone()),
+                    Metric::Jobs => Measured::Judged(workload.jobs.len() as f64),
+                    _ => Measured::NotRun(why.clone()),
                 };
                 let log = Some((workload.name.as_str(), false));
                 checks.push((at, check(row, log, ours, &spreads_of_logs)?));
@@ -261,7 +265,7 @@ fn verify(
         };
         for (at, row) in of_trace {
             let ours = value(row, &results, &workload);
-            let ours = ours.map_or(Ours::NotRun(NotRun::NoValue), Ours::Judged);
+            let ours = ours.map_or(Measured::NotRun(NotRun::NoValue), Measured::Judged);
             let log = Some((workload.name.as_str(), own_log));
             let mut check = check(row, log, ours, &spreads_of_logs)?;
             check.swaps = swaps(row, &wanted, &results, &workload);
@@ -330,7 +334,7 @@ fn by_spread(check: Check, spread: &Accumulator) -> Check {
         .map_or(String::new(), |ours| format!("{} on the log itself; ", fixed(ours, 3)));
     let note = format!("{ours}mean of {copies} shaken copies {}", check.note);
     Check {
-        ours: Ours::Judged(mean.mean),
+        ours: Measured::Judged(mean.mean),
         margin: mean.half_width,
         tolerance: Tolerance::OfShaken(reach),
         note: note.trim_end().to_string(),
@@ -353,7 +357,7 @@ fn run_all(
     rows: &[&Row],
     more: &[String],
     trace: &Arc<Trace>,
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Result<Results, VerifyError> {
     let table = |e: &dyn std::fmt::Display| VerifyError::Table(e.to_string());
     // (scheduler, strategy) -> whether ties are counted
@@ -384,7 +388,7 @@ fn run_all(
         let measure = Measure { ties, ..Measure::default() };
         let mut failure = None;
         let mut done = 0;
-        run_cells(&cells, measure, Watch::new(stop), |outcome| {
+        run_cells(&cells, measure, RunContext::new(stop), |outcome| {
             match outcome {
                 Ok(result) => {
                     done += 1;
@@ -399,7 +403,7 @@ fn run_all(
         }
         // An interrupted suite has not the numbers that it was asked for.
         if done < batch.len() {
-            return Err(Stopped.into());
+            return Err(Cancelled.into());
         }
     }
     Ok(results)
@@ -438,7 +442,7 @@ fn value(row: &Row, results: &Results, workload: &Workload) -> Option<f64> {
 }
 
 /// What the row would come to with the runs of the other strategies of its log and scheduler.
-fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Vec<Swap> {
+fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Vec<StrategySwap> {
     // The jobs of the log do not depend on the strategy.
     if row.metric.is_of_the_log() {
         return Vec::new();
@@ -456,7 +460,7 @@ fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Ve
             return None;
         }
         let ours = value(&Row { allocator, tie, ..row.clone() }, results, workload)?;
-        Some(Swap { with, ours, margin: 0.0 })
+        Some(StrategySwap { with, ours, margin: 0.0 })
     };
     others.into_iter().filter_map(swap).collect()
 }
@@ -495,7 +499,7 @@ fn by_size_value(
 fn check(
     row: &Row,
     log: Option<(&str, bool)>,
-    ours: Ours,
+    ours: Measured,
     spreads: &[Spread],
 ) -> Result<Check, VerifyError> {
     let compared = if row.corrected.is_empty() { &row.printed } else { &row.corrected };
@@ -536,7 +540,7 @@ mod tests {
             rows().expect("the table").into_iter().find(|row| row.metric == Metric::WorstWorsening);
         let row = row.expect("such a row");
         let judged = |values: &[f64]| {
-            let check = check(&row, None, Ours::Judged(50.0), &[]).expect("a number");
+            let check = check(&row, None, Measured::Judged(50.0), &[]).expect("a number");
             let check = Check { published: 10.0, printed: "10".to_string(), ..check };
             by_spread(check, &values.iter().copied().collect())
         };
@@ -563,7 +567,7 @@ mod tests {
                 .parse::<replay_core::scheduler::registry::SchedulerSpec>()
                 .expect("known");
             row.mesh.parse::<replay_core::topology::Topology>().expect("a mesh");
-            check(&row, None, Ours::NotRun(NotRun::NoValue), &[]).expect("a number");
+            check(&row, None, Measured::NotRun(NotRun::NoValue), &[]).expect("a number");
         }
     }
     #[test]
@@ -579,7 +583,7 @@ mod tests {
             Default::default(),
         );
         let trace = trace_of(&wanted, Arc::new(jobs.expect("jobs"))).expect("a trace");
-        let stop = Stop::new();
+        let stop = CancelToken::new();
         let all = run_all(&wanted, &[], &trace, &stop).expect("nobody stops it");
         // Every result is that of its own name.
         for ((scheduler, strategy), result) in &all {
@@ -588,6 +592,6 @@ mod tests {
         }
         stop.raise();
         let ended = run_all(&wanted, &[], &trace, &stop);
-        assert!(matches!(ended, Err(VerifyError::Stopped(_))), "{ended:?}");
+        assert!(matches!(ended, Err(VerifyError::Cancelled(_))), "{ended:?}");
     }
 }

@@ -36,12 +36,12 @@ pub mod tsafrir;
 pub mod turner;
 mod worked;
 
-pub use audit::{Audit, Held, unnoticed, without_verdict};
+pub use audit::{Audit, AuditBaseline, unnoticed, without_verdict};
 pub use basis::{Bound, Class, Sample};
-pub use check::{Cause, Check, Known, NotRun, Ours, Surprise, Swap, Verdict};
+pub use check::{Cause, Check, Known, Measured, NotRun, StrategySwap, UndeclaredChange, Verdict};
 pub use tolerance::Tolerance;
 
-use replay_core::stop::Stop;
+use replay_core::cancel::CancelToken;
 use replay_core::workload::{SearchPath, Shake};
 
 /// What to verify, and where the traces are.
@@ -57,7 +57,7 @@ pub struct Selection {
     /// Shaken copies of real traces by which rows are judged that one log cannot decide.
     pub shake: Option<Shake>,
     /// Once raised, what is running fails.
-    pub stop: Stop,
+    pub stop: CancelToken,
 }
 
 impl Selection {
@@ -139,7 +139,7 @@ pub enum VerifyError {
     Stream(#[from] replay_experiment::stream::PointError),
     /// It was stopped before it had all its numbers.
     #[error(transparent)]
-    Stopped(#[from] replay_core::stop::Stopped),
+    Cancelled(#[from] replay_core::cancel::Cancelled),
     /// Two jobs on shared hosts failed.
     #[error(transparent)]
     Pair(#[from] replay_core::simulation::SimulationError),
@@ -156,7 +156,7 @@ mod tests {
             only: vec![],
             full: false,
             shake: None,
-            stop: Stop::new(),
+            stop: CancelToken::new(),
         };
         let checks = scheduling::SUITE.checks(&selection, &mut |_| ()).expect("golden schedules");
         assert!(!checks.is_empty());
@@ -170,7 +170,7 @@ mod tests {
             only: vec![name.to_string()],
             full: false,
             shake: None,
-            stop: Stop::new(),
+            stop: CancelToken::new(),
         };
         assert!(select("KTH-SP2").includes("KTH-SP2-1996-2"));
         assert!(select("sdsc-par95").includes("SDSC-Par-1995-2.1-cln"));

@@ -17,7 +17,7 @@ mod closed;
 use std::collections::BTreeMap;
 
 use super::claim::claim;
-use super::{Check, Sample, Selection, Suite, Swap, Tolerance, VerifyError};
+use super::{Check, Sample, Selection, StrategySwap, Suite, Tolerance, VerifyError};
 use closed::Constants;
 use replay_core::metrics::estimate::Accumulator;
 use replay_core::workload::lublin::{
@@ -186,7 +186,7 @@ fn verify(
             let ours = of(class);
             let check =
                 claim("model", &workload(class), quantity.what, &printed, ours.mean, tolerance)?;
-            let swap = |other: &String| Swap {
+            let swap = |other: &String| StrategySwap {
                 with: format!("{other} in the place of {class}"),
                 ours: of(other).mean,
                 margin: of(other).half_width,

@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 
 use super::claim::claim;
-use super::{Check, Selection, Suite, Swap, Tolerance, VerifyError};
+use super::{Check, Selection, StrategySwap, Suite, Tolerance, VerifyError};
+use replay_core::cancel::CancelToken;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::Timeline;
-use replay_core::stop::Stop;
 use replay_core::workload::{Job, Policy, Window, Workload};
 
 /// The suite.
@@ -118,7 +118,7 @@ fn of_discipline(
     rows: &[Row],
     jobs: &[Job],
     (discipline, start): Discipline,
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Result<Check, VerifyError> {
     let spec: SchedulerSpec = discipline.parse().map_err(table)?;
     let processors = rows.first().map_or(0, |row| row.processors);
@@ -137,7 +137,7 @@ fn of_discipline(
     let swap = |&(other, theirs): &Discipline| {
         let apart = rows.iter().any(|row| start(row) != theirs(row));
         let with = format!("{discipline} and {other} exchanged");
-        apart.then(|| Swap { with, ours: differ(theirs) as f64, margin: 0.0 })
+        apart.then(|| StrategySwap { with, ours: differ(theirs) as f64, margin: 0.0 })
     };
     let what = format!("jobs that start at another time under {discipline}");
     let exactly = Tolerance::Absolute(0.0);
@@ -153,7 +153,7 @@ fn of_discipline(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Ours, Verdict};
+    use crate::{Measured, Verdict};
     use replay_core::workload::SearchPath;
 
     fn selection() -> Selection {
@@ -162,7 +162,7 @@ mod tests {
             only: vec![],
             full: false,
             shake: None,
-            stop: Stop::new(),
+            stop: CancelToken::new(),
         }
     }
 
@@ -210,9 +210,9 @@ mod tests {
         let mut rows = schedules["backfill"].clone();
         rows[3].easy += 1;
         let jobs = jobs("backfill", TRACES[0].1).expect("the trace is sound");
-        let check = of_discipline("backfill", &rows, &jobs, DISCIPLINES[1], &Stop::new());
+        let check = of_discipline("backfill", &rows, &jobs, DISCIPLINES[1], &CancelToken::new());
         let check = check.expect("a small workload");
-        assert_eq!((&check.ours, check.verdict()), (&Ours::Judged(1.0), Verdict::Contradicts));
+        assert_eq!((&check.ours, check.verdict()), (&Measured::Judged(1.0), Verdict::Contradicts));
         assert_eq!(check.note, "the first of them is job 4: 71 by hand, 70 here");
     }
 }

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use super::exchange::{pairs, with_swaps};
 use super::{Check, Selection, Verdict, VerifyError};
 use replay_core::metrics::estimate::{Estimate, StopRule, student_t};
-use replay_experiment::Watch;
+use replay_experiment::RunContext;
 use replay_experiment::shaken::CONFIDENCE;
 use replay_experiment::stream::{Estimates, Metric, estimate_unless};
 pub use row::{Key, Row, rows};
@@ -43,7 +43,7 @@ impl<'a> Runs<'a> {
         let mut estimates = BTreeMap::new();
         for key in keys {
             let rule = rule(&key, selection.full)?;
-            let watch = Watch::new(&selection.stop);
+            let watch = RunContext::new(&selection.stop);
             let point = key.point()?;
             estimates.insert(key, estimate_unless(watch, &point, SEED, &rule, &WATCHED)?);
             if estimates.len() % 20 == 0 || estimates.len() == count {
@@ -80,7 +80,7 @@ impl<'a> Runs<'a> {
         progress(&format!("{} points again, {replications} times: undecided", keys.len()));
         let mut estimates = BTreeMap::clone(&self.decided);
         for key in keys {
-            let (watch, rule) = (Watch::new(&selection.stop), StopRule::exactly(replications));
+            let (watch, rule) = (RunContext::new(&selection.stop), StopRule::exactly(replications));
             let again = estimate_unless(watch, &key.point()?, SEED, &rule, &WATCHED)?;
             estimates.insert(key, again);
         }

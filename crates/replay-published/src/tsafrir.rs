@@ -21,7 +21,7 @@
 use std::path::{Path, PathBuf};
 
 use super::claim::claim;
-use super::{Check, NotRun, Ours, Selection, Suite, Tolerance, VerifyError};
+use super::{Check, Measured, NotRun, Selection, Suite, Tolerance, VerifyError};
 use replay_core::metrics::ScheduleMetrics;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::Timeline;
@@ -88,11 +88,11 @@ fn verify(
                             "{name}, {} jobs, {processors} processors",
                             metrics.jobs
                         )),
-                        ours: Ours::Judged(value(metrics)),
+                        ours: Measured::Judged(value(metrics)),
                         ..check
                     }
                     .not_judged("the printed number is quoted from memory"),
-                    Err(why) => Check { ours: Ours::NotRun(why.clone()), ..check },
+                    Err(why) => Check { ours: Measured::NotRun(why.clone()), ..check },
                 });
             }
         }
@@ -129,7 +129,7 @@ fn easy(
 mod tests {
     use super::*;
     use crate::Verdict;
-    use replay_core::stop::Stop;
+    use replay_core::cancel::CancelToken;
     use replay_core::workload::SearchPath;
 
     #[test]
@@ -139,7 +139,7 @@ mod tests {
             only: vec!["SDSC-SP2".to_string()],
             full: false,
             shake: None,
-            stop: Stop::new(),
+            stop: CancelToken::new(),
         };
         let checks = verify(&selection, &mut |_| {}).expect("nothing to fail");
         assert_eq!(checks.len(), 4);

@@ -1,7 +1,7 @@
 //! Worked examples of the papers: what one request gets on an empty machine.
 
 use super::claim::claim;
-use super::{Check, Swap, Tolerance, VerifyError};
+use super::{Check, StrategySwap, Tolerance, VerifyError};
 use replay_core::allocator::Request;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
@@ -32,7 +32,7 @@ impl Example {
         let others = OTHERS.into_iter().filter(|other| *other != strategy);
         let swap = |with: &str| {
             let ours = self.wasted_by(with)?;
-            Ok(Swap { with: with.to_string(), ours, margin: 0.0 })
+            Ok(StrategySwap { with: with.to_string(), ours, margin: 0.0 })
         };
         let swaps = others.map(swap).collect::<Result<_, VerifyError>>()?;
         Ok(Check { is_claim: false, swaps, ..check })

@@ -285,13 +285,13 @@ pub struct Conservative {
     queue: Vec<QueuedJob>,
     /// Reserved starts, parallel to `queue`.
     reserved: Vec<i64>,
-    running: Vec<Held>,
+    running: Vec<JobReservation>,
     profile: Profile,
     compress: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct JobReservation {
     id: JobId,
     until: i64,
     size: u32,
@@ -363,7 +363,7 @@ impl Scheduler for Conservative {
         let duration = Self::duration(&job);
         self.profile.take(start, start + duration, -i64::from(job.size));
         self.profile.take(now, now + duration, i64::from(job.size));
-        self.running.push(Held { id: job.id, until: now + duration, size: job.size });
+        self.running.push(JobReservation { id: job.id, until: now + duration, size: job.size });
         Some(Selection::new(job.id, None))
     }
 

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 use replay_core::allocator::registry::{self, AllocatorSpec};
 use replay_core::allocator::{Allocator, Capabilities, Refusal, Request};
+use replay_core::cancel::CancelToken;
 use replay_core::machine::Machine;
 use replay_core::scheduler::{
     Conservative, Easy, Guard, OutOfOrder, QueueOrder, Scheduler, Strict,
 };
 use replay_core::simulation::{Decision, Observer, Simulation, SimulationError, Starts, Timeline};
-use replay_core::stop::Stop;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{Job, JobId};
 use replay_reference::scheduler as plain;
@@ -29,7 +29,7 @@ fn jobs_of(drawn: Vec<(i64, i64, i64, u32)>) -> Vec<Job> {
 }
 
 fn timeline(jobs: &[Job], processors: u32, scheduler: &mut dyn Scheduler) -> Timeline {
-    Timeline::compute(jobs, processors, scheduler, &Stop::new()).expect("schedulable")
+    Timeline::compute(jobs, processors, scheduler, &CancelToken::new()).expect("schedulable")
 }
 
 fn orders() -> impl Strategy<Value = QueueOrder> {
@@ -146,7 +146,7 @@ fn run(
     scheduler: &mut dyn Scheduler,
     allocator: &mut dyn Allocator,
 ) -> Result<Log, SimulationError> {
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let (starts, nodes) = (vec![i64::MIN; jobs.len()], vec![Vec::new(); jobs.len()]);
     let mut log = Log { starts, nodes, refusals: 0 };
     let simulation = Simulation::new(jobs, topology, &stop).with_every_event();

@@ -18,19 +18,19 @@ use projection::{Axes, RunMeasure};
 use crate::cli::args::ProcessArgs;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::figure_args::FigureArgs;
-use crate::cli::kind::Kind;
+use crate::cli::named_value::one;
 use crate::cli::print::{FormatArg, SortArg, TableArgs};
-use crate::cli::words::one;
+use crate::cli::result_kind::Kind;
 use replay_core::metrics::blocks::FEWEST;
 use replay_core::metrics::comparable;
 use replay_core::number::{counted, fixed, grouped};
-use replay_core::shown::shown;
+use replay_core::sanitize::excerpt;
 use replay_experiment::compare::{
     CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
 };
 use replay_experiment::contention::ranking::{Decided, Stretches, decided_by_two};
 use replay_experiment::files::{ResultError, ResultFolder};
-use replay_experiment::moved::Moved;
+use replay_experiment::schedule_diff::Moved;
 use replay_output::frame::read::{self, JobsTable, ReadError};
 use replay_output::plot::{FigureStyle, Plots};
 use std::io::stdout;
@@ -509,7 +509,7 @@ fn folder_and_run(text: &str) -> Result<(&Path, Option<i64>), Failure> {
             Ok(number) => Ok((Path::new(dir), Some(number))),
             Err(_) if Path::new(dir).is_dir() => Err(Failure::usage_message(format!(
                 "{text}: \"{}\" is not the number of a run: write FOLDER:RUN, such as {dir}:0",
-                shown(number)
+                excerpt(number)
             ))),
             Err(_) => Ok((Path::new(text), None)),
         },
@@ -626,7 +626,7 @@ fn limit(text: &str, tables: &JobTables) -> Result<(usize, f64), Failure> {
     let wrong = || {
         Failure::usage_message(format!(
             "--fail-if-worse \"{}\": write MEASURE:PERCENT, such as wait:5",
-            shown(text)
+            excerpt(text)
         ))
     };
     let (name, percent) = text.rsplit_once(':').ok_or_else(wrong)?;

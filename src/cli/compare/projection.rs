@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Runs;
 use crate::cli::exit::Failure;
-use crate::cli::words::one;
+use crate::cli::named_value::one;
 use replay_core::metrics::comparable;
 use replay_core::number::fixed;
 use replay_core::table::{Column, Name, Table, name};

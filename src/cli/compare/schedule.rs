@@ -5,8 +5,8 @@ use std::io::Write;
 use crate::cli::exit::Failure;
 use crate::cli::print::{FormatArg, Sorting, TableArgs};
 use replay_core::number::{fixed, grouped};
-use replay_experiment::moved::{Moved, Moves};
-use replay_output::plot::{Plots, Shift, Shifts, Stems, save};
+use replay_experiment::schedule_diff::{Moved, ScheduleDiff};
+use replay_output::plot::{FileNames, Plots, Shift, Shifts, save};
 use replay_output::report::{Sheet, Shown};
 use std::io::stdout;
 
@@ -32,7 +32,7 @@ pub fn show(
     };
     printed.map_err(|e| Failure::output("standard output", e))?;
     let Some(plots) = plots else { return Ok(()) };
-    let mut stems = Stems::default();
+    let mut stems = FileNames::default();
     for pair in pairs {
         let Some(first) = pair.first() else { continue };
         let figure = figure(pair, first);
@@ -63,7 +63,7 @@ fn for_people(
         if i > 0 {
             writeln!(out)?;
         }
-        let Moves { same, earlier, later } = Moves::of(pair);
+        let ScheduleDiff { same, earlier, later } = ScheduleDiff::of(pair);
         let part = |(jobs, seconds): (u64, i64), how: &str| match jobs {
             0 => format!("none starts {how}"),
             _ => format!(

@@ -11,8 +11,8 @@ use replay_experiment::contention::{
 };
 use replay_experiment::shaken::ShakenRow;
 use replay_output::plot::{
-    Comparison, LinkMap, LinkMaps, Marks, Plots, STRETCHES, Scatter, ScatterPanel, Spread,
-    SpreadCurve, Spreads, Stems, save, spreads,
+    Comparison, Distribution, FileNames, LinkMap, LinkMaps, Marks, Plots, STRETCHES, Scatter,
+    ScatterPanel, SpreadCurve, Spreads, save, spreads,
 };
 
 /// Draws a comparison of every setting and how the stretch of its jobs spreads, the points of every row of correlations, and a map of every run
@@ -26,7 +26,7 @@ pub fn write(
     let most = plots.style().strategies;
     // As in the gallery, unless it is that of the default.
     let seed_in_name = |key: &RunKey| (key.seed != 0).then(|| seed_of(key));
-    let mut stems = Stems::default();
+    let mut stems = FileNames::default();
     let mut files = Vec::new();
     for group in settings(outcomes) {
         let key = &group[0].key;
@@ -237,9 +237,9 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
 fn stretches(group: &[&Contended], most: usize) -> Option<Spreads> {
     let spread = |run: &&Contended| {
         let jobs = run.result.jobs.iter();
-        (run.key.strategy(), Spread::of(jobs.filter_map(|job| job.stretch())))
+        (run.key.strategy(), Distribution::of(jobs.filter_map(|job| job.stretch())))
     };
-    let own: Vec<(String, Spread)> = group.iter().map(spread).collect();
+    let own: Vec<(String, Distribution)> = group.iter().map(spread).collect();
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let curves = own.iter().map(|(name, spread)| SpreadCurve {
         name: name.clone(),

@@ -18,23 +18,23 @@ use output::Findings;
 use progress::{Progress, account};
 use task::{SearchTask, Start, failure};
 
-use super::cells::Loaded;
 use super::compatible::hides_outages;
-use super::cost::Cost;
+use super::eta::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::journal::{PLAN_FILE, PlanFile, of_journal};
-use super::kind::Kind;
+use super::resolved_grid::ResolvedGrid;
+use super::result_kind::Kind;
 use super::results::{Results, Tally};
-use super::resumed::Kept;
+use super::resumable_run::JournalHandle;
 use super::session::Session;
+use replay_core::cancel::CancelToken;
 use replay_core::number::grouped;
-use replay_core::stop::Stop;
-use replay_experiment::Watch;
+use replay_experiment::RunContext;
 use replay_experiment::journal::Journal;
 use replay_experiment::search::strategy::{External, List, Local, Random, SearchStrategy};
 use replay_experiment::search::{
-    Archive, Control, End, Evaluation, Found, GIVEN, Memory, Portability, Problem, Space, search,
-    width,
+    Archive, Control, End, Evaluation, EvaluationCache, Found, GIVEN, Portability, Problem, Space,
+    search, width,
 };
 use replay_output::report::page::{Csv, searched};
 
@@ -61,12 +61,13 @@ fn search_all(
     let begin = Instant::now();
     let quiet = args.output.process.quiet;
     let sorting = args.sort.of()?;
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear_plainly(forecast);
-    let task = SearchTask::resolve(args, Watch { forecast: &forecast, ..Watch::new(&stop) })?;
+    let task =
+        SearchTask::resolve(args, RunContext { forecast: &forecast, ..RunContext::new(&stop) })?;
     session.reads(task.train.inputs());
-    session.reads(task.test.iter().flat_map(Loaded::inputs));
+    session.reads(task.test.iter().flat_map(ResolvedGrid::inputs));
     session.configure(&output::identity(args, &task)?)?;
     let merged = shards.map(|shards| shards(&task)).transpose()?;
     let kept = match merged {
@@ -91,8 +92,8 @@ fn search_all(
             Some(share) => stop.until(Instant::now() + share),
             None => stop.clone(),
         };
-        let watch = Watch { forecast: &forecast, ..Watch::new(&own) };
-        let memory = Memory::new(problem, journals, grows);
+        let watch = RunContext { forecast: &forecast, ..RunContext::new(&own) };
+        let memory = EvaluationCache::new(problem, journals, grows);
         let search = Search { args, task: &task, problem, memory: &memory, watch };
         let mut archive = Archive::default();
         let outcome = search.run(&mut archive);
@@ -121,7 +122,7 @@ fn search_all(
         }
         // Apart from the search, which must not profit from them; whatever the time.
         let mut references = Archive::default();
-        let search = Search { watch: Watch { stop: &stop, ..watch }, ..search };
+        let search = Search { watch: RunContext { stop: &stop, ..watch }, ..search };
         let referred = search.ask(&mut List::new(task.given.clone()), &mut references, None, None);
         if let Some(error) = memory.trouble() {
             session.say(format_args!("replay: {error}; what is found is not lost by that"));
@@ -213,10 +214,13 @@ type Journals = Vec<Mutex<Journal<Evaluation>>>;
 type Merged<'a> = dyn Fn(&SearchTask) -> Result<Journals, Failure> + 'a;
 
 /// The journal that a search goes on by, if it has a folder.
-fn kept(session: &mut Session, task: &SearchTask) -> Result<Option<Kept<Evaluation>>, Failure> {
+fn kept(
+    session: &mut Session,
+    task: &SearchTask,
+) -> Result<Option<JournalHandle<Evaluation>>, Failure> {
     let mut plan = PlanFile::of(Kind::Search).map_err(|e| Failure::output(PLAN_FILE, e))?;
     plan.evaluated = Some(output::evaluated(task)?);
-    let kept = Kept::begin(session, plan)?;
+    let kept = JournalHandle::begin(session, plan)?;
     if let Some(done) = kept.as_ref().map(|kept| kept.open().len()).filter(|&done| done > 0) {
         session.say(format_args!("search: {} evaluations done before", grouped(done as u64)));
     }
@@ -255,8 +259,8 @@ struct Search<'a> {
     args: &'a SearchArgs,
     task: &'a SearchTask,
     problem: &'a Problem,
-    memory: &'a Memory<'a>,
-    watch: Watch<'a>,
+    memory: &'a EvaluationCache<'a>,
+    watch: RunContext<'a>,
 }
 
 impl Search<'_> {
@@ -348,7 +352,7 @@ impl Search<'_> {
             evaluations,
             keep,
             memory: Some(self.memory),
-            watch: Watch { jobs_done: &jobs_done, ..self.watch },
+            watch: RunContext { jobs_done: &jobs_done, ..self.watch },
             progress: &|archive| watched.show(archive),
         };
         let end = search(self.problem, strategy, archive, control).map_err(failure);
@@ -363,7 +367,7 @@ fn portability(
     args: &SearchArgs,
     task: &SearchTask,
     archives: &[Archive],
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Result<Option<Portability>, Failure> {
     if task.singles.len() < 2 {
         return Ok(None);

@@ -7,16 +7,16 @@ use serde_json::json;
 
 use super::args::SearchArgs;
 use super::task::SearchTask;
-use crate::cli::cells::Loaded;
 use crate::cli::earlier;
 use crate::cli::exit::Failure;
-use crate::cli::kind::Kind;
 use crate::cli::output::configuration;
 use crate::cli::print::Sorting;
+use crate::cli::resolved_grid::ResolvedGrid;
+use crate::cli::result_kind::Kind;
 use crate::cli::results::Results;
 use replay_core::number::grouped;
 use replay_experiment::search::{
-    Archive, Candidate, Extent, GIVEN, Origin, Portability, Problem, SearchRow, SparedRow,
+    Archive, Candidate, Extent, GIVEN, Origin, Portability, Problem, SearchRow, SkippedWorkRow,
     improvement, rows, shaken_improvement,
 };
 use replay_output::frame::{self, FrameError};
@@ -42,7 +42,7 @@ pub struct Findings<'a> {
 }
 
 /// The same with its rows.
-pub struct Written<'a> {
+pub struct SearchReport<'a> {
     found: &'a Findings<'a>,
     /// Of all vectors.
     all: Vec<SearchRow>,
@@ -54,7 +54,7 @@ pub struct Written<'a> {
 
 impl Findings<'_> {
     /// Ready to be printed and written.
-    pub fn rows(&self, sorting: Option<Sorting<SearchRow>>) -> Written<'_> {
+    pub fn rows(&self, sorting: Option<Sorting<SearchRow>>) -> SearchReport<'_> {
         let rows = self.all_rows();
         let top = |row: &&SearchRow| {
             let given = row.candidate.is_some_and(|candidate| {
@@ -64,7 +64,7 @@ impl Findings<'_> {
             shown || given || row.origin == Origin::None
         };
         let shown = rows.iter().filter(top).cloned().collect();
-        Written { found: self, rows: shown, all: rows, sorting }
+        SearchReport { found: self, rows: shown, all: rows, sorting }
     }
 
     /// All rows, search by search.
@@ -102,7 +102,7 @@ impl Findings<'_> {
 /// What identifies the results of a search: [`settings`], with traces as they are replayed in place
 /// of the names of their files.
 pub fn identity(args: &SearchArgs, task: &SearchTask) -> Result<serde_json::Value, Failure> {
-    let digest = |loaded: &Loaded| loaded.plan.digest().map_err(Failure::usage);
+    let digest = |loaded: &ResolvedGrid| loaded.plan.digest().map_err(Failure::usage);
     let mut settings = settings(args, task);
     settings["test"] = task.test.as_ref().map(digest).transpose()?.into();
     Ok(json!({"plan": digest(&task.train)?, "search": settings}))
@@ -148,7 +148,7 @@ fn settings(args: &SearchArgs, task: &SearchTask) -> serde_json::Value {
     })
 }
 
-impl Written<'_> {
+impl SearchReport<'_> {
     /// Of every search on shaken copies, how many vectors cannot be told from its best.
     pub fn as_good(&self) -> Vec<String> {
         let of_search = self.all.chunk_by(|a, b| a.searched == b.searched);
@@ -169,7 +169,7 @@ impl Written<'_> {
     }
 }
 
-impl Results for Written<'_> {
+impl Results for SearchReport<'_> {
     type Row = SearchRow;
 
     fn rows(&self) -> &[SearchRow] {
@@ -222,7 +222,7 @@ impl Results for Written<'_> {
         let Findings { task, archives, equal_ratios, portability, .. } = self.found;
         let mut spared = Vec::new();
         for ((problem, archive), &equal) in task.searches.iter().zip(*archives).zip(*equal_ratios) {
-            spared.extend(SparedRow::of(problem, &archive.spared(problem.decisions()), equal));
+            spared.extend(SkippedWorkRow::of(problem, &archive.spared(problem.decisions()), equal));
         }
         let mut written = frame::write(dir, &self.all, metadata)?;
         written.extend(frame::write(dir, &spared, metadata)?);

@@ -11,21 +11,21 @@ use super::output::origin;
 use super::progress::Progress;
 use super::task::SearchTask;
 use super::{RANDOM_EVALUATIONS, failure, search_all};
-use crate::cli::cells::Loaded;
-use crate::cli::cost::Cost;
+use crate::cli::eta::Cost;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::journal::{PLAN_FILE, PlanFile, of_journal};
-use crate::cli::kind::Kind;
-use crate::cli::resumed::Kept;
+use crate::cli::resolved_grid::ResolvedGrid;
+use crate::cli::result_kind::Kind;
+use crate::cli::resumable_run::JournalHandle;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, Part, Shards, Which, no_plan};
+use replay_core::cancel::CancelToken;
 use replay_core::number::grouped;
-use replay_core::stop::Stop;
-use replay_experiment::Watch;
+use replay_experiment::RunContext;
 use replay_experiment::journal::{CellId, Journal};
 use replay_experiment::search::strategy::{List, Random, questions};
 use replay_experiment::search::{
-    Archive, Candidate, Control, Evaluation, Memory, Question, search,
+    Archive, Candidate, Control, Evaluation, EvaluationCache, Question, search,
 };
 use replay_experiment::sweep::{Build, Shard, text_digest};
 use std::io::stdout;
@@ -77,13 +77,13 @@ pub fn run(
     command: &[OsString],
 ) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let cost = Cost::new(quiet);
     let forecast = |forecast| cost.hear_plainly(forecast);
-    let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
+    let watch = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
     let task = SearchTask::resolve(args, watch)?;
     session.reads(task.train.inputs());
-    session.reads(task.test.iter().flat_map(Loaded::inputs));
+    session.reads(task.test.iter().flat_map(ResolvedGrid::inputs));
     let asked = asked(args, &task)?;
     let ids = ids(&asked, &task);
     let plan = ShardPlan {
@@ -93,12 +93,12 @@ pub fn run(
     };
     let plan = serde_json::to_value(plan).map_err(|e| Failure::output(PLAN_FILE, e))?;
     let plan = PlanFile::of_shard(Kind::Search, shard.to_string(), Vec::new(), plan);
-    let Some(kept) = Kept::<Evaluation>::begin(&mut session, plan)? else {
+    let Some(kept) = JournalHandle::<Evaluation>::begin(&mut session, plan)? else {
         let message = format!("--shard {shard}: the folder of --out has what another command left");
         return Err(Failure::usage_message(message));
     };
     let own = |place: usize| shard.of_cell(place as u32) == shard;
-    let left = |kept: &Kept<Evaluation>| {
+    let left = |kept: &JournalHandle<Evaluation>| {
         let journal = kept.open();
         (0..ids.len()).filter(|&at| own(at) && journal.failed(ids[at]).is_none()).count()
     };
@@ -108,12 +108,12 @@ pub fn run(
         let own: Vec<Candidate> = places.map(|place| asked[place]).collect();
         let watched = Progress::new(quiet, Some(own.len() as u64), problem.decisions());
         let jobs_done = |jobs| watched.decided(jobs);
-        let memory = Memory::new(problem, std::slice::from_ref(&kept.journal), true);
+        let memory = EvaluationCache::new(problem, std::slice::from_ref(&kept.journal), true);
         let control = Control {
             evaluations: None,
             keep: None,
             memory: Some(&memory),
-            watch: Watch { jobs_done: &jobs_done, ..watch },
+            watch: RunContext { jobs_done: &jobs_done, ..watch },
             progress: &|archive| {
                 watched.show(archive);
                 if memory.is_troubled() {

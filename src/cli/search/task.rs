@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::args::{SearchArgs, StrategyArg};
 use super::keep;
 use crate::cli::args::GridArgs;
-use crate::cli::cells::{Loaded, seeds};
 use crate::cli::compatible::never_down;
 use crate::cli::exit::Failure;
 use crate::cli::interrupt::attend;
 use crate::cli::journal::of_journal;
-use crate::cli::words::one;
+use crate::cli::named_value::one;
+use crate::cli::resolved_grid::{ResolvedGrid, seeds};
 use replay_core::allocator::centre::{Slack, SlackRule, TieVector};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::scheduler::registry::SchedulerSpec;
@@ -19,14 +19,14 @@ use replay_experiment::grid::Values;
 use replay_experiment::search::{
     Candidate, Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
 };
-use replay_experiment::{Measure, Trace, Watch};
+use replay_experiment::{Measure, RunContext, Trace};
 
 /// What a search comes down to.
 pub struct SearchTask {
     /// The traces to search, as loaded.
-    pub train: Loaded,
+    pub train: ResolvedGrid,
     /// The traces to try on, as loaded, if others.
-    pub test: Option<Loaded>,
+    pub test: Option<ResolvedGrid>,
     /// What is wanted.
     pub objective: Objective,
     /// What must not happen.
@@ -63,7 +63,7 @@ pub enum Start {
 impl SearchTask {
     /// Resolves arguments, loads and schedules the traces. Everything that can be checked
     /// before a trace is read is. Every trace is measured without tie-breaking.
-    pub fn resolve(args: &SearchArgs, watch: Watch<'_>) -> Result<Self, Failure> {
+    pub fn resolve(args: &SearchArgs, watch: RunContext<'_>) -> Result<Self, Failure> {
         check_combination(args)?;
         check_parts(args)?;
         never_down(&args.grid)?;
@@ -86,12 +86,12 @@ impl SearchTask {
             return Err(Failure::usage_message("--seed: a search takes one"));
         };
         let (measure, quiet) = (Measure::default(), args.output.process.quiet);
-        let train = Loaded::resolve(&grid, None, measure, quiet)?;
+        let train = ResolvedGrid::resolve(&grid, None, measure, quiet)?;
         let test = match args.test.is_empty() {
             true => None,
             false => {
                 let elsewhere = GridArgs { trace: args.test.clone(), ..grid };
-                Some(Loaded::resolve(&elsewhere, None, measure, quiet)?)
+                Some(ResolvedGrid::resolve(&elsewhere, None, measure, quiet)?)
             }
         };
         // From here on nothing waits for others.
@@ -172,7 +172,7 @@ struct Maker<'a> {
     objective: &'a Objective,
     constraints: &'a [Constraint],
     shake: Option<Shake>,
-    watch: Watch<'a>,
+    watch: RunContext<'a>,
 }
 
 impl Maker<'_> {
@@ -218,7 +218,7 @@ impl Maker<'_> {
 /// What failed is the input or what was asked for.
 pub fn failure(error: SearchError) -> Failure {
     match error {
-        SearchError::Stopped(_) => Failure::interrupted(),
+        SearchError::Cancelled(_) => Failure::interrupted(),
         SearchError::Journal(error) => of_journal(error),
         SearchError::Simulation { .. } | SearchError::Protocol { .. } => Failure::data(error),
         _ => Failure::usage(error),

@@ -6,23 +6,23 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure};
 use crate::cli::interrupt::interruption;
-use crate::cli::left_out::why_nobody;
 use crate::cli::output::configuration;
 use crate::cli::print::FormatArg;
 use crate::cli::print::columns;
+use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
+use crate::cli::skipped_jobs::why_nobody;
+use replay_core::allocator::candidate_set::{ScoredCandidate, Term};
 use replay_core::allocator::centre::TieVector;
-use replay_core::allocator::notes::LISTED;
-use replay_core::allocator::rival::{Rival, Term};
+use replay_core::allocator::explain::LISTED;
 use replay_core::number::grouped;
 use replay_experiment::explained::{Explained, explain};
 use replay_experiment::snapshot::{When, snapshot};
 use replay_experiment::{Cell, CellProblem};
-use replay_output::plot::{CandidateMap, Candidates, Counted, Ground, Plots, save};
+use replay_output::plot::{CandidateMap, Candidates, Counted, Plots, ProcessorState, save};
 use replay_output::report::machine::Sheets;
 use replay_output::report::{Sheet, Shown, candidate_maps, candidate_words};
 use std::io::stdout;
@@ -36,7 +36,7 @@ const WIDTH: usize = 100;
 /// last of those that hold processors at an instant.
 pub fn compete(
     session: &mut Session,
-    loaded: &Loaded,
+    loaded: &ResolvedGrid,
     cell: &Cell,
     when: When,
 ) -> Result<Exit, Failure> {
@@ -51,7 +51,7 @@ pub fn compete(
                 return Err(Failure::usage_message(shown.nobody(when)));
             }
         }
-        Err(CellProblem::Stopped(_)) => {}
+        Err(CellProblem::Cancelled(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
     }
     if let (FormatArg::Table | FormatArg::Md, Some(explained)) =
@@ -75,7 +75,7 @@ pub fn compete(
 fn explained(
     cell: &Cell,
     when: When,
-    stop: &replay_core::stop::Stop,
+    stop: &replay_core::cancel::CancelToken,
 ) -> Result<Option<Explained>, CellProblem> {
     let (number, until) = match when {
         When::Started(number) => (number, i64::MIN),
@@ -98,7 +98,7 @@ fn explained(
 
 /// The candidates of a decision.
 struct Competition<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a ResolvedGrid,
     cell: &'a Cell,
     explained: Option<Explained>,
 }
@@ -180,7 +180,7 @@ impl Competition<'_> {
         for line in self.words(explained, shown) {
             writeln!(out, "{line}")?;
         }
-        let taken = match rivals.iter().any(Rival::is_box) {
+        let taken = match rivals.iter().any(ScoredCandidate::is_box) {
             true => "# is a processor of the box",
             false => "a number is the shell of a processor taken",
         };
@@ -201,10 +201,10 @@ impl Competition<'_> {
         for (place, processor) in sheets.processors().enumerate() {
             places[processor] = place;
         }
-        let mut ground = vec![Ground::Busy; places.len()];
-        decision.free.iter().for_each(|node| ground[places[node.index()]] = Ground::Free);
-        decision.down.iter().for_each(|node| ground[places[node.index()]] = Ground::Down);
-        let map = |(rank, one): (usize, &Rival)| {
+        let mut ground = vec![ProcessorState::Busy; places.len()];
+        decision.free.iter().for_each(|node| ground[places[node.index()]] = ProcessorState::Free);
+        decision.down.iter().for_each(|node| ground[places[node.index()]] = ProcessorState::Down);
+        let map = |(rank, one): (usize, &ScoredCandidate)| {
             let mut chosen = vec![false; places.len()];
             one.nodes.iter().for_each(|node| chosen[places[node.index()]] = true);
             let mut weights = vec![None; places.len()];
@@ -263,31 +263,31 @@ impl Competition<'_> {
 }
 
 impl Results for Competition<'_> {
-    type Row = Rival;
+    type Row = ScoredCandidate;
 
-    fn rows(&self) -> &[Rival] {
+    fn rows(&self) -> &[ScoredCandidate] {
         let Some(explained) = &self.explained else { return &[] };
         explained.decision.account.rivals.as_ref().map_or(&[], |rivals| &rivals.first)
     }
 
     fn sheets(&self) -> Vec<Sheet> {
-        let centre = |one: &Rival| {
+        let centre = |one: &ScoredCandidate| {
             let dimensions = self.cell.trace.topology.grid().map_or(3, |grid| grid.dimensions());
             let centre: Vec<String> = one.centre[..dimensions].iter().map(u16::to_string).collect();
             Some(format!("({})", centre.join(", ")))
         };
         // Lists of processors have numbers.
-        let processor = |one: &Rival| {
+        let processor = |one: &ScoredCandidate| {
             let node = self.cell.trace.topology.grid().map(|grid| grid.node(one.centre).0);
             let number = node.map_or(String::new(), |node| format!("{node} "));
             centre(one).map(|at| number + &at)
         };
         let told = &self.rows()[..self.rows().len().min(LISTED)];
-        if told.iter().any(Rival::is_box) {
+        if told.iter().any(ScoredCandidate::is_box) {
             let shown = vec![
                 Shown::column(name::candidate_number, "candidate", 0),
                 Shown::text("box at", centre),
-                Shown::text("comes to", |one: &Rival| Some(one.worth())),
+                Shown::text("comes to", |one: &ScoredCandidate| Some(one.worth())),
             ];
             return vec![Sheet::of(told, shown)];
         }

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
 use crate::cli::output::configuration;
+use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
 use replay_core::metrics::Allocation;
@@ -17,9 +17,9 @@ use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::Topology;
 use replay_core::workload::Instant;
-use replay_experiment::files::{self, Whole};
+use replay_experiment::files::{self, AtomicFile};
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
-use replay_experiment::{Cell, Measure, OfRun, RunResult, Watch, run_cell};
+use replay_experiment::{Cell, Measure, OfRun, RunContext, RunResult, run_cell};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Areas, Bar, Film, Gantt, Line, Lines, Plots, Point, Scene, save};
 use replay_output::report::machine::Sheets;
@@ -77,7 +77,7 @@ const DURATION: u32 = 20;
 fn ran(cell: &Cell, quiet: bool) -> Result<Option<RunResult>, Failure> {
     let stop = interruption(quiet);
     let measure = Measure { jobs: true, nodes: true, ..Measure::default() };
-    match run_cell(0, cell, measure, Watch::new(&stop)) {
+    match run_cell(0, cell, measure, RunContext::new(&stop)) {
         Ok(run) => Ok(Some(run)),
         Err(error) if error.is_stopped() => Ok(None),
         Err(error) => Err(Failure::data(error.cause)),
@@ -97,7 +97,7 @@ fn within_run(run: &RunResult, [from, until]: [i64; 2]) -> [i64; 2] {
 /// Draws a window of the cell, cut to the run.
 pub fn draw(
     session: &mut Session,
-    loaded: &Loaded,
+    loaded: &ResolvedGrid,
     cell: &Cell,
     drawn: Drawn,
     window: [i64; 2],
@@ -152,7 +152,7 @@ pub fn events(cell: &Cell, path: &Path, quiet: bool) -> Result<Exit, Failure> {
         return written.map(|()| Exit::Done).map_err(|e| Failure::output("standard output", e));
     }
     let failed = |error: std::io::Error| Failure::output(path.display(), error);
-    let file = Whole::create(path).map_err(failed)?;
+    let file = AtomicFile::create(path).map_err(failed)?;
     let mut out = BufWriter::new(file);
     let slices = perfetto::write(&run, &mut out).map_err(failed)?;
     out.flush().map_err(failed)?;
@@ -165,7 +165,7 @@ pub fn events(cell: &Cell, path: &Path, quiet: bool) -> Result<Exit, Failure> {
 }
 
 struct Part<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a ResolvedGrid,
     cell: &'a Cell,
     drawn: Drawn,
     window: [i64; 2],
@@ -198,7 +198,7 @@ impl Part<'_> {
                 }
                 let words = match topology {
                     Topology::Grid(_) => "row by row",
-                    Topology::Hypercube(_) | Topology::Cluster(_) | Topology::Toruses(_) => {
+                    Topology::Hypercube(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => {
                         "by number"
                     }
                 };

@@ -6,11 +6,11 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{StreamArgs, estimated, warn_if_wide};
-use crate::cli::cells::parse_list;
 use crate::cli::exit::{Exit, Failure};
+use crate::cli::named_value::{one, some};
+use crate::cli::resolved_grid::parse_list;
 use crate::cli::results::{Results, Tally};
 use crate::cli::session::Session;
-use crate::cli::words::{one, some};
 use replay_core::metrics::estimate::StopRule;
 use replay_core::placement::menu::{Anchors, Menu};
 use replay_core::table::{Table, name};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use replay_core::metrics::comparable;
 use replay_core::number::counted;
 use replay_experiment::stream::{Life, Metric, Point, StreamRow};
-use replay_output::plot::{self, Line, Lines, Stems, joined};
+use replay_output::plot::{self, FileNames, Line, Lines, joined};
 
 /// The file name of a figure of these results without its ending: what it shows, sizes of jobs, machines, schedulers,
 /// the allocator if there is only one, and the load if it is of one.
@@ -24,7 +24,7 @@ pub fn stem(shown: &str, results: &[StreamRow], load: Option<f64>) -> String {
         parts.push(first);
     }
     parts.extend(load.map(|load| load.to_string()));
-    Stems::default().give(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+    FileNames::default().give(&parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// What is the same at all points, and what has to be told apart.

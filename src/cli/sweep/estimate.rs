@@ -15,10 +15,10 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::cli::exit::Failure;
 use crate::cli::kinds::{Kind, Kinds};
+use replay_core::cancel::CancelToken;
 use replay_core::number::fixed;
-use replay_core::stop::Stop;
 use replay_experiment::sweep::Plan;
-use replay_experiment::{Cell, Measure, Trace, Watch, run_cell};
+use replay_experiment::{Cell, Measure, RunContext, Trace, run_cell};
 
 /// The time for all samples, on each thread.
 const BUDGET: Duration = Duration::from_secs(1);
@@ -155,7 +155,7 @@ fn samples(
 
 /// Runs a cell in ever longer windows.
 fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
-    let (stop, mut windows) = (Stop::new().until(until), Vec::new());
+    let (stop, mut windows) = (CancelToken::new().until(until), Vec::new());
     let (trace, scheduler) = (&cell.trace, &cell.scheduler);
     let all = &trace.workload.jobs;
     let mut size = FEWEST.min(all.len());
@@ -170,7 +170,7 @@ fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
         let schedule = thread_time() - begin;
         let started = AtomicU64::new(0);
         let jobs_done = |jobs| _ = started.fetch_add(jobs, Ordering::Relaxed);
-        let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&stop) };
+        let watch = RunContext { jobs_done: &jobs_done, ..RunContext::new(&stop) };
         let in_window = Cell { trace: window.clone(), ..cell.clone() };
         // What fails costs what it costs.
         let _ = run_cell(0, &in_window, measure, watch);

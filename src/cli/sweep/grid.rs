@@ -5,9 +5,9 @@ use std::fs::File;
 
 use super::args::{GridChoice, ListArgs};
 use crate::cli::args::GridArgs;
-use crate::cli::cells::{Loaded, Tried, trace_names};
-use crate::cli::every::{self, Chosen};
 use crate::cli::exit::Failure;
+use crate::cli::resolved_grid::{ResolvedGrid, Tried, trace_names};
+use crate::cli::strategy_selection::{self, Chosen};
 use replay_core::allocator::centre::TieRule;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::lines;
@@ -37,7 +37,7 @@ pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
             // Without a strategy it is of one, also without a trace.
             let named = !choice.grid.alloc.is_empty();
             let Chosen { args, tried } = match named {
-                true => every::chosen(&choice.grid, false, choice.process.quiet)?,
+                true => strategy_selection::chosen(&choice.grid, false, choice.process.quiet)?,
                 false => Chosen { args: choice.grid.clone(), tried: None },
             };
             let grid = of_flags(&args, &choice.lists, choice.shake.shake())?;
@@ -56,11 +56,11 @@ pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
 
 /// Loads the traces of a grid and counts its cells. More than a hundred thousand need the
 /// user's word.
-pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<Loaded, Failure> {
+pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<ResolvedGrid, Failure> {
     let Resolved { grid, tried } = resolved;
     let loaded = match tried {
-        Some(tried) => Loaded::planned(grid, tried, choice.process.quiet)?,
-        None => Loaded::load(grid, choice.file.as_deref(), choice.process.quiet)?,
+        Some(tried) => ResolvedGrid::planned(grid, tried, choice.process.quiet)?,
+        None => ResolvedGrid::load(grid, choice.file.as_deref(), choice.process.quiet)?,
     };
     if loaded.plan.len() > MOST_CELLS && !choice.yes {
         let (cells, most) = (grouped(loaded.plan.len()), grouped(MOST_CELLS));

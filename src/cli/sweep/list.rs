@@ -5,8 +5,8 @@ use serde::Serialize;
 use super::args::PlanArgs;
 use super::estimate::{Estimate, KindEstimate, duration, estimate};
 use super::grid;
-use crate::cli::cells::Loaded;
 use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::resolved_grid::ResolvedGrid;
 use replay_core::number::{counted, grouped};
 use replay_experiment::RunKey;
 use replay_experiment::sweep::{Plan, Shard};
@@ -30,7 +30,7 @@ struct Row {
 pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
     args.grid.process.set_threads()?;
     let grid = grid::resolve(&args.grid)?;
-    let Loaded { plan, traces } = grid::load(&args.grid, grid)?;
+    let ResolvedGrid { plan, traces } = grid::load(&args.grid, grid)?;
     let shard = args.grid.shard.unwrap_or(Shard::WHOLE);
     let cells: Vec<u32> = shard.cells(plan.len()).collect();
     let quiet = args.grid.process.quiet;

@@ -3,7 +3,7 @@ use std::ffi::OsString;
 use super::folder;
 use super::results::{self, Extras};
 use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::kind::Kind;
+use crate::cli::result_kind::Kind;
 use crate::cli::session::Session;
 use crate::cli::shards::{MergeArgs, Part, Shards};
 use replay_core::number::counted;

@@ -7,19 +7,19 @@ use std::sync::Arc;
 use crate::cli::baseline::Baseline;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
-use crate::cli::left_out::LeftOut;
 use crate::cli::output::ranked_summaries;
 use crate::cli::print::{Sorting, TableArgs};
 use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
-use replay_experiment::against::{self, Against};
+use crate::cli::skipped_jobs::LeftOut;
 use replay_experiment::files::ResultFolder;
 use replay_experiment::journal::{Journal, Outcome};
+use replay_experiment::log_comparison::{self, Against};
 use replay_experiment::pool::Turn;
 use replay_experiment::shaken::Estimates;
 use replay_experiment::sweep::{Build, Plan, run_plan};
-use replay_experiment::{Measure, RunResult, Trace, Watch};
+use replay_experiment::{Measure, RunContext, RunResult, Trace};
 use replay_output::frame::Tables;
 use replay_output::report::page::{Folder, sentences};
 use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
@@ -88,7 +88,7 @@ pub fn write(
                         };
                     }
                     if let Some(latest) = &latest {
-                        let rows = against::rows(&result, latest);
+                        let rows = log_comparison::rows(&result, latest);
                         tables.write_against(rows).map_err(|e| Failure::output("results", e))?;
                     }
                 }
@@ -181,7 +181,7 @@ fn run_again(
     let mut written = 0;
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let run_jobs = |run, jobs, took| progress.started(&plan, run, jobs, took);
-    let watch = Watch { jobs_done: &jobs_done, run_jobs: &run_jobs, ..Watch::new(&stop) };
+    let watch = RunContext { jobs_done: &jobs_done, run_jobs: &run_jobs, ..RunContext::new(&stop) };
     let ran = run_plan(&plan, traces, runs, Turn::InOrder, watch, |_, outcome| {
         let result = outcome.map_err(Failure::data)?;
         let kept = tables.write_jobs(&result).and_then(|()| tables.write_allocations(&result));

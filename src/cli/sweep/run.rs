@@ -8,20 +8,20 @@ use super::estimate::duration;
 use super::folder;
 use super::grid;
 use super::results::{self, Extras};
-use crate::cli::cells::Loaded;
-use crate::cli::cost::Cost;
+use crate::cli::eta::Cost;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
 use crate::cli::journal::{self, of_journal};
-use crate::cli::kind::Kind;
 use crate::cli::progress::Progress;
+use crate::cli::resolved_grid::ResolvedGrid;
+use crate::cli::result_kind::Kind;
 use crate::cli::session::Session;
 use replay_core::number::{counted, fixed, grouped};
 use replay_experiment::files::Folder;
 use replay_experiment::grid::ParameterGrid;
 use replay_experiment::journal::Journal;
 use replay_experiment::sweep::{Plan, Shard, SweepError, pending, run_sweep};
-use replay_experiment::{Measure, RunResult, Watch};
+use replay_experiment::{Measure, RunContext, RunResult};
 use std::io::stdout;
 
 /// Runs the cells of a grid that the folder's journal lacks; when none is left, writes
@@ -42,7 +42,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let grid = grid::resolve(&args.grid)?;
     let loaded = grid::load(&args.grid, grid)?;
     let inputs: Vec<_> = args.grid.file.iter().cloned().chain(loaded.inputs()).collect();
-    let Loaded { plan, traces } = loaded;
+    let ResolvedGrid { plan, traces } = loaded;
     let baseline = args.baseline.read(&plan, quiet)?;
     let includes = |folder: &Folder| folder::includes(folder, &plan, args.placements);
     session.configure_growing(&folder::configuration(&plan, args.placements)?, includes)?;
@@ -68,7 +68,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let run_jobs = |run, jobs, took| progress.started(&plan, run, jobs, took);
     let watch =
-        Watch { stop: &stop, jobs_done: &jobs_done, forecast: &forecast, run_jobs: &run_jobs };
+        RunContext { stop: &stop, jobs_done: &jobs_done, forecast: &forecast, run_jobs: &run_jobs };
     let outcome = run_sweep(&plan, &traces, &runs, &mut journal, watch, |run, outcome| {
         tally.record(plan.jobs(run), outcome.is_err());
         progress.cell_done();

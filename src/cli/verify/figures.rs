@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use replay_output::plot::{Beside, BesideRow, Plots, Stems, save};
+use replay_output::plot::{Beside, BesideRow, FileNames, Plots, save};
 use replay_published::Check;
 
 /// Draws a figure for each figure or table of each suite that has printed numbers and ours; the paths of
 /// the files.
 pub fn write(plots: &Plots, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<PathBuf>> {
-    let mut stems = Stems::default();
+    let mut stems = FileNames::default();
     let mut files = Vec::new();
     for (suite, checks) in suites {
         let mut figures: Vec<(&str, Vec<&Check>)> = Vec::new();

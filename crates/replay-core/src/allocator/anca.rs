@@ -12,7 +12,7 @@
 
 use super::contiguous::frames::Frames;
 use super::contiguous::scan::Scan;
-use super::notes::{self, Notes};
+use super::explain::{self, ExplanationLog};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::{ROTATE, ShapeRule, Shapes, Shaping, SubMesh, turned, volume};
 use super::{
@@ -38,7 +38,7 @@ pub struct Anca {
     /// By the first processor of a job, its number of sub-meshes.
     units: Vec<u32>,
     census: Census,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 /// What ANCA can be told.
@@ -76,7 +76,7 @@ impl Anca {
             found: Vec::new(),
             units: vec![0; grid.processors()],
             census: Census::default(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 
@@ -132,9 +132,9 @@ impl Allocator for Anca {
         for cut in 0..=self.cuts {
             let all = self.find_all(machine, frame, 1 << cut);
             self.notes.say(|| {
-                let wanted = notes::sides(self.frames.grid(), frame);
+                let wanted = explain::sides(self.frames.grid(), frame);
                 let found = self.found.len();
-                format!("{} of {wanted}: {found} found", notes::count(1 << cut, "frame"))
+                format!("{} of {wanted}: {found} found", explain::count(1 << cut, "frame"))
             });
             if all {
                 for place in &self.found {

@@ -11,9 +11,9 @@
 //!
 //! Cost per decision: O(log n) for n processors, and the processors handed out.
 
+use super::explain::ExplanationLog;
 use super::mbs::forest::{Division, Forest, ListOrder};
 use super::mbs::records::Records;
-use super::notes::Notes;
 use super::options::{AllocatorOptions, grid_of};
 use super::reduced::Folding;
 use super::{
@@ -29,7 +29,7 @@ use crate::topology::{Grid, NodeId, Topology};
 pub struct Buddy {
     records: Records,
     census: Census,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 impl Buddy {
@@ -40,7 +40,7 @@ impl Buddy {
         fits.then(|| Self {
             records: Records::new(Forest::new(grid, Division::Corners, ListOrder::RowMajor)),
             census: Census::default(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         })
     }
 }

@@ -6,7 +6,7 @@
 //! maximal run of free processors with consecutive ranks. Cost per decision: the rows of
 //! the machine that have changed, and the runs, found 64 ranks at a time.
 
-use super::notes::{Listing, Notes};
+use super::explain::{ExplanationLog, Listing};
 use super::options::{AllocatorOptions, grid_of};
 use super::{Allocator, Capabilities, Refusal, Request, RunSetup};
 use crate::machine::{FreeRanks, Machine};
@@ -63,7 +63,7 @@ pub struct CurveAllocator {
     /// Number of intervals by length, for [`Fit::SumOfSquares`].
     lengths: Vec<u32>,
     ranks: Vec<u32>,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ impl CurveAllocator {
             intervals: Vec::new(),
             lengths: vec![0; order.len() + 1],
             ranks: Vec::new(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
             order,
         }
     }

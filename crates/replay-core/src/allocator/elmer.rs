@@ -20,7 +20,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::notes::{self, Notes};
+use super::explain::{self, ExplanationLog};
 use super::{Allocator, AllocatorOptions, Capabilities, MachineEvent, Refusal, Request, RunSetup};
 use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
@@ -86,7 +86,7 @@ pub struct Elmer {
     hosts: Vec<u32>,
     /// The others, until all are known.
     others: Vec<u32>,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 impl Elmer {
@@ -101,7 +101,7 @@ impl Elmer {
             utilization: vec![0.0; cluster.hosts() as usize],
             hosts: Vec::new(),
             others: Vec::new(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 
@@ -167,7 +167,7 @@ impl Allocator for Elmer {
         for level in 0..self.cluster.levels() {
             let preferred = self.list_free(machine, level);
             self.notes.say(|| {
-                let hosts = notes::count(self.hosts.len(), "host");
+                let hosts = explain::count(self.hosts.len(), "host");
                 format!("level {level}: {hosts} can be had, {preferred} of them before the others")
             });
             if self.hosts.len() < size {

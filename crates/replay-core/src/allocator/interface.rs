@@ -1,10 +1,10 @@
 //! Data that an allocator and its caller exchange.
 
 use super::elmer::Hosts;
-use super::notes::Notes;
+use super::explain::ExplanationLog;
 use super::reduced::{Folding, Reduction};
 use super::{Census, Request};
-use crate::stop::Stop;
+use crate::cancel::CancelToken;
 use crate::topology::NodeId;
 use crate::workload::Job;
 
@@ -14,10 +14,10 @@ pub struct RunSetup<'a> {
     /// All jobs to come; empty if they are not known.
     pub jobs: &'a [Job],
     /// Where the strategy explains its decisions. Strategies that explain nothing ignore it.
-    pub notes: Notes,
-    /// Breaks off decisions, with [`Refusal::Stopped`](super::Refusal::Stopped); the allocator is then of no
+    pub notes: ExplanationLog,
+    /// Breaks off decisions, with [`Refusal::Cancelled`](super::Refusal::Cancelled); the allocator is then of no
     /// further use. Strategies ignore it unless a single decision can take more than some tenths of a second.
-    pub stop: Stop,
+    pub stop: CancelToken,
     /// Whether [tied sets](Stats::tied_sets) are counted.
     pub count_ties: bool,
 }

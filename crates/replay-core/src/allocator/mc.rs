@@ -8,7 +8,7 @@
 //! [`ShapeRule`]. Cost per decision: free processors times shells, a box count each.
 
 use super::centre::ShellCut;
-use super::notes::{self, Listing, Notes};
+use super::explain::{self, ExplanationLog, Listing};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::ShapeRule;
 use super::{Allocator, Capabilities, Refusal, Request, RunSetup, settled_by_count};
@@ -25,7 +25,7 @@ pub struct Mc {
     counts: BoxCounts<u32>,
     cut: ShellCut,
     shell: Vec<NodeId>,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 /// A box: first position and length along each dimension; on a wrapped dimension it may
@@ -42,7 +42,7 @@ impl Mc {
             rule,
             cut: ShellCut::default(),
             shell: Vec::new(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 
@@ -99,8 +99,8 @@ impl Allocator for Mc {
         self.notes.say(|| {
             format!(
                 "the box is {}; laid with its corner at each of {}, with rings around it until {size} are free in them",
-                notes::sides(&self.grid, shape),
-                notes::count(machine.free_count(), "free processor")
+                explain::sides(&self.grid, shape),
+                explain::count(machine.free_count(), "free processor")
             )
         });
         self.notes.list(|| {
@@ -112,8 +112,8 @@ impl Allocator for Mc {
             scored.sort_by_key(|&(score, base, _)| (score, base));
             let row = |(score, base, laid): (u64, NodeId, Extent)| {
                 let corner = laid.map(|(first, _)| first as u16);
-                let at = notes::point(&self.grid, self.coords[base.index()]);
-                vec![at, notes::point(&self.grid, corner), score.to_string()]
+                let at = explain::point(&self.grid, self.coords[base.index()]);
+                vec![at, explain::point(&self.grid, corner), score.to_string()]
             };
             let rows = scored.into_iter().map(row);
             let about = format!("places of the box, the best first; a score of {score} wins");

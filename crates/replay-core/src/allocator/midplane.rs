@@ -11,7 +11,7 @@
 
 use super::contiguous::frames::Frames;
 use super::contiguous::scan::Scan;
-use super::notes::{self, Notes};
+use super::explain::{self, ExplanationLog};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::{ROTATE, SHAPE, Shapes, Shaping, SubMesh, turned, volume};
 use super::{
@@ -39,7 +39,7 @@ pub struct Midplane {
     units: Frames,
     free_units: Vec<bool>,
     census: Census,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 impl Midplane {
@@ -65,7 +65,7 @@ impl Midplane {
             free_units: vec![false; units.processors()],
             units: Frames::new(&units),
             census: Census::default(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         })
     }
 
@@ -134,8 +134,8 @@ impl Allocator for Midplane {
             self.units.find(sides);
             self.notes.say(|| {
                 let grid = self.units.grid();
-                let places = notes::count(self.units.count() as usize, "place");
-                format!("{} midplanes, in midplanes: free at {places}", notes::sides(grid, sides))
+                let places = explain::count(self.units.count() as usize, "place");
+                format!("{} midplanes, in midplanes: free at {places}", explain::sides(grid, sides))
             });
             if let Some(base) = self.units.first(Scan::ColumnMajor) {
                 let [base, sides] =

@@ -99,28 +99,28 @@ pub mod anca;
 pub mod as_mb;
 pub mod buddy;
 pub mod busy_list;
+pub mod candidate_set;
 pub mod centre;
 pub mod contiguous;
 pub mod curve;
 mod decorator;
 pub mod elmer;
+pub mod explain;
 pub mod gabl;
 pub mod hypercube;
 mod interface;
+mod loss_model;
 pub mod mbs;
 pub mod mc;
 pub mod midplane;
-pub mod notes;
 mod options;
 #[cfg(test)]
 mod out_of_service;
 pub mod paging;
-mod past;
 pub mod random;
 pub mod recorded;
 pub mod reduced;
 pub mod registry;
-pub mod rival;
 mod spec;
 pub mod submesh;
 pub mod torus3d;
@@ -129,8 +129,8 @@ pub use decorator::Decorator;
 pub use interface::{Bounds, Capabilities, MachineEvent, RunSetup, Stats};
 pub use options::{AllocatorOptions, Engine};
 
+use crate::cancel::Cancelled;
 use crate::machine::Machine;
-use crate::stop::Stopped;
 use crate::topology::NodeId;
 
 /// What a job asks for.
@@ -179,7 +179,7 @@ pub enum Refusal {
     Fragmented,
     /// The run was [stopped](RunSetup::stop) in the middle of the decision.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Cancelled(#[from] Cancelled),
 }
 
 /// What the number of free processors alone decides: with fewer than `size` nobody can

@@ -13,8 +13,8 @@
 //!
 //! Cost per decision: the pages taken and one look at the summary of the free list.
 
+use super::explain::{self, ExplanationLog};
 use super::mbs::ordered_set::OrderedSet;
-use super::notes::{self, Notes};
 use super::options::{AllocatorOptions, grid_of};
 use super::reduced::Folding;
 use super::submesh::SubMesh;
@@ -59,7 +59,7 @@ pub struct Paging {
     /// The pages of a decision, in the order of allocation.
     taken: Vec<usize>,
     census: Census,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 /// The order in which a job walks its pages: the ranks of its processes follow it, row-major
@@ -98,7 +98,7 @@ impl Paging {
         let sizes = || starts.windows(2).map(|ends| u64::from(ends[1] - ends[0]));
         let largest = sizes().max().unwrap_or(1);
         let divisor = sizes().fold(0, greatest_common_divisor).max(1);
-        let (taken, census, notes) = (Vec::new(), Census::default(), Notes::default());
+        let (taken, census, notes) = (Vec::new(), Census::default(), ExplanationLog::default());
         let (down, open) = (vec![0; starts.len() - 1], nodes.len());
         Self {
             nodes,
@@ -179,7 +179,7 @@ impl Allocator for Paging {
             let numbers: Vec<String> = taken.iter().map(usize::to_string).collect();
             format!(
                 "{} free, in the order of their index; it takes the first until they hold {size}, {held} in all: {}",
-                notes::count(pages, "page"),
+                explain::count(pages, "page"),
                 numbers.join(", ")
             )
         });

@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::notes::{Notes, count};
+use super::explain::{ExplanationLog, count};
 use super::options::AllocatorOptions;
 use super::{Allocator, Capabilities, Refusal, Request, RunSetup};
 use crate::machine::Machine;
@@ -16,7 +16,7 @@ pub struct Random {
     seed: u64,
     rng: ChaCha8Rng,
     free: Vec<NodeId>,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 impl Random {
@@ -26,7 +26,7 @@ impl Random {
             seed,
             rng: ChaCha8Rng::seed_from_u64(seed),
             free: Vec::new(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 }

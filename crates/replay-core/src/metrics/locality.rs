@@ -1,7 +1,7 @@
 //! How close together the processors of an allocation are.
 
 use crate::table::{Column, name};
-use crate::topology::{Coord, Grid, NodeId, PairDistances, Topology, Toruses};
+use crate::topology::{Coord, Grid, MultiTorus, NodeId, PairDistances, Topology};
 
 /// Where the processors of one job are. Where an allocation has more than the job asked for,
 /// those that run no process count for all but the pairwise L1: the job holds them, but
@@ -122,7 +122,7 @@ impl Locality {
                 (u32::from(differing != 0), [1 << differing.count_ones(), 1, 1])
             }
             Topology::Cluster(_) => (u32::from(nodes.len() > 1), [nodes.len() as u32, 1, 1]),
-            Topology::Toruses(toruses) => on_toruses(toruses, nodes),
+            Topology::MultiTorus(toruses) => on_toruses(toruses, nodes),
         };
         let volume = bounding_box.iter().map(|&side| f64::from(side)).product::<f64>();
         let dispersal = (volume - nodes.len() as f64) / volume;
@@ -205,7 +205,7 @@ fn span(histogram: &[u32], wrapped: bool) -> u32 {
 }
 
 /// Diameter and smallest box of a job on several tori, mostly on one of them.
-fn on_toruses(toruses: &Toruses, nodes: &[NodeId]) -> (u32, [u32; 3]) {
+fn on_toruses(toruses: &MultiTorus, nodes: &[NodeId]) -> (u32, [u32; 3]) {
     let (mut diameter, mut boxes) = (0, Vec::new());
     let mut met: Vec<usize> = Vec::new();
     for (torus, part) in toruses.parts().iter().enumerate() {

@@ -1,30 +1,30 @@
 //! The candidates of a decision as a table.
 
-use crate::allocator::rival::{Rival, Term};
+use crate::allocator::candidate_set::{ScoredCandidate, Term};
 use crate::metrics::allocations::{NODES, numbers};
 use crate::table::{Column, Table, name};
 
-impl Table for Rival {
+impl Table for ScoredCandidate {
     const NAME: &'static str = "candidates";
     const ROW: &'static str = "one row per candidate that competes for one request by score and tie value, the winner first; of many boxes the first 20";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
-        type C = Column<Rival>;
-        let sum = |term: Term| move |it: &Rival| it.tie.map(|_| it.sum(term));
+        type C = Column<ScoredCandidate>;
+        let sum = |term: Term| move |it: &ScoredCandidate| it.tie.map(|_| it.sum(term));
         vec![
             C::new(name::candidate_number, "", "place among all candidates in the order in which they are looked at, from 1", |it| it.number),
             C::new(name::centre_x, "", "x of the centre of the shells, or of the first corner of a box", |it| i64::from(it.centre[0])),
             C::new(name::centre_y, "", "y of it", |it| i64::from(it.centre[1])),
             C::new(name::centre_z, "", "z of it; 0 in two dimensions", |it| i64::from(it.centre[2])),
-            C::new(name::last_shell, "", "number of the shell of its outermost processor; the centre is shell 0; 0 for boxes", |it: &Rival| it.last_shell()),
+            C::new(name::last_shell, "", "number of the shell of its outermost processor; the centre is shell 0; 0 for boxes", |it: &ScoredCandidate| it.last_shell()),
             C::new(name::score, "", "score of the candidate by the strategy's rule (replay list allocators), of a box the places of larger boxes that it costs; the lower the better", |it| it.score),
             C::new(name::set, "", "which of the distinct sets of processors it is, from 1", |it| it.set),
             C::new(name::free_weight, "", "sum of the weights of free processors nearby, which AF multiplies; null without a tie vector", sum(Term::Free)),
             C::new(name::wall_weight, "", "sum of the weights of its own processors along walls, which WF multiplies", sum(Term::Wall)),
             C::new(name::busy_weight, "", "sum of the weights of busy processors just outside, which BF multiplies", sum(Term::Busy)),
             C::new(name::tie_value, "", "AF x free_weight - WF x wall_weight - BF x busy_weight, the lower the better; of a box the weighted sum of its terms; null without either", |it| it.tie),
-            C::new(name::nodes, "", NODES, |it: &Rival| numbers(&it.nodes)),
+            C::new(name::nodes, "", NODES, |it: &ScoredCandidate| numbers(&it.nodes)),
         ]
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::kind::Kind;
 use super::near::advice;
 use super::{Description, NameError, Parameter, StrategyName};
-use crate::shown::shown;
+use crate::sanitize::excerpt;
 
 /// A name, what it stands for, and its parameters: fields of the options `T`.
 pub struct Entry<T> {
@@ -275,7 +275,7 @@ fn no_parameter(kind: &'static str, name: &StrategyName, key: &str, keys: &[&str
         [] => "it has none".to_string(),
         known => format!("it has {}", known.join(", ")),
     });
-    name.error(kind, format!("unknown parameter \"{}\"; {advice}", shown(key)))
+    name.error(kind, format!("unknown parameter \"{}\"; {advice}", excerpt(key)))
 }
 
 /// A parameter with a value of type `V`.

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::shown::shown;
+use crate::sanitize::excerpt;
 
 /// Bytes of the longest name with its parameters: room for a path, or a long list.
 pub const LONGEST_NAME: usize = 8192;
@@ -45,7 +45,7 @@ pub struct NameError {
 impl NameError {
     /// An error about a text.
     pub fn new(kind: &'static str, text: &str, problem: impl Into<String>) -> Self {
-        let text = if text.len() > SHOWN_WHOLE { shown(text) } else { text.to_string() };
+        let text = if text.len() > SHOWN_WHOLE { excerpt(text) } else { text.to_string() };
         Self { kind, text, problem: problem.into() }
     }
 }

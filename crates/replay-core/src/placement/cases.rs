@@ -32,7 +32,7 @@ use super::rank;
 use super::segments::{Request, place};
 use super::torus::{Cells, Layout};
 use crate::lines::{LineError, Lines};
-use crate::shown::shown;
+use crate::sanitize::excerpt;
 
 /// Columns that are read, and whether they must be there.
 const COLUMNS: [(&str, bool); 6] = [
@@ -200,7 +200,7 @@ impl Columns {
             }
         }
         if let Some(name) = header.iter().find(|field| ADDED.contains(&field.trim())) {
-            return Err(format!("the column {} is one of the answer's", shown(name)));
+            return Err(format!("the column {} is one of the answer's", excerpt(name)));
         }
         Ok(Self { count: header.len(), places })
     }
@@ -220,7 +220,7 @@ impl Columns {
             let text = self.field(record, name);
             let number = text.parse().ok().filter(|&number: &u32| number > 0);
             number.ok_or_else(|| {
-                format!("{name}: \"{}\" is not an integer from 1 to {}", shown(text), u32::MAX)
+                format!("{name}: \"{}\" is not an integer from 1 to {}", excerpt(text), u32::MAX)
             })
         };
         let segment = self.field(record, "segment");
@@ -246,7 +246,7 @@ impl Columns {
 /// Numbers, one for each node.
 fn weights(text: &str, nodes: usize) -> Result<Vec<u64>, String> {
     let number = |word: &str| {
-        word.parse().map_err(|_| format!("weights: \"{}\" is not a whole number", shown(word)))
+        word.parse().map_err(|_| format!("weights: \"{}\" is not a whole number", excerpt(word)))
     };
     let all: Vec<u64> = text.split_whitespace().map(number).collect::<Result<_, _>>()?;
     match all.len() == nodes {
@@ -259,7 +259,7 @@ fn weights(text: &str, nodes: usize) -> Result<Vec<u64>, String> {
 fn ranges(text: &str, nodes: u32) -> Result<Vec<u32>, String> {
     let mut all = Vec::new();
     if nodes == 0 && !text.is_empty() {
-        return Err(format!("\"{}\": the machine has no node", shown(text)));
+        return Err(format!("\"{}\": the machine has no node", excerpt(text)));
     }
     for part in text.split(',').map(str::trim).filter(|_| !text.is_empty()) {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -269,7 +269,7 @@ fn ranges(text: &str, nodes: u32) -> Result<Vec<u32>, String> {
             _ => {
                 let problem = format!(
                     "\"{}\" is neither a node from 0 to {} nor a range of them",
-                    shown(part),
+                    excerpt(part),
                     nodes.saturating_sub(1)
                 );
                 return Err(problem);

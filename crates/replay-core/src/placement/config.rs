@@ -184,7 +184,7 @@ fn choose<'a>(
 /// What has been seen of all toruses.
 struct Reader<'a> {
     known: Option<&'a HashSet<String>>,
-    /// Toruses by name, with their lines.
+    /// MultiTorus by name, with their lines.
     names: HashMap<String, usize>,
     /// Hosts with their toruses.
     hosts: HashMap<String, String>,

@@ -174,7 +174,7 @@ impl Menu {
     ) -> Result<Layout, String> {
         let mut bares = match machine {
             Topology::Grid(grid) => vec![(grid, bare("torus", grid, |_| true)?)],
-            Topology::Toruses(all) => {
+            Topology::MultiTorus(all) => {
                 let of = |(number, part): (usize, &TorusPart)| {
                     bare(&format!("torus{number}"), &part.grid, |cell| part.node(cell).is_some())
                 };

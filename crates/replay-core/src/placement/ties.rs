@@ -25,7 +25,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-pub use self::handles::{Handles, HandlesError, Rivals, nearness};
+pub use self::handles::{CandidateFilter, Handles, HandlesError, nearness};
 
 mod delays;
 mod down;
@@ -97,7 +97,7 @@ pub struct Question<'a> {
     /// What to weigh.
     pub handles: Handles,
     /// Which boxes compete.
-    pub rivals: Rivals,
+    pub rivals: CandidateFilter,
     /// By placement: u of its size.
     pub worth: &'a [u64],
     /// The time.
@@ -343,12 +343,12 @@ impl Ties {
         self.delays(question)
     }
 
-    fn keep_rivals(&self, candidates: &mut Vec<[usize; 2]>, rivals: Rivals) {
+    fn keep_rivals(&self, candidates: &mut Vec<[usize; 2]>, rivals: CandidateFilter) {
         let Some(&[first, _]) = candidates.first() else { return };
         match rivals {
-            Rivals::All => {}
-            Rivals::First => candidates.retain(|&[placement, _]| placement == first),
-            Rivals::Compact(slack) => {
+            CandidateFilter::All => {}
+            CandidateFilter::First => candidates.retain(|&[placement, _]| placement == first),
+            CandidateFilter::Compact(slack) => {
                 let spreads = candidates.iter().map(|&[placement, _]| self.fixed.spread[placement]);
                 let least = spreads.min().unwrap_or(0) as f64;
                 let most = (1.0 + slack) * least;

@@ -1,6 +1,6 @@
-mod forecast;
+mod free_profile;
 
-use self::forecast::Forecast;
+use self::free_profile::FreeProfile;
 use super::options::order;
 use super::queue::{Bounds, Place, Queue, Until};
 use super::{
@@ -183,7 +183,7 @@ impl Easy {
     fn next_amid(&mut self, system: System<'_>) -> Option<Selection> {
         let System { now, free, running, .. } = system;
         let (place, &head) = self.queue.head()?;
-        let forecast = Forecast::new(&system, self.processors, &self.outages, &self.held);
+        let forecast = FreeProfile::new(&system, self.processors, &self.outages, &self.held);
         let fits = |job: &QueuedJob| job.size <= free && forecast.fits(job, now);
         let named =
             |place, job, is_head, late| Some(Named { place, job, is_head, late, free, beside: 0 });

@@ -180,7 +180,7 @@ pub fn simulate(
                         scheduler.on_event(SchedulerEvent::OutagesOverlap { job: id, outages });
                     }
                 }
-                Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
+                Err(Refusal::Cancelled(stopped)) => return Err(stopped.into()),
                 Err(refusal) => {
                     system.may_fit_later(id, refusal)?;
                     let lasts = refusal == Refusal::TooFewFree || strategy.refusals_last;
@@ -328,7 +328,7 @@ impl Coupled<'_> {
             // By the windows that are known: whoever comes may start meanwhile.
             Ok(None) if self.down.matters() => Ok(i64::MAX),
             Ok(None) => Err(self.never_fits(head, Refusal::Fragmented)),
-            Err(Refusal::Stopped(stopped)) => Err(stopped.into()),
+            Err(Refusal::Cancelled(stopped)) => Err(stopped.into()),
             Err(refusal) => Err(self.never_fits(head, refusal)),
         }
     }

@@ -5,9 +5,9 @@ use super::input::{Input, Overhead};
 use super::replay::replay;
 use super::{Observer, Outages, Service, SimulationError, Timeline, TimelineError};
 use crate::allocator::Allocator;
+use crate::cancel::CancelToken;
 use crate::cluster;
 use crate::scheduler::Scheduler;
-use crate::stop::Stop;
 use crate::topology::Topology;
 use crate::workload::{Follows, Job};
 
@@ -18,14 +18,14 @@ use crate::workload::{Follows, Job};
 /// use replay_core::metrics::SystemRecorder;
 /// use replay_core::scheduler::registry::SchedulerSpec;
 /// use replay_core::simulation::{Simulation, Starts};
-/// use replay_core::stop::Stop;
+/// use replay_core::cancel::CancelToken;
 /// use replay_core::topology::Topology;
 /// use replay_core::workload::Job;
 ///
 /// let job = |submit, size| Job {
 ///     number: 1, submit, run: 10, estimate: 10, size, line: 0, shape: None, limit: None,
 /// };
-/// let (jobs, stop) = ([job(0, 6), job(1, 4)], Stop::new());
+/// let (jobs, stop) = ([job(0, 6), job(1, 4)], CancelToken::new());
 /// let topology: Topology = "3x3".parse()?;
 /// let first_fit: AllocatorSpec = "first-fit".parse()?;
 /// let mut allocator = first_fit.build(&topology, 0)?;
@@ -59,7 +59,7 @@ pub fn is_always_coupled(allocator: &dyn Allocator) -> bool {
 
 impl<'a> Simulation<'a> {
     /// A run of `jobs`, which are in order of submission, until it ends or `stop` is raised.
-    pub fn new(jobs: &'a [Job], topology: &'a Topology, stop: &'a Stop) -> Self {
+    pub fn new(jobs: &'a [Job], topology: &'a Topology, stop: &'a CancelToken) -> Self {
         static NONE: Outages = Outages::NONE;
         let (outages, timed, count_ties) = (&NONE, false, false);
         let input = Input { jobs, topology, follows: &[], outages, stop, timed, count_ties };
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn a_run_chooses_its_strategy_and_ends_when_its_observer_is_done() {
         let jobs = [job(0, 10, 12), job(1, 5, 8), job(2, 5, 4), job(3, 1, 4)];
-        let (topology, stop): (Topology, _) = ("4x4".parse().expect("a mesh"), Stop::new());
+        let (topology, stop): (Topology, _) = ("4x4".parse().expect("a mesh"), CancelToken::new());
         let windows = vec![Window { from: 90, until: None, nodes: vec![NodeId(3)] }];
         let outages = Outages { windows, ..Outages::NONE };
         let mut service = RunTimes::default();

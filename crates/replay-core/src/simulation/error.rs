@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::TimelineError;
 use crate::allocator::Refusal;
-use crate::stop::Stopped;
+use crate::cancel::Cancelled;
 
 /// A simulation that cannot go on.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -74,14 +74,14 @@ pub enum SimulationError {
     Service(Arc<dyn Error + Send + Sync>),
     /// Cancelled.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Cancelled(#[from] Cancelled),
 }
 
 impl SimulationError {
     /// A stop that a service reports is one.
     pub(super) fn of_service(cause: Box<dyn Error + Send + Sync>) -> Self {
-        match cause.downcast::<Stopped>() {
-            Ok(stopped) => Self::Stopped(*stopped),
+        match cause.downcast::<Cancelled>() {
+            Ok(stopped) => Self::Cancelled(*stopped),
             Err(cause) => Self::Service(cause.into()),
         }
     }
@@ -90,7 +90,7 @@ impl SimulationError {
 impl From<TimelineError> for SimulationError {
     fn from(error: TimelineError) -> Self {
         match error {
-            TimelineError::Stopped(stopped) => stopped.into(),
+            TimelineError::Cancelled(stopped) => stopped.into(),
             error => Self::Timeline(error),
         }
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::Outages;
+use crate::cancel::CancelToken;
 use crate::scheduler::Promises;
-use crate::stop::Stop;
 use crate::topology::Topology;
 use crate::workload::{Follows, Job};
 
@@ -16,7 +16,7 @@ pub struct Input<'a> {
     /// By job, what it follows, without cycles; or empty.
     pub follows: &'a [Option<Follows>],
     pub outages: &'a Outages,
-    pub stop: &'a Stop,
+    pub stop: &'a CancelToken,
     /// Whether the time in the allocator is measured.
     pub timed: bool,
     pub count_ties: bool,

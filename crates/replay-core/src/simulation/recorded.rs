@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{Event, Timeline, TimelineError};
+use crate::cancel::CancelToken;
 use crate::number::{counted, grouped};
-use crate::stop::Stop;
 use crate::workload::{Job, JobId};
 
 /// Conflicts that are told one by one.
@@ -73,7 +73,7 @@ impl Timeline {
         jobs: &[Job],
         processors: u32,
         start: impl Fn(&Job) -> Option<i64>,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<(Self, Overfull), TimelineError> {
         super::timeline::fits(jobs, processors)?;
         let starts: Vec<Option<i64>> = jobs.iter().map(start).collect();
@@ -174,7 +174,7 @@ mod tests {
 
     fn recorded(jobs: &[Job], waits: &[i64]) -> Result<(Timeline, Overfull), TimelineError> {
         let start = |job: &Job| waits.get(job.number as usize).map(|wait| job.submit + wait);
-        Timeline::recorded(jobs, 4, start, &Stop::new())
+        Timeline::recorded(jobs, 4, start, &CancelToken::new())
     }
 
     #[test]

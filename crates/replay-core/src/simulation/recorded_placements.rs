@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::input::Input;
 use super::{Event, Simulation, Timeline};
+use crate::cancel::Cancelled;
 use crate::number::{counted, grouped};
-use crate::stop::Stopped;
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
@@ -65,14 +65,14 @@ impl Simulation<'_> {
     /// `observe` sees each job with its points, each once, in scan order.
     ///
     /// # Errors
-    /// [`Stopped`].
+    /// [`Cancelled`].
     pub fn replay_recorded<'p>(
         &self,
         timeline: &Timeline,
         places: impl Fn(&Job) -> Option<&'p [u32]>,
         points: &[NodeId],
         mut observe: impl FnMut(JobId, &[NodeId]),
-    ) -> Result<Conflicts, Stopped> {
+    ) -> Result<Conflicts, Cancelled> {
         let Input { jobs, topology, stop, .. } = self.input;
         let mut conflicts = Conflicts::default();
         let at = |nodes: &'p [u32]| nodes.iter().map(|&node| points[node as usize]);
@@ -125,7 +125,7 @@ impl Simulation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stop::Stop;
+    use crate::cancel::CancelToken;
 
     fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
         Job { number, submit, run, estimate: run, size, line: 1, shape: None, limit: None }
@@ -140,8 +140,9 @@ mod tests {
             [Some(&[0, 0, 1]), Some(&[1]), Some(&[0, 2]), None, Some(&[2, 0, 2])];
         let topology = "2x2*2".parse().expect("a machine");
         let (timeline, _) =
-            Timeline::recorded(&jobs, 8, |job| Some(job.submit), &Stop::new()).expect("a schedule");
-        let stop = Stop::new();
+            Timeline::recorded(&jobs, 8, |job| Some(job.submit), &CancelToken::new())
+                .expect("a schedule");
+        let stop = CancelToken::new();
         let points = [NodeId(3), NodeId(0), NodeId(1)];
         let mut seen = Vec::new();
         let of = |job: &Job| nodes[job.number as usize - 1];

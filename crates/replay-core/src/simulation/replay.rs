@@ -40,7 +40,7 @@ pub fn replay<O: Observer>(
                 nodes.clear();
                 match allocator.allocate(&machine, request, nodes) {
                     Ok(()) => {}
-                    Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
+                    Err(Refusal::Cancelled(stopped)) => return Err(stopped.into()),
                     Err(refusal) => return Err(SimulationError::Refused(job.number, refusal)),
                 }
                 debug_assert_eq!(nodes.len(), job.size as usize);

@@ -3,10 +3,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use super::arrivals::Arrivals;
+use crate::cancel::{CancelToken, Cancelled};
 use crate::scheduler::{
     QueuedJob, Running, RunningJobs, Scheduler, SchedulerEvent, Selection, System,
 };
-use crate::stop::{Stop, Stopped};
 use crate::workload::{Follows, Job, JobId};
 
 /// Who starts and ends when: the part of a simulation that does not depend on positions.
@@ -47,7 +47,7 @@ pub enum TimelineError {
     Starved(usize),
     /// Somebody wants no more of it.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Cancelled(#[from] Cancelled),
 }
 
 impl Timeline {
@@ -60,7 +60,7 @@ impl Timeline {
         jobs: &[Job],
         processors: u32,
         scheduler: &mut dyn Scheduler,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Self, TimelineError> {
         Self::compute_after(jobs, &[], processors, scheduler, stop)
     }
@@ -75,7 +75,7 @@ impl Timeline {
         follows: &[Option<Follows>],
         processors: u32,
         scheduler: &mut dyn Scheduler,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Self, TimelineError> {
         fits(jobs, processors)?;
         let mut timeline =

@@ -40,19 +40,19 @@ pub mod curve;
 mod default_machine;
 mod grid;
 mod hypercube;
+mod multi_torus;
 mod pair_distances;
 mod parse;
 mod system;
-mod toruses;
 
 pub use cluster::Cluster;
 pub use default_machine::{DefaultMachine, default_machine};
 pub use grid::{Axis, Coord, Grid};
 pub use hypercube::Hypercube;
+pub use multi_torus::{MultiTorus, Part as TorusPart};
 pub use pair_distances::PairDistances;
 pub use parse::TopologyError;
 pub use system::{SYSTEMS, System, SystemError};
-pub use toruses::{Part as TorusPart, Toruses};
 
 /// A processor, numbered in *scan order*: x slowest, then y, then z fastest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -79,7 +79,7 @@ pub enum Topology {
     /// Workstations on a crossbar, which several jobs may share.
     Cluster(Cluster),
     /// Several tori, or one with holes.
-    Toruses(Toruses),
+    MultiTorus(MultiTorus),
 }
 
 impl Topology {
@@ -89,7 +89,7 @@ impl Topology {
             Topology::Grid(grid) => grid.processors(),
             Topology::Hypercube(cube) => cube.processors(),
             Topology::Cluster(cluster) => cluster.hosts() as usize,
-            Topology::Toruses(toruses) => toruses.processors(),
+            Topology::MultiTorus(toruses) => toruses.processors(),
         }
     }
 
@@ -118,7 +118,7 @@ impl Topology {
     pub fn grid(&self) -> Option<&Grid> {
         match self {
             Topology::Grid(grid) => Some(grid),
-            Topology::Hypercube(_) | Topology::Cluster(_) | Topology::Toruses(_) => None,
+            Topology::Hypercube(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => None,
         }
     }
 
@@ -142,18 +142,18 @@ impl Topology {
             }
             // No cluster has more slots than 16 bits count.
             Topology::Cluster(cluster) => [cluster.hosts() as u16, 1, 1],
-            Topology::Toruses(toruses) => toruses.extents(),
+            Topology::MultiTorus(toruses) => toruses.extents(),
         }
     }
 
     /// Distance in hops along shortest paths: L1 on a mesh, L1 with wrap-around on a
-    /// torus, Hamming on a hypercube, 1 between any two hosts of a cluster; between two tori as [`Toruses`] says.
+    /// torus, Hamming on a hypercube, 1 between any two hosts of a cluster; between two tori as [`MultiTorus`] says.
     pub fn hops(&self, a: NodeId, b: NodeId) -> u32 {
         match self {
             Topology::Grid(grid) => grid.l1(grid.coord(a), grid.coord(b)),
             Topology::Hypercube(cube) => cube.hops(a, b),
             Topology::Cluster(_) => u32::from(a != b),
-            Topology::Toruses(toruses) => toruses.hops(a, b),
+            Topology::MultiTorus(toruses) => toruses.hops(a, b),
         }
     }
 
@@ -162,7 +162,7 @@ impl Topology {
         match self {
             Topology::Grid(grid) => grid.linf(grid.coord(a), grid.coord(b)),
             Topology::Hypercube(_) | Topology::Cluster(_) => u32::from(a != b),
-            Topology::Toruses(toruses) => toruses.chebyshev(a, b),
+            Topology::MultiTorus(toruses) => toruses.chebyshev(a, b),
         }
     }
 
@@ -172,7 +172,7 @@ impl Topology {
             Topology::Grid(grid) => grid.for_neighbours(node, visit),
             Topology::Hypercube(cube) => cube.for_neighbours(node, visit),
             Topology::Cluster(_) => self.nodes().filter(|&other| other != node).for_each(visit),
-            Topology::Toruses(toruses) => toruses.for_neighbours(node, visit),
+            Topology::MultiTorus(toruses) => toruses.for_neighbours(node, visit),
         }
     }
 

@@ -56,7 +56,7 @@ impl PairDistances {
                 })
                 .sum(),
             Topology::Cluster(_) => nodes.len() as u64 * (nodes.len() as u64 - 1) / 2,
-            Topology::Toruses(toruses) => {
+            Topology::MultiTorus(toruses) => {
                 let (mut sum, mut counts) = (0, Vec::with_capacity(toruses.parts().len()));
                 for (torus, part) in toruses.parts().iter().enumerate() {
                     let here = nodes.iter().map(|&node| toruses.place(node));

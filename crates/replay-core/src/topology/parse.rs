@@ -1,7 +1,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Axis, Cluster, Grid, Hypercube, MAX_POINTS, SYSTEMS, Topology, toruses};
+use super::{Axis, Cluster, Grid, Hypercube, MAX_POINTS, SYSTEMS, Topology, multi_torus};
 use crate::naming::hint;
 use crate::number::grouped;
 
@@ -55,7 +55,7 @@ fn parse_points(text: &str) -> Result<Topology, String> {
         return cluster(sizes);
     }
     if kind == "toruses" {
-        return toruses::parse(sizes);
+        return multi_torus::parse(sizes);
     }
     let wrapped = wrapped_axes(kind)?;
     let extents = sizes
@@ -125,7 +125,7 @@ impl fmt::Display for Topology {
             Topology::Cluster(cluster) => {
                 write!(f, "cluster:{}x{}", cluster.hosts(), cluster.levels())
             }
-            Topology::Toruses(toruses) => toruses.fmt(f),
+            Topology::MultiTorus(toruses) => toruses.fmt(f),
         }
     }
 }

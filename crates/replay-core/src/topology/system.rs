@@ -2,7 +2,7 @@
 
 use super::Topology;
 use crate::naming::nearest_few;
-use crate::shown::shown;
+use crate::sanitize::excerpt;
 
 /// A machine that existed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,7 +74,7 @@ impl System {
         SYSTEMS.iter().find(|system| system.name.eq_ignore_ascii_case(wanted)).ok_or_else(|| {
             let near = nearest_few(wanted, SYSTEMS.iter().map(|system| system.name), 1);
             let advice = near.first().map(|near| format!("; did you mean \"{near}\"?"));
-            SystemError { name: shown(wanted), advice: advice.unwrap_or_default() }
+            SystemError { name: excerpt(wanted), advice: advice.unwrap_or_default() }
         })
     }
 

@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::job::{Job, JobId};
 use crate::naming::nearest;
 use crate::number::grouped;
-use crate::shown::shown;
+use crate::sanitize::excerpt;
 use crate::swf::Record;
 
 /// What is done with the dependencies of a trace.
@@ -65,7 +65,7 @@ impl FromStr for Dependencies {
         named(if american { "honour" } else { word }).map(|(_, rule)| *rule).ok_or_else(|| {
             let near = nearest(word, Self::ALL.iter().map(|(name, _)| *name));
             let advice = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
-            DependenciesError { word: shown(word), advice }
+            DependenciesError { word: excerpt(word), advice }
         })
     }
 }

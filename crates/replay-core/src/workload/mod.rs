@@ -58,7 +58,7 @@ pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};
 pub use manifest::{KnownTrace, Manifest, ManifestError};
 pub use node_map::NodeMap;
 pub use oversize::fit_to_machine;
-pub use placed::{PlacedError, PlacedNodes, Strangers, Unreadable};
+pub use placed::{PlacedError, PlacedNodes, UnmatchedPlacements, Unreadable};
 pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
 };

@@ -16,7 +16,7 @@ use std::io::{BufReader, Read};
 use super::placed::PlacedError;
 use crate::lines::{LineError, Lines};
 use crate::number::{counted, digits, grouped};
-use crate::shown::shown;
+use crate::sanitize::excerpt;
 use crate::topology::{NodeId, Topology};
 
 /// Columns of coordinates, after that of the node.
@@ -96,7 +96,7 @@ impl NodeMap {
             let text = fields.next().filter(|text| !text.is_empty());
             let text = text.ok_or_else(|| (axis, "is missing".to_string()))?;
             let number = digits(text).map(|number| number as u64);
-            *place = number.ok_or_else(|| (axis, format!("\"{}\" is no number", shown(text))))?;
+            *place = number.ok_or_else(|| (axis, format!("\"{}\" is no number", excerpt(text))))?;
         }
         if fields.next().is_some() {
             let count = text.split(',').count() as u64;
@@ -110,7 +110,7 @@ impl NodeMap {
                 Ok(())
             }
             Entry::Occupied(other) => {
-                let (node, line) = (shown(first), other.get().0);
+                let (node, line) = (excerpt(first), other.get().0);
                 Err(("node", format!("node \"{node}\" has its place in line {line} already")))
             }
         }
@@ -136,7 +136,7 @@ impl NodeMap {
         }
         let mut unknown = names.iter().filter(|name| !self.rows.contains_key(*name));
         if let Some(node) = unknown.next() {
-            let (file, node) = (self.file.clone(), shown(node));
+            let (file, node) = (self.file.clone(), excerpt(node));
             return Err(PlacedError::Unmapped { file, node, more: unknown.count() as u64 });
         }
         let point = |name: &String| {
@@ -165,7 +165,7 @@ impl NodeMap {
 fn no_header(text: &str) -> String {
     format!(
         "the header is \"{}\", not \"node,x,y,z\", with as many of x, y, z as there are",
-        shown(text)
+        excerpt(text)
     )
 }
 

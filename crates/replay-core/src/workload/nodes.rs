@@ -13,14 +13,14 @@
 
 use std::fmt;
 
-use crate::shown::shown;
+use crate::sanitize::excerpt;
 
 /// Most nodes of a list.
 const MOST: u64 = 1 << 32;
 
 /// Why a text is no list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{}\": {why}", shown(text))]
+#[error("\"{}\": {why}", excerpt(text))]
 pub struct BadList {
     /// The place in it, in bytes.
     pub at: usize,

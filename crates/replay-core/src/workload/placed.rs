@@ -24,7 +24,7 @@ use super::sidecar::{TraceLine, is_comment};
 use super::stochastic::nodes_path;
 use crate::lines::{LineError, Lines};
 use crate::number::counted;
-use crate::shown::shown;
+use crate::sanitize::excerpt;
 use crate::swf::{Decoder, ReadOptions, Reader, Record};
 
 /// The nodes of jobs, numbered in order of their names.
@@ -65,7 +65,7 @@ impl std::fmt::Display for Unreadable {
 
 /// Placements of a file that are of none of some jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Strangers {
+pub struct UnmatchedPlacements {
     /// How many.
     pub count: u64,
     /// The line of the first.
@@ -74,9 +74,9 @@ pub struct Strangers {
     pub job: i64,
 }
 
-impl std::fmt::Display for Strangers {
+impl std::fmt::Display for UnmatchedPlacements {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Strangers { count, line, job } = self;
+        let UnmatchedPlacements { count, line, job } = self;
         let placements = counted(*count, "placement");
         write!(
             f,
@@ -157,7 +157,7 @@ impl PlacedNodes {
                 if !std::mem::replace(&mut header, true) {
                     let known = text.split(',').map(str::trim).eq(["job", "nodes"]);
                     let problem =
-                        || format!("the header is \"{}\", not \"job,nodes\"", shown(text));
+                        || format!("the header is \"{}\", not \"job,nodes\"", excerpt(text));
                     return if known { Ok(()) } else { Err(at(("job", problem()))) };
                 }
                 placed.row(line, text).map_err(at)
@@ -282,14 +282,14 @@ impl PlacedNodes {
     }
 
     /// The placements of a file beside a trace that are of none of these jobs; `None` if there are none.
-    pub fn strangers(&self, jobs: &[Job]) -> Option<Strangers> {
+    pub fn strangers(&self, jobs: &[Job]) -> Option<UnmatchedPlacements> {
         let known: HashSet<i64> = jobs.iter().map(|job| job.number).collect();
         let others = self.lines.iter().filter(|(job, _)| !known.contains(job));
         let (count, first) = others.fold((0, None), |(count, first), (&job, &line)| {
             let first = first.map_or((line, job), |first: (u64, i64)| first.min((line, job)));
             (count + 1, Some(first))
         });
-        first.map(|(line, job)| Strangers { count, line, job })
+        first.map(|(line, job)| UnmatchedPlacements { count, line, job })
     }
 
     /// The names of all nodes, by number.
@@ -342,7 +342,7 @@ impl Builder {
     fn row(&mut self, line: u64, text: &str) -> Result<(), (&'static str, String)> {
         let (job, list) = text.split_once(',').ok_or(("nodes", "is missing".to_string()))?;
         let number = job.trim().parse();
-        let number = number.map_err(|_| ("job", format!("\"{}\" is no number", shown(job))))?;
+        let number = number.map_err(|_| ("job", format!("\"{}\" is no number", excerpt(job))))?;
         let list = list.trim();
         let bare = list.strip_prefix('"').and_then(|list| list.strip_suffix('"')).unwrap_or(list);
         if self.lines.insert(number, line).is_some() {
@@ -365,7 +365,7 @@ impl Builder {
                 count: 0,
                 file: String::new(),
                 line,
-                problem: format!("\"{}\" is no list of nodes: {why}", shown(bare)),
+                problem: format!("\"{}\" is no list of nodes: {why}", excerpt(bare)),
             };
             self.unreadable.get_or_insert_with(first).count += 1;
         }
@@ -488,7 +488,7 @@ mod tests {
         let placed = read("job,nodes\n3,a\n9,b\n1,c\n8,b\n").expect("four jobs");
         let jobs = [job(1), job(3)];
         let strangers = placed.strangers(&jobs).expect("two");
-        assert_eq!(strangers, Strangers { count: 2, line: 3, job: 9 });
+        assert_eq!(strangers, UnmatchedPlacements { count: 2, line: 3, job: 9 });
         let words =
             "2 placements of jobs that are not among those replayed, first in line 3: job 9";
         assert_eq!(strangers.to_string(), words);

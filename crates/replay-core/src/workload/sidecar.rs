@@ -18,7 +18,7 @@ use std::io::{self, BufReader, Write};
 use std::path::Path;
 
 use crate::lines::Lines;
-use crate::shown::shown;
+use crate::sanitize::excerpt;
 
 /// How a line that names a trace begins.
 const MARK: &str = "# trace blake3:";
@@ -39,7 +39,7 @@ pub struct TraceLine {
 #[error(
     "{file}:{line}: belongs to the trace with digest {}, but {trace} has digest {}; write the trace and the files \
      beside it again, move {file} away, or delete this line if the two belong together",
-    shown(.named), shown(.digest)
+    excerpt(.named), excerpt(.digest)
 )]
 pub struct OtherTrace {
     /// The sidecar.

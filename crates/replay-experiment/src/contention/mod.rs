@@ -23,8 +23,8 @@ mod watcher;
 use std::error::Error;
 use std::sync::Arc;
 
+use replay_core::cancel::CancelToken;
 use replay_core::simulation::{RunTimes, Service};
-use replay_core::stop::Stop;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{Job, JobId};
 use replay_network::traffic::{
@@ -111,7 +111,7 @@ impl Messages {
             refused: None,
             holding: RunTimes::default(),
             slices: Slices::new(),
-            stop: Stop::new(),
+            stop: CancelToken::new(),
         })
     }
 }
@@ -130,7 +130,7 @@ pub struct Communication {
     /// Jobs that send nothing.
     holding: RunTimes,
     slices: Slices,
-    stop: Stop,
+    stop: CancelToken,
 }
 
 impl Communication {
@@ -140,8 +140,8 @@ impl Communication {
         self
     }
 
-    /// Fails as [`Stopped`](replay_core::stop::Stopped) soon after the flag is raised.
-    pub fn stopped_by(mut self, stop: Stop) -> Self {
+    /// Fails as [`Cancelled`](replay_core::cancel::Cancelled) soon after the flag is raised.
+    pub fn stopped_by(mut self, stop: CancelToken) -> Self {
         self.stop = stop;
         self
     }

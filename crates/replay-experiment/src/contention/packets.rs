@@ -100,9 +100,9 @@ pub fn of_streams(messages: &Messages, jobs: &[Job], seed: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Watch;
+    use crate::RunContext;
     use crate::contention::isolate;
-    use replay_core::stop::Stop;
+    use replay_core::cancel::CancelToken;
     use replay_network::traffic::Preset;
 
     fn jobs(run: i64) -> Vec<Job> {
@@ -123,8 +123,8 @@ mod tests {
         let topology = "8x8".parse().expect("a machine");
         let pattern = "all-to-all".parse().expect("a pattern");
         let messages = Messages { window, ..Messages::new(Preset::Lo, pattern).expect("no file") };
-        let stop = Stop::new();
-        act(Stage { jobs, topology: &topology, messages: &messages, watch: Watch::new(&stop) })
+        let stop = CancelToken::new();
+        act(Stage { jobs, topology: &topology, messages: &messages, watch: RunContext::new(&stop) })
     }
 
     #[test]

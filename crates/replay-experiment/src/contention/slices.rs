@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use replay_core::stop::{Stop, Stopped};
+use replay_core::cancel::{CancelToken, Cancelled};
 use replay_network::traffic::{JobTraffic, Traffic};
 use replay_network::{Delivery, Stalled};
 
@@ -25,7 +25,7 @@ pub enum SliceError {
     Stalled(#[from] Stalled),
     /// Somebody wants no more of it.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Cancelled(#[from] Cancelled),
 }
 
 impl SliceError {
@@ -33,7 +33,7 @@ impl SliceError {
     pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
         match self {
             Self::Stalled(stalled) => stalled.into(),
-            Self::Stopped(stopped) => stopped.into(),
+            Self::Cancelled(stopped) => stopped.into(),
         }
     }
 }
@@ -50,7 +50,7 @@ impl Slices {
         traffic: &mut Traffic,
         until: Option<u64>,
         ended: &mut Vec<JobTraffic>,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Option<u64>, SliceError> {
         self.advance_seen(traffic, until, ended, stop, &mut |_| {})
     }
@@ -61,7 +61,7 @@ impl Slices {
         traffic: &mut Traffic,
         until: Option<u64>,
         ended: &mut Vec<JobTraffic>,
-        stop: &Stop,
+        stop: &CancelToken,
         seen: &mut impl FnMut(&Delivery),
     ) -> Result<Option<u64>, SliceError> {
         loop {

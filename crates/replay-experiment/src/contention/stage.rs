@@ -1,10 +1,10 @@
 //! What a trace on a network is run with, watched by, and fails of.
 
 use super::{MOST_SENT, Messages, SliceError};
-use crate::Watch;
+use crate::RunContext;
+use replay_core::cancel::Cancelled;
 use replay_core::naming::NameError;
 use replay_core::simulation::SimulationError;
-use replay_core::stop::Stopped;
 use replay_core::topology::Topology;
 use replay_core::workload::Job;
 use replay_network::traffic::TrafficError;
@@ -24,7 +24,7 @@ pub struct Stage<'a> {
     /// What they send.
     pub messages: &'a Messages,
     /// Who looks on.
-    pub watch: Watch<'a>,
+    pub watch: RunContext<'a>,
 }
 
 /// A trace that cannot be run on a network.
@@ -71,13 +71,13 @@ pub enum TraceError {
     },
     /// The watch's flag was raised.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Cancelled(#[from] Cancelled),
 }
 
 impl From<SimulationError> for TraceError {
     fn from(error: SimulationError) -> Self {
         match error {
-            SimulationError::Stopped(stopped) => stopped.into(),
+            SimulationError::Cancelled(stopped) => stopped.into(),
             error => Self::Simulation(error),
         }
     }
@@ -87,7 +87,7 @@ impl From<SliceError> for TraceError {
     fn from(error: SliceError) -> Self {
         match error {
             SliceError::Stalled(stalled) => stalled.into(),
-            SliceError::Stopped(stopped) => stopped.into(),
+            SliceError::Cancelled(stopped) => stopped.into(),
         }
     }
 }

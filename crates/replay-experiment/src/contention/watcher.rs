@@ -1,7 +1,7 @@
 //! Observes a run of a trace on a network.
 
 use super::Isolation;
-use crate::{Pace, Watch};
+use crate::{ProgressMeter, RunContext};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::{Locality, Placement, SystemRecorder};
 use replay_core::scheduler::registry::SchedulerSpec;
@@ -38,16 +38,16 @@ pub struct Watcher<'a> {
     placements: Vec<Option<Placement>>,
     nodes: Vec<Vec<NodeId>>,
     isolation: &'a Isolation,
-    watch: Watch<'a>,
-    pace: Pace<'a>,
+    watch: RunContext<'a>,
+    pace: ProgressMeter<'a>,
 }
 
 impl<'a> Watcher<'a> {
     /// Nothing is seen yet.
-    pub fn new(topology: &Topology, isolation: &'a Isolation, watch: Watch<'a>) -> Self {
+    pub fn new(topology: &Topology, isolation: &'a Isolation, watch: RunContext<'a>) -> Self {
         let jobs = isolation.jobs.len();
         let (placements, nodes) = (vec![None; jobs], vec![Vec::new(); jobs]);
-        let (locality, pace) = (Locality::new(topology), Pace::new(watch, jobs));
+        let (locality, pace) = (Locality::new(topology), ProgressMeter::new(watch, jobs));
         Self { locality, placements, nodes, isolation, watch, pace }
     }
 

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Explained, Story, Told};
-use replay_core::allocator::notes::LISTED;
-use replay_core::allocator::notes::{Listing, Part};
-use replay_core::allocator::rival::{Rival, Rivals, Term};
+use super::{Explained, JobHistory, RecordedDecision};
+use replay_core::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term};
+use replay_core::allocator::explain::LISTED;
+use replay_core::allocator::explain::{Listing, Part};
 use replay_core::metrics::allocations::numbers;
 use replay_core::scheduler::Reason;
 use replay_core::topology::{NodeId, Topology};
@@ -52,7 +52,7 @@ fn of_start(explained: &Explained, dimensions: usize) -> Value {
     })
 }
 
-fn of_story(explained: &Explained, story: &Story) -> Value {
+fn of_story(explained: &Explained, story: &JobHistory) -> Value {
     let number = |id: JobId| explained.numbers[id.index()];
     let all = |ids: &[JobId]| ids.iter().map(|&id| number(id)).collect::<Vec<_>>();
     let named = story.named.as_ref().map(|moment| {
@@ -93,7 +93,7 @@ fn of_story(explained: &Explained, story: &Story) -> Value {
     })
 }
 
-fn of_decision(at: Option<i64>, told: &Told, dimensions: usize) -> Value {
+fn of_decision(at: Option<i64>, told: &RecordedDecision, dimensions: usize) -> Value {
     let account = &told.account;
     let listings = account.parts.iter().filter_map(|part| match part {
         Part::Listing(listing) => Some(of_listing(listing)),
@@ -137,8 +137,8 @@ fn of_listing(listing: &Listing) -> Value {
 }
 
 /// The candidates of a decision; a centre has a coordinate for each of `dimensions`.
-fn of_rivals(rivals: &Rivals, dimensions: usize) -> Value {
-    let of_one = |one: &Rival| {
+fn of_rivals(rivals: &CandidateSet, dimensions: usize) -> Value {
+    let of_one = |one: &ScoredCandidate| {
         let terms = [Term::Free, Term::Wall, Term::Busy].map(|term| one.sum(term));
         json!({
             "candidate": one.number,

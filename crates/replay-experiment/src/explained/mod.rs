@@ -6,21 +6,21 @@
 
 pub mod data;
 
+mod recording;
 pub mod steps;
-mod witness;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use self::witness::{Listener, Witness};
-pub use self::witness::{Moment, Story, Told};
+pub use self::recording::{JobHistory, Moment, RecordedDecision};
+use self::recording::{RecordingAllocator, RecordingScheduler};
 use super::Cell;
-use super::admitted::Admitted;
+use super::admission::Admitted;
 use super::problem::CellProblem;
 use replay_core::allocator::reduced::Reduction;
+use replay_core::cancel::CancelToken;
 use replay_core::metrics::{Locality, Placement};
 use replay_core::simulation::{Decision, Observer, Starts, WhenDown};
-use replay_core::stop::Stop;
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
 
@@ -32,11 +32,11 @@ pub struct Explained {
     /// When it started.
     pub start: i64,
     /// What the scheduler did; `None` if it started when the log says.
-    pub story: Option<Story>,
+    pub story: Option<JobHistory>,
     /// The decision that refused it first, if one did.
-    pub refusal: Option<Told>,
+    pub refusal: Option<RecordedDecision>,
     /// The decision that gave it processors.
-    pub decision: Told,
+    pub decision: RecordedDecision,
     /// Its processors.
     pub nodes: Vec<NodeId>,
     /// How close together they are.
@@ -52,7 +52,11 @@ pub struct Explained {
 ///
 /// # Errors
 /// [`CellProblem`] as for any run of the cell.
-pub fn explain(cell: &Cell, number: i64, stop: &Stop) -> Result<Vec<Explained>, CellProblem> {
+pub fn explain(
+    cell: &Cell,
+    number: i64,
+    stop: &CancelToken,
+) -> Result<Vec<Explained>, CellProblem> {
     let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
     let Admitted { cell, .. } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();
@@ -65,7 +69,7 @@ pub fn explain(cell: &Cell, number: i64, stop: &Stop) -> Result<Vec<Explained>, 
     if found.is_empty() {
         return Ok(Vec::new());
     }
-    let refused = |story: Option<&Story>| story?.refused.iter().find_map(|one| one.1);
+    let refused = |story: Option<&JobHistory>| story?.refused.iter().find_map(|one| one.1);
     let asked = stories.iter().filter_map(|story| refused(Some(story)));
     let wanted = asked.chain(found.iter().map(|found| found.decision)).collect();
     let mut told = pass(cell, target, wanted, stop)?.told;
@@ -99,8 +103,8 @@ struct Passed {
     /// The starts of the job, in order.
     found: Vec<Found>,
     /// What the scheduler did before each of them; none if jobs start when the log says.
-    stories: Vec<Story>,
-    told: std::collections::HashMap<u64, Told>,
+    stories: Vec<JobHistory>,
+    told: std::collections::HashMap<u64, RecordedDecision>,
 }
 
 /// A job that started.
@@ -116,11 +120,16 @@ struct Found {
 }
 
 /// Runs the cell until the job starts, or where outages can send it back to the queue, until it ends.
-fn pass(cell: &Cell, target: JobId, wanted: Vec<u64>, stop: &Stop) -> Result<Passed, CellProblem> {
+fn pass(
+    cell: &Cell,
+    target: JobId,
+    wanted: Vec<u64>,
+    stop: &CancelToken,
+) -> Result<Passed, CellProblem> {
     let topology = &cell.trace.topology;
     let decisions = Arc::new(AtomicU64::new(0));
     let allocator = cell.allocator.build(topology, cell.seed)?;
-    let mut allocator = Listener::new(allocator, decisions.clone(), wanted);
+    let mut allocator = RecordingAllocator::new(allocator, decisions.clone(), wanted);
     let points = topology.points(cell.trace.workload.jobs[target.index()].size) as usize;
     let outages = cell.trace.outages();
     let mut watcher = Watcher {
@@ -133,7 +142,7 @@ fn pass(cell: &Cell, target: JobId, wanted: Vec<u64>, stop: &Stop) -> Result<Pas
         found: Vec::new(),
     };
     let scheduler = cell.scheduler.build(topology.slots() as u32);
-    let mut witness = Witness::new(scheduler, target, decisions);
+    let mut witness = RecordingScheduler::new(scheduler, target, decisions);
     let is_recorded = cell.scheduler.recorded().is_some();
     let schedule;
     let starts = match is_recorded {

@@ -1,7 +1,7 @@
 //! An explanation as steps in words.
 
-use super::{Explained, Moment, Story, Told};
-use replay_core::allocator::notes::{Listing, Part, count};
+use super::{Explained, JobHistory, Moment, RecordedDecision};
+use replay_core::allocator::explain::{Listing, Part, count};
 use replay_core::metrics::allocations::words;
 use replay_core::number::{fixed, grouped};
 use replay_core::scheduler::Reason;
@@ -133,7 +133,7 @@ fn scheduler(explained: &Explained, anew: bool) -> Vec<Part> {
     let Some(story) = &explained.story else {
         return vec![Part::Words("it starts when the log says that it did".to_string())];
     };
-    let Story { arrived, free, before, after, refused, named } = story;
+    let JobHistory { arrived, free, before, after, refused, named } = story;
     let mut parts = Vec::new();
     let mut say = |words: String| parts.push(Part::Words(words));
     if let Some((at, waiting)) = arrived {
@@ -283,7 +283,7 @@ fn running(explained: &Explained, moment: &Moment) -> Listing {
 }
 
 /// A decision as it was told.
-fn allocator(told: &Told, at: &str) -> Vec<Part> {
+fn allocator(told: &RecordedDecision, at: &str) -> Vec<Part> {
     let down = match told.down.len() {
         0 => String::new(),
         down => format!(", {down} out of service"),

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::{Measure, RunResult, Trace, Watch, run_cell};
-use replay_core::allocator::notes::LISTED;
-use replay_core::allocator::notes::Part;
-use replay_core::allocator::rival::{Rival, Rivals, Term};
+use crate::{Measure, RunContext, RunResult, Trace, run_cell};
+use replay_core::allocator::candidate_set::{CandidateSet, ScoredCandidate, Term};
+use replay_core::allocator::explain::LISTED;
+use replay_core::allocator::explain::Part;
 use replay_core::scheduler::Reason;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::outages::{Outages, Window as OutageWindow};
@@ -44,7 +44,7 @@ fn cell(swf: &str, machine: &str, scheduler: &str, allocator: &str) -> Cell {
 
 fn run(cell: &Cell) -> RunResult {
     let measure = Measure { jobs: true, nodes: true, ..Measure::default() };
-    run_cell(0, cell, measure, Watch::new(&Stop::new())).expect("it runs")
+    run_cell(0, cell, measure, RunContext::new(&CancelToken::new())).expect("it runs")
 }
 
 /// What is told of these jobs is what the run did.
@@ -52,7 +52,7 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
     let run = run(cell);
     let mut refusals = 0;
     for number in numbers {
-        let explained = explain(cell, number, &Stop::new()).expect("it runs").remove(0);
+        let explained = explain(cell, number, &CancelToken::new()).expect("it runs").remove(0);
         let name = format!("{} {} {number}", cell.scheduler, cell.allocator);
         let allocation = run.allocations.iter().find(|one| one.job == number).expect("a row");
         assert_eq!(explained.nodes[..], allocation.nodes[..], "{name}");
@@ -93,7 +93,7 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
 const WEIGHED: &str = "placements[tie=3,1,2,1,2,1]";
 
 /// The terms of each place that competes come to its sum, and the least is what is said of the winner.
-fn check_terms(told: &Told) -> bool {
+fn check_terms(told: &RecordedDecision) -> bool {
     let mut listings = told.account.parts.iter().filter_map(|part| match part {
         Part::Listing(listing) if listing.columns.contains(&"sum") => Some(listing),
         _ => None,
@@ -115,13 +115,13 @@ fn check_terms(told: &Told) -> bool {
 
 /// The first of those who compete is the one that the run took, and nobody has a better value; values are
 /// the sums of what is drawn.
-fn check_rivals(rivals: &Rivals, told: &Told, nodes: &[NodeId]) {
+fn check_rivals(rivals: &CandidateSet, told: &RecordedDecision, nodes: &[NodeId]) {
     let sorted = |nodes: &[NodeId]| {
         let mut nodes = nodes.to_vec();
         nodes.sort_unstable();
         nodes
     };
-    let key = |one: &Rival| (one.tie, one.score, one.number);
+    let key = |one: &ScoredCandidate| (one.tie, one.score, one.number);
     let first = &rivals.first[0];
     assert_eq!(sorted(&first.nodes), sorted(nodes));
     assert!(rivals.first.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])));
@@ -244,7 +244,7 @@ fn a_backfilled_job_says_so() {
                 3 20 -1 60 8 -1 -1 8 70\n4 21 -1 60 8 -1 -1 8 90\n";
     let of = |number| {
         let cell = cell(text, "4x4", "easy", "mc1x1");
-        explain(&cell, number, &Stop::new()).expect("it runs").remove(0)
+        explain(&cell, number, &CancelToken::new()).expect("it runs").remove(0)
     };
     let third = of(3);
     let moment = third.story.as_ref().and_then(|story| story.named.as_ref()).expect("named");
@@ -259,7 +259,7 @@ fn a_backfilled_job_says_so() {
     let story = second.story.expect("a story");
     assert_eq!((story.after, story.before), (vec![JobId(2)], vec![]));
     assert_eq!(story.named.and_then(|m| m.reason), Some(Reason::First { promised: Some(100) }));
-    let nobody = explain(&cell(text, "4x4", "easy", "mc1x1"), 9, &Stop::new());
+    let nobody = explain(&cell(text, "4x4", "easy", "mc1x1"), 9, &CancelToken::new());
     assert!(nobody.expect("it runs").is_empty());
 }
 
@@ -282,7 +282,7 @@ fn every_start_of_a_job_that_was_cut_off_is_told() {
             let run = run(&cell);
             let mut anew = 0;
             for number in 1..=90 {
-                let starts = explain(&cell, number, &Stop::new()).expect("it runs");
+                let starts = explain(&cell, number, &CancelToken::new()).expect("it runs");
                 let rows = run.allocations.iter().filter(|row| row.job == number);
                 let rows: Vec<_> = rows.map(|row| (row.start, row.nodes.to_vec())).collect();
                 let told = starts.iter().map(|one| (one.start, one.nodes.clone()));

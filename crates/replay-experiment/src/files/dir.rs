@@ -211,10 +211,10 @@ impl Dir {
         let mut left = Vec::new();
         let (part, mut file) = (0..)
             .find_map(|attempt| {
-                let part = super::whole::part_name(OsStr::new(last), attempt);
+                let part = super::atomic_file::part_name(OsStr::new(last), attempt);
                 let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
                 match open_at(&folder.handle, &part, flags, Mode::from(0o666)) {
-                    Err(Errno::EXIST) if attempt < super::whole::ATTEMPTS => {
+                    Err(Errno::EXIST) if attempt < super::atomic_file::ATTEMPTS => {
                         left.push(part);
                         None
                     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 
 use super::moves::{self, Recovered};
-use super::{Dir, FileRecord, MANIFEST, Results, Staging, whole};
+use super::{Dir, FileRecord, MANIFEST, Results, Staging, atomic_file};
 
 /// The file by which a process says that it works in a folder.
 const LOCK: &str = "lock";
@@ -56,7 +56,7 @@ impl FolderError {
 /// holds it: not every file system can lock a folder, NFS cannot. Where neither can be locked,
 /// no other process is noticed.
 #[derive(Debug)]
-pub struct Hold {
+pub struct DirLock {
     dir: Dir,
     _file: Option<File>,
     /// Whether the lock's file is ours to remove.
@@ -65,7 +65,7 @@ pub struct Hold {
     new: bool,
 }
 
-impl Hold {
+impl DirLock {
     /// Takes a folder for writing. `holder` is what another process is told about this one:
     /// process id and host.
     ///
@@ -78,7 +78,7 @@ impl Hold {
         let path = dir.path().join(LOCK);
         let io = || FolderError::io(&path);
         // What a process left that was killed while it wrote its lock.
-        let part = whole::part_name(LOCK.as_ref(), 0);
+        let part = atomic_file::part_name(LOCK.as_ref(), 0);
         let part = part.to_string_lossy();
         if nobody_else && dir.read(&part, LARGEST).is_ok_and(|said| is_lock(&said)) {
             dir.remove(&part).map_err(io())?;
@@ -129,7 +129,7 @@ impl Hold {
     }
 }
 
-impl Drop for Hold {
+impl Drop for DirLock {
     fn drop(&mut self) {
         if self.ours {
             // If it stays, the next holder takes it over.
@@ -169,7 +169,7 @@ fn is_at(file: &File, dir: &Dir) -> io::Result<bool> {
 /// A folder that this process writes results into.
 #[derive(Debug)]
 pub struct Folder {
-    hold: Hold,
+    hold: DirLock,
     pub(super) earlier: Option<Results>,
     pub(super) force: bool,
     pub(super) going: Vec<FileRecord>,
@@ -191,7 +191,7 @@ impl Folder {
     ) -> Result<Self, FolderError> {
         let new = !path.exists();
         let dir = Dir::create(path).map_err(FolderError::io(path))?;
-        let mut hold = Hold::exclusive(dir, holder)?;
+        let mut hold = DirLock::exclusive(dir, holder)?;
         hold.new = new;
         if let Some(outcome) = moves::recover(hold.dir())? {
             recovered(outcome);
@@ -268,7 +268,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`FolderError`].
-    pub fn let_go(&mut self, name: &str) -> Result<(), FolderError> {
+    pub fn schedule_removal(&mut self, name: &str) -> Result<(), FolderError> {
         let path = self.path().join(name);
         self.going.extend(FileRecord::of(self.dir(), name).map_err(FolderError::io(&path))?);
         Ok(())

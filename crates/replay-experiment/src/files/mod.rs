@@ -18,9 +18,10 @@
 //!
 //! Results are read as those of one manifest, and their digests are checked ([`ResultFolder`]).
 //!
-//! A file that a user names takes its name only when it is whole ([`Whole`]). A program that must end
+//! A file that a user names takes its name only when it is whole ([`AtomicFile`]). A program that must end
 //! at once removes what has no name yet ([`abandon`]).
 
+mod atomic_file;
 mod digest;
 mod dir;
 mod folder;
@@ -29,17 +30,16 @@ mod result_folder;
 mod results;
 mod staging;
 mod unfinished;
-mod whole;
 
+pub use atomic_file::{AtomicFile, same_file, write};
 pub use digest::InputRecord;
 pub use dir::Dir;
-pub use folder::{Folder, FolderError, Hold};
+pub use folder::{DirLock, Folder, FolderError};
 pub use moves::Recovered;
 pub use result_folder::{ResultError, ResultFolder};
 pub use results::{FORMAT, FileRecord, MANIFEST, PROGRAM, Results};
 pub use staging::Staging;
 pub use unfinished::abandon;
-pub use whole::{Whole, same_file, write};
 
 #[cfg(test)]
 mod tests;

@@ -23,7 +23,7 @@ pub(super) enum State {
     /// They are being written, or were given up. Nothing outside has changed.
     Writing,
     /// They are whole and take their places.
-    Moving(Moves),
+    Moving(PendingMoves),
 }
 
 #[derive(Deserialize)]
@@ -76,14 +76,14 @@ impl State {
 /// Which files take the places of which. Every step can be done again, and undone, from
 /// whatever state a death leaves: where a file is says how far it is.
 #[derive(Serialize, Deserialize, Debug)]
-pub(super) struct Moves {
+pub(super) struct PendingMoves {
     /// Files in `new`, the manifest last.
     pub new: Vec<FileRecord>,
     /// Files of the folder that go: earlier results, replaced or not, their manifest first.
     pub old: Vec<FileRecord>,
 }
 
-impl Moves {
+impl PendingMoves {
     /// Lets the new files take their places. While they do there is no manifest: whoever looks
     /// in finds no list rather than one of other files. With `look`, an old file only goes if
     /// it is what it was.
@@ -169,7 +169,7 @@ impl Incomplete {
     }
 }
 
-impl Moves {
+impl PendingMoves {
     /// Does what has been written down as [`State::Moving`], or undoes it.
     pub fn complete(&self, dir: &Dir, look: bool) -> Result<(), Incomplete> {
         self.finish(dir, look).map_err(|why| {

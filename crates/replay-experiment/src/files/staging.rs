@@ -1,7 +1,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::moves::{self, Moves, NEW, State, UNFINISHED};
+use super::moves::{self, NEW, PendingMoves, State, UNFINISHED};
 use super::{FileRecord, Folder, FolderError, MANIFEST};
 
 /// Results on their way into a folder. They are written beside what stands there and take
@@ -80,7 +80,7 @@ impl Staging {
         new.put(MANIFEST, text.as_bytes()).map_err(failed())?;
         records.push(record(MANIFEST)?);
 
-        let moves = Moves { old: self.old(&records)?, new: records };
+        let moves = PendingMoves { old: self.old(&records)?, new: records };
         moves.sync(&new).map_err(failed())?;
         let moving = State::Moving(moves);
         moving.write(dir).map_err(failed())?;

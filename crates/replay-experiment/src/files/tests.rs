@@ -248,27 +248,27 @@ fn a_folder_has_one_writer() {
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path();
     let open = || Dir::open(dir).expect("a folder");
-    let held = Hold::exclusive(open(), "1 on a").expect("the first");
-    for refused in [Hold::exclusive(open(), "b").err(), Hold::shared(open()).err()] {
+    let held = DirLock::exclusive(open(), "1 on a").expect("the first");
+    for refused in [DirLock::exclusive(open(), "b").err(), DirLock::shared(open()).err()] {
         let message = refused.expect("held").to_string();
         assert!(message.ends_with(" is in use by process 1 on a"), "{message}");
     }
     drop(held);
-    let readers = [Hold::shared(open()), Hold::shared(open())];
+    let readers = [DirLock::shared(open()), DirLock::shared(open())];
     assert!(readers.iter().all(Result::is_ok));
-    assert!(Hold::exclusive(open(), "c").is_err());
+    assert!(DirLock::exclusive(open(), "c").is_err());
     drop(readers);
-    assert!(Hold::exclusive(open(), "c").is_ok());
+    assert!(DirLock::exclusive(open(), "c").is_ok());
     assert_eq!(fs::read_dir(dir).expect("a folder").count(), 0);
     // Whose lock that is nobody knows; ours is never empty.
     for text in ["my notes\n", ""] {
         put(dir, "lock", text);
-        assert!(matches!(Hold::exclusive(open(), "d"), Err(FolderError::Foreign(_))));
+        assert!(matches!(DirLock::exclusive(open(), "d"), Err(FolderError::Foreign(_))));
         assert_eq!(read(dir, "lock").as_deref(), Some(text));
     }
     // The lock of a process that was killed.
     put(dir, "lock", "process 7 on b\n");
-    drop(Hold::exclusive(open(), "e").expect("free"));
+    drop(DirLock::exclusive(open(), "e").expect("free"));
     assert!(!dir.join("lock").exists());
 }
 

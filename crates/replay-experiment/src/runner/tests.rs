@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::Cell;
+use replay_core::cancel::CancelToken;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::stop::Stop;
 use replay_core::workload::{Dependencies, Policy, Window, Workload};
 
 /// A trace under FCFS.
@@ -39,7 +39,7 @@ fn run_under(
         seed: 0,
     };
     let measure = Measure { jobs: true, ..Measure::default() };
-    run_cell(0, &cell, measure, Watch::new(&Stop::new())).expect("it runs")
+    run_cell(0, &cell, measure, RunContext::new(&CancelToken::new())).expect("it runs")
 }
 
 /// Of a log with more processors busy than there are: whoever has none is in no measure, and those of the

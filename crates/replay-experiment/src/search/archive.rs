@@ -16,7 +16,7 @@ pub struct Archive {
 
 /// Which work was not done, and whether that can have changed the answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Spared {
+pub struct SkippedWork {
     /// Candidates that strategies asked for again.
     pub repeats: u64,
     /// Evaluations stopped because they were certain not to be among the best.
@@ -92,8 +92,8 @@ impl Archive {
     }
 
     /// What was spared, where a whole evaluation takes so many decisions.
-    pub fn spared(&self, whole: u64) -> Spared {
-        let mut spared = Spared { repeats: self.repeats, ..Spared::default() };
+    pub fn spared(&self, whole: u64) -> SkippedWork {
+        let mut spared = SkippedWork { repeats: self.repeats, ..SkippedWork::default() };
         for one in self.evaluations.iter().filter(|one| one.extent == Extent::Stopped) {
             spared.stopped += 1;
             spared.stopped_decisions += whole - one.decisions;
@@ -162,7 +162,7 @@ mod tests {
         archive.insert(evaluation("1,2,1,0", Extent::Whole, 2.0, 0.0));
         archive.insert(evaluation("1,3,1,0", Extent::Stopped, 2.0, 0.0));
         archive.repeat();
-        let expected = Spared { repeats: 1, stopped: 1, stopped_decisions: 90 };
+        let expected = SkippedWork { repeats: 1, stopped: 1, stopped_decisions: 90 };
         assert_eq!(archive.spared(100), expected);
         assert_eq!(archive.decisions(), 20);
     }

@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use super::SearchError;
 use super::archive::Archive;
 use super::candidate::Candidate;
-use super::memory::{Memory, Question};
+use super::evaluation_cache::{EvaluationCache, Question};
 use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{PATIENCE, SearchStrategy};
-use crate::Watch;
+use crate::RunContext;
 
 /// Evaluations that share one bar. It does not depend on the number of threads, so that
 /// which evaluations are stopped, and where, does not either.
@@ -23,10 +23,10 @@ pub struct Control<'a> {
     /// Stop an evaluation as soon as it is certain not to be among so many best.
     pub keep: Option<usize>,
     /// What was evaluated before.
-    pub memory: Option<&'a Memory<'a>>,
+    pub memory: Option<&'a EvaluationCache<'a>>,
     /// Ends the search, and the evaluations that are running; told what one of them takes.
-    pub watch: Watch<'a>,
-    /// Told after every block of evaluations.
+    pub watch: RunContext<'a>,
+    /// RecordedDecision after every block of evaluations.
     pub progress: &'a dyn Fn(&Archive),
 }
 
@@ -102,7 +102,7 @@ pub fn search(
             let mut halted = false;
             for outcome in outcomes {
                 match outcome {
-                    Err(SearchError::Stopped(_)) => halted = true,
+                    Err(SearchError::Cancelled(_)) => halted = true,
                     Err(error) => return Err(error),
                     Ok(evaluations) => {
                         known.extend(evaluations.into_iter().map(|one| (one.candidate, one)));

@@ -1,9 +1,9 @@
 use std::io;
 
 use crate::journal::JournalError;
+use replay_core::cancel::Cancelled;
 use replay_core::naming::NameError;
 use replay_core::simulation::SimulationError;
-use replay_core::stop::Stopped;
 
 /// A search that cannot begin or go on.
 #[derive(Debug, thiserror::Error)]
@@ -74,5 +74,5 @@ pub enum SearchError {
     Journal(#[from] JournalError),
     /// Cancelled.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Cancelled(#[from] Cancelled),
 }

@@ -26,7 +26,7 @@
 //!
 //! # What was done before
 //!
-//! With a [`Memory`] a search takes from journals what was evaluated before, and adds what was not.
+//! With a [`EvaluationCache`] a search takes from journals what was evaluated before, and adds what was not.
 //! A strategy asks the same again and gets the same answers, so a search that was killed goes on
 //! where it was and finds the same. Where no question depends on an answer, as on a grid, several
 //! processes can each answer a part ([`strategy::questions`]) beforehand.
@@ -42,36 +42,36 @@ pub mod column;
 mod constraint;
 mod driver;
 mod error;
+mod evaluation_cache;
 mod floor;
-mod memory;
 mod objective;
-mod part;
 mod portability;
 mod problem;
 mod ratio;
 mod row;
+mod search_trace;
 mod shaken;
 mod space;
 mod split;
 pub mod strategy;
 mod tally;
 
-pub use archive::{Archive, Spared};
+pub use archive::{Archive, SkippedWork};
 pub use candidate::{Candidate, CandidateError};
 pub use constraint::{Constraint, Subject};
 pub use driver::{Control, End, search};
 pub use error::SearchError;
+pub use evaluation_cache::{EvaluationCache, Question};
 pub use floor::least_pairwise_l1;
-pub use memory::{Memory, Question};
 pub use objective::{Goal, Objective, Weights};
-pub use part::{Part, ReplayLimit};
 pub use portability::{
     Found, GIVEN, Portability, PortabilityCell, PortabilityRow, Tried, improvement,
     shaken_improvement, width,
 };
 pub use problem::{Evaluation, Extent, Problem};
 pub use ratio::Ratio;
-pub use row::{Origin, SearchRow, SparedRow, rows};
+pub use row::{Origin, SearchRow, SkippedWorkRow, rows};
+pub use search_trace::{Part, ReplayLimit};
 pub use shaken::Behind;
 pub use space::{Range, RangeError, Space};
 pub use split::split;

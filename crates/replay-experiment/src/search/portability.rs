@@ -5,10 +5,10 @@ use super::candidate::Candidate;
 use super::problem::Problem;
 use super::row::{excess, mean, worth};
 use super::shaken;
-use crate::Watch;
+use crate::RunContext;
 use replay_core::allocator::centre::TieVector;
+use replay_core::cancel::CancelToken;
 use replay_core::metrics::estimate::Estimate;
-use replay_core::stop::Stop;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
 
@@ -72,7 +72,7 @@ impl Portability {
     pub fn new(
         found: Vec<Found>,
         problems: &[Problem],
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Option<Self>, SearchError> {
         let places: Vec<_> = (0..found.len())
             .flat_map(|row| (0..problems.len()).map(move |part| (row, part)))
@@ -84,7 +84,7 @@ impl Portability {
                 let to = width(&problem.parts[0].trace.topology);
                 candidate.vector = scaled(candidate.vector, from, to);
             }
-            let one = problem.evaluate(candidate, None, Watch::new(stop))?;
+            let one = problem.evaluate(candidate, None, RunContext::new(stop))?;
             Ok(PortabilityCell {
                 candidate: one.candidate,
                 copies: one.by_copy(problem),
@@ -95,7 +95,7 @@ impl Portability {
         };
         let cells: Result<Vec<_>, SearchError> = places.par_iter().map(cell).collect();
         let cells = match cells {
-            Err(SearchError::Stopped(_)) => return Ok(None),
+            Err(SearchError::Cancelled(_)) => return Ok(None),
             cells => cells?,
         };
         let tried = |problem: &Problem| {
@@ -188,7 +188,7 @@ pub fn width(topology: &Topology) -> u32 {
         }
         Topology::Hypercube(cube) => u32::from(cube.dimensions()),
         Topology::Cluster(_) => 1,
-        Topology::Toruses(toruses) => toruses.extents().into_iter().max().map_or(1, u32::from),
+        Topology::MultiTorus(toruses) => toruses.extents().into_iter().max().map_or(1, u32::from),
     }
 }
 

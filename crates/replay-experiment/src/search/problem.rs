@@ -6,12 +6,12 @@ use super::candidate::Candidate;
 use super::column::Needs;
 use super::constraint::Constraint;
 use super::objective::Objective;
-use super::part::{Part, ReplayLimit};
+use super::search_trace::{Part, ReplayLimit};
 use super::tally::{Tally, WorstClass, improvement_percent};
 use crate::sweep::text_digest;
-use crate::{Watch, together};
+use crate::{RunContext, batched_run};
 use replay_core::allocator::registry::AllocatorSpec;
-use replay_core::stop::Stopped;
+use replay_core::cancel::Cancelled;
 
 /// The format of identities: raised when the same evaluation would give other numbers than before.
 const FORMAT: u32 = 1;
@@ -84,7 +84,7 @@ impl Problem {
         allocator: AllocatorSpec,
         objective: Objective,
         constraints: Vec<Constraint>,
-        watch: Watch<'_>,
+        watch: RunContext<'_>,
     ) -> Result<Self, SearchError> {
         if !allocator.takes_tie() || allocator.tie().is_some() {
             return Err(SearchError::NoTie(allocator.to_string()));
@@ -118,7 +118,7 @@ impl Problem {
     }
 
     /// Replays every part without tie-breaking.
-    fn measure_baselines(&self, watch: Watch<'_>) -> Result<Vec<Tally>, SearchError> {
+    fn measure_baselines(&self, watch: RunContext<'_>) -> Result<Vec<Tally>, SearchError> {
         let limit = ReplayLimit { most: None, of: self.decisions() as usize };
         let measure = |part: &Part| part.measure(&self.allocator, self.needs, limit, watch);
         let measured: Vec<_> = self.parts.par_iter().map(measure).collect();
@@ -127,7 +127,7 @@ impl Problem {
 
     /// How many candidates are best evaluated together.
     pub fn at_once(&self) -> usize {
-        self.parts.iter().map(|part| together::at_once(&part.trace.topology)).min().unwrap_or(1)
+        self.parts.iter().map(|part| batched_run::at_once(&part.trace.topology)).min().unwrap_or(1)
     }
 
     /// The names of its traces, joined by `+`.
@@ -181,10 +181,10 @@ impl Problem {
         &self,
         candidate: Candidate,
         bar: Option<f64>,
-        watch: Watch<'_>,
+        watch: RunContext<'_>,
     ) -> Result<Evaluation, SearchError> {
         let mut one = self.evaluate_all(&[candidate], bar, watch)?;
-        one.pop().ok_or(SearchError::Stopped(Stopped))
+        one.pop().ok_or(SearchError::Cancelled(Cancelled))
     }
 
     /// [`evaluate`](Self::evaluate) for several candidates, which are replayed as one as far as they
@@ -196,18 +196,19 @@ impl Problem {
         &self,
         candidates: &[Candidate],
         bar: Option<f64>,
-        watch: Watch<'_>,
+        watch: RunContext<'_>,
     ) -> Result<Vec<Evaluation>, SearchError> {
         let bar = bar.filter(|_| self.objective.only_grows());
         let begun = |candidate: &Candidate| self.begin(candidate.reduced(), bar);
-        let mut courses: Vec<Course> = candidates.iter().map(begun).collect::<Result<_, _>>()?;
+        let mut courses: Vec<CandidateProgress> =
+            candidates.iter().map(begun).collect::<Result<_, _>>()?;
         let of = self.decisions() as usize;
         for (number, (part, baseline)) in self.parts.iter().zip(&self.baselines).enumerate() {
             let open: Vec<usize> = (0..courses.len())
                 .filter(|&at| courses[at].evaluation.extent != Extent::Stopped)
                 .collect();
             let run = |&at: &usize| {
-                let Course { allocator, improvements, .. } = &courses[at];
+                let CandidateProgress { allocator, improvements, .. } = &courses[at];
                 let most = bar.map(|bar| {
                     let others = improvements.iter().sum::<f64>() - improvements[number];
                     self.most_sum(baseline, bar * improvements.len() as f64 - others)
@@ -220,16 +221,20 @@ impl Problem {
                 self.go_on(&mut courses[at], number, tally, baseline, bar);
             }
         }
-        Ok(courses.into_iter().map(Course::end).collect())
+        Ok(courses.into_iter().map(CandidateProgress::end).collect())
     }
 
     /// Nothing of a candidate is replayed yet.
-    fn begin(&self, candidate: Candidate, bar: Option<f64>) -> Result<Course, SearchError> {
+    fn begin(
+        &self,
+        candidate: Candidate,
+        bar: Option<f64>,
+    ) -> Result<CandidateProgress, SearchError> {
         let most = |part| match bar {
             Some(_) => self.most_improvement(part),
             None => 0.0,
         };
-        Ok(Course {
+        Ok(CandidateProgress {
             allocator: self.allocator.with_tie_breaking(candidate.tie_breaking())?,
             evaluation: Evaluation {
                 candidate,
@@ -249,13 +254,13 @@ impl Problem {
     /// Takes in what a candidate came to on a part.
     fn go_on(
         &self,
-        course: &mut Course,
+        course: &mut CandidateProgress,
         number: usize,
         tally: Tally,
         baseline: &Tally,
         bar: Option<f64>,
     ) {
-        let Course { evaluation, improvements, copies, .. } = course;
+        let CandidateProgress { evaluation, improvements, copies, .. } = course;
         let part = &self.parts[number];
         evaluation.decisions += tally.decisions as u64;
         if tally.decisions < baseline.decisions {
@@ -318,7 +323,7 @@ impl Problem {
 }
 
 /// A candidate on its way through the parts.
-struct Course {
+struct CandidateProgress {
     allocator: AllocatorSpec,
     evaluation: Evaluation,
     /// By part: the most it can still improve, or what it has come to, in percent.
@@ -327,7 +332,7 @@ struct Course {
     copies: Option<(Tally, Tally)>,
 }
 
-impl Course {
+impl CandidateProgress {
     /// The parts are through.
     fn end(self) -> Evaluation {
         let Self { mut evaluation, improvements, .. } = self;

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use super::archive::{Archive, Spared, better_first};
+use super::archive::{Archive, SkippedWork, better_first};
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent, Problem};
 use super::ratio::Ratio;
@@ -223,7 +223,7 @@ impl Table for SearchRow {
 
 /// Evaluations that a search did without, for one reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SparedRow {
+pub struct SkippedWorkRow {
     /// The traces that were searched, joined by `+`.
     pub searched: String,
     /// Why, in a word.
@@ -236,10 +236,10 @@ pub struct SparedRow {
     pub decisions: u64,
 }
 
-impl SparedRow {
+impl SkippedWorkRow {
     /// What a search spared that left out so many `equal_ratios`.
     #[rustfmt::skip]
-    pub fn of(problem: &Problem, spared: &Spared, equal_ratios: u64) -> [Self; 3] {
+    pub fn of(problem: &Problem, spared: &SkippedWork, equal_ratios: u64) -> [Self; 3] {
         let whole = problem.decisions();
         [
             ("equal-ratio", equal_ratios, equal_ratios * whole, "vectors of the grid that break no tie or have the ratio of another"),
@@ -252,13 +252,13 @@ impl SparedRow {
     }
 }
 
-impl Table for SparedRow {
+impl Table for SkippedWorkRow {
     const NAME: &'static str = "spared";
     const ROW: &'static str = "one row per search and reason why it did without some evaluations";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
-        type C = Column<SparedRow>;
+        type C = Column<SkippedWorkRow>;
         vec![
             searched(|r: &Self| Some(&r.searched)),
             C::text(name::reason, "why they were not needed: equal-ratio, repeated, stopped", |r| Some(r.reason)),

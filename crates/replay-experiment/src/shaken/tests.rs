@@ -3,8 +3,8 @@ use std::sync::Arc;
 use super::*;
 use crate::grid::{GridFile, ParameterGrid};
 use crate::sweep::{Plan, SweepError, run_plan};
-use crate::{Trace, Watch, pool::Turn};
-use replay_core::stop::Stop;
+use crate::{RunContext, Trace, pool::Turn};
+use replay_core::cancel::CancelToken;
 use replay_core::workload::{Policy, Shake, Window, Workload};
 
 const SWF: &[u8] = include_bytes!("../../../../traces/lublin-10x10.swf");
@@ -21,8 +21,8 @@ fn run(grid: &str) -> (Plan, Vec<RunResult>) {
     let traces = [Arc::new(trace)];
     let plan = Plan::new(grid, &traces, crate::sweep::Build::default()).expect("few cells");
     let runs: Vec<u32> = (0..plan.len()).collect();
-    let (stop, mut results) = (Stop::new(), Vec::new());
-    run_plan(&plan, &traces, &runs, Turn::InOrder, Watch::new(&stop), |_, outcome| {
+    let (stop, mut results) = (CancelToken::new(), Vec::new());
+    run_plan(&plan, &traces, &runs, Turn::InOrder, RunContext::new(&stop), |_, outcome| {
         results.push(outcome.expect("a result"));
         Ok::<_, SweepError>(true)
     })

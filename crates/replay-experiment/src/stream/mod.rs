@@ -21,14 +21,14 @@ use serde::{Deserialize, Serialize};
 
 use super::contention::Messages;
 use super::journal::CellId;
-use crate::Watch;
+use crate::RunContext;
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::cancel::CancelToken;
 use replay_core::metrics::comparable;
 use replay_core::metrics::estimate::{
     Accumulator, Estimate, ReplicateError, Replicated, StopRule, replicate,
 };
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::stop::Stop;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::StochasticStream;
@@ -234,15 +234,15 @@ pub fn estimate(
     rule: &StopRule,
     watched: &[Metric],
 ) -> Result<Estimates, PointError> {
-    estimate_unless(Watch::new(&Stop::new()), point, seed, rule, watched)
+    estimate_unless(RunContext::new(&CancelToken::new()), point, seed, rule, watched)
 }
 
-/// As [`estimate`], but fails with [`SampleError::Stopped`] soon after the watch's flag is raised.
+/// As [`estimate`], but fails with [`SampleError::Cancelled`] soon after the watch's flag is raised.
 ///
 /// # Errors
 /// [`PointError`].
 pub fn estimate_unless(
-    watch: Watch<'_>,
+    watch: RunContext<'_>,
     point: &Point,
     seed: u64,
     rule: &StopRule,

@@ -2,14 +2,14 @@
 
 use super::metric::Replication;
 use super::{Life, Point, Sample};
-use crate::{Pace, Watch};
+use crate::{ProgressMeter, RunContext};
 use replay_core::allocator::Refusal;
 use replay_core::allocator::reduced::Reduction;
+use replay_core::cancel::Cancelled;
 use replay_core::metrics::locality::mean_distance;
 use replay_core::metrics::{Locality, SystemRecorder};
 use replay_core::naming::NameError;
 use replay_core::simulation::{Decision, Observer, Simulation, SimulationError, Starts, State};
-use replay_core::stop::Stopped;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::stochastic::StochasticError;
 use replay_core::workload::{Job, JobId};
@@ -40,7 +40,7 @@ pub enum SampleError {
     Drained,
     /// The flag was raised.
     #[error(transparent)]
-    Stopped(#[from] Stopped),
+    Cancelled(#[from] Cancelled),
 }
 
 /// Runs one replication of a point, unless or until the watch's flag is raised.
@@ -51,7 +51,7 @@ pub fn sample(
     point: &Point,
     seed: u64,
     replication: u64,
-    watch: Watch<'_>,
+    watch: RunContext<'_>,
 ) -> Result<Sample, SampleError> {
     let stop = watch.stop;
     stop.check()?;
@@ -59,7 +59,7 @@ pub fn sample(
     // Whatever draws has a seed of its own in every replication.
     let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut allocator = point.allocator.build(&point.topology, own_seed)?;
-    let paced = Paced(Pace::new(watch, stream.jobs.len()).counted());
+    let paced = Paced(ProgressMeter::new(watch, stream.jobs.len()).counted());
     let of_messages = matches!(point.life, Life::Messages(_));
     let distances = Distances::new(&point.topology, &stream.jobs, of_messages);
     let completions = point.counting.completions.map_or(stream.jobs.len(), |most| most as usize);
@@ -82,7 +82,7 @@ pub fn sample(
     let ran =
         simulation.run(Starts::Scheduler(scheduler.as_mut()), allocator.as_mut(), &mut observers);
     let overhead = ran.map_err(|cause| match cause {
-        SimulationError::Stopped(stopped) => stopped.into(),
+        SimulationError::Cancelled(stopped) => stopped.into(),
         cause => SampleError::Simulation { point: point.to_string(), cause },
     })?;
     let messages = network.map(|network| (*network.totals(), observers.1.weighted_dispersal));
@@ -159,7 +159,7 @@ impl<O: Observer> Observer for Until<O> {
 }
 
 /// Counts jobs for a forecast.
-struct Paced<'a>(Pace<'a>);
+struct Paced<'a>(ProgressMeter<'a>);
 
 impl Observer for Paced<'_> {
     fn started(&mut self, _: Decision<'_>) {
@@ -224,8 +224,8 @@ mod tests {
     use super::*;
     use crate::stream::{Counting, Metric};
     use proptest::prelude::*;
+    use replay_core::cancel::CancelToken;
     use replay_core::scheduler::registry::SchedulerSpec;
-    use replay_core::stop::Stop;
     use replay_core::workload::stochastic::{Arrivals, StochasticStream};
 
     /// One processor, FCFS: jobs complete in their order, so that the first so many of a longer stream are those
@@ -245,7 +245,8 @@ mod tests {
                 life: Life::RunTimes,
                 counting: Counting { completions, ..Counting::default() },
             };
-            let sample = sample(&point, 1, 0, Watch::new(&Stop::new())).expect("it runs");
+            let sample =
+                sample(&point, 1, 0, RunContext::new(&CancelToken::new())).expect("it runs");
             [Metric::FinishTime, Metric::Turnaround, Metric::Utilization]
                 .map(|metric| sample.metrics[metric as usize])
         };

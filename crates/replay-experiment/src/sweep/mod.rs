@@ -7,7 +7,7 @@
 //! each other; a plan written as JSON lets their journals be put together without the
 //! traces.
 //!
-//! Memory: some forty bytes per finished cell and a few per strategy; results are not held.
+//! EvaluationCache: some forty bytes per finished cell and a few per strategy; results are not held.
 
 mod configuration;
 mod pairs;

@@ -12,8 +12,8 @@ use crate::grid::{GridError, GridFile, ParameterGrid};
 use crate::journal::CellId;
 use crate::{Cell, RunKey, Trace};
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::cancel::CancelToken;
 use replay_core::naming::NameError;
-use replay_core::stop::Stop;
 use replay_core::topology::Topology;
 
 /// The cells of a sweep, by number. A plan knows its traces by name and digest only: it
@@ -145,7 +145,7 @@ impl PlannedTrace {
                 .then(|| text_digest(&trace.outages().identity())),
             // Nobody stops this; what is wrong with the log its cells say.
             log_jobs_digest: trace
-                .log_jobs(&Stop::new())
+                .log_jobs(&CancelToken::new())
                 .ok()
                 .flatten()
                 .map(|jobs| text_digest(&jobs.identity())),

@@ -3,10 +3,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use super::{Plan, Shard};
+use crate::batched_run::{self, run_together};
 use crate::journal::{Journal, JournalError};
 use crate::pool::{self, Turn};
-use crate::together::{self, run_together};
-use crate::{Cell, CellError, Measure, RunResult, Trace, Watch, run_cell};
+use crate::{Cell, CellError, Measure, RunContext, RunResult, Trace, run_cell};
 use replay_core::naming::NameError;
 
 /// A sweep that cannot go on.
@@ -54,7 +54,7 @@ pub fn run_plan<E: From<NameError>>(
     traces: &[Arc<Trace>],
     runs: &[u32],
     turn: Turn,
-    watch: Watch<'_>,
+    watch: RunContext<'_>,
     mut take: impl FnMut(u32, Result<RunResult, CellError>) -> Result<bool, E>,
 ) -> Result<(), E> {
     let bundles = bundles(plan, traces, runs)?;
@@ -73,7 +73,7 @@ pub fn run_plan<E: From<NameError>>(
             let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
             (watch.run_jobs)(runs[bundle.start], jobs, now - std::mem::replace(&mut *last, now));
         };
-        let watch = Watch { jobs_done: &jobs_done, ..watch };
+        let watch = RunContext { jobs_done: &jobs_done, ..watch };
         let cell = |&run: &u32| plan.cell(traces, run).map(|cell| (run, cell));
         let cells: Result<Vec<_>, _> = runs[bundle.clone()].iter().map(cell).collect();
         let outcomes = cells.map(|cells| {
@@ -114,7 +114,7 @@ pub(super) fn bundles(
             true => None,
             false => plan.grid.strategies.get(strategy)?.shared(topology),
         };
-        let most = together::at_once(topology).min(share);
+        let most = batched_run::at_once(topology).min(share);
         let now = shared.map(|shared| (trace, copy, scheduler, seed, shared));
         match bundles.last_mut().filter(|_| now.is_some() && now == latest) {
             Some(bundle) if bundle.len() < most => bundle.end = place + 1,
@@ -137,7 +137,7 @@ pub fn run_sweep(
     traces: &[Arc<Trace>],
     runs: &[u32],
     journal: &mut Journal<RunResult>,
-    watch: Watch<'_>,
+    watch: RunContext<'_>,
     mut told: impl FnMut(u32, Result<&RunResult, &CellError>) -> bool,
 ) -> Result<(), SweepError> {
     run_plan(plan, traces, runs, Turn::AsDone, watch, |run, outcome| {

@@ -4,8 +4,8 @@ use super::*;
 use crate::grid::ParameterGrid;
 use crate::journal::Journal;
 use crate::pool::Turn;
-use crate::{RunResult, Trace, Watch, run_cell};
-use replay_core::stop::Stop;
+use crate::{RunContext, RunResult, Trace, run_cell};
+use replay_core::cancel::CancelToken;
 use replay_core::workload::{Job, Policy, Window, Workload};
 
 const SWF: &str = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n4 11 -1 10 3\n";
@@ -84,8 +84,8 @@ fn a_sweep_goes_on_where_it_stopped() {
         .expect("a journal");
     let all = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
     assert!(all.iter().copied().eq(0..12));
-    let stop = Stop::new();
-    let watch = Watch::new(&stop);
+    let stop = CancelToken::new();
+    let watch = RunContext::new(&stop);
     let stop_after_three = |journal: &mut Journal<RunResult>| {
         let mut told = 0;
         let stopped = run_sweep(&plan, &traces, &all, journal, watch, |_, outcome| {
@@ -166,7 +166,7 @@ fn bundles_give_what_cells_give() {
     let swf = format!("; MaxProcs: 16\n{}", (1..80).map(jobs).collect::<String>());
     let text = "schedulers = ['fcfs', 'easy']\nallocator = ['random', { name = 'mc1x1', tie = ['none', \
         '1,2,3,4', '1,4,6,8', '2,0,1,3', '3,1,0,0', '2,1,1,1'], slack = ['0', '0.1'] }, 'hilbert-best-fit']";
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let told = |run: &RunResult| format!("{:?}", RunResult { seconds: 0.0, ..run.clone() });
     for (placements, threads) in [(false, 1), (false, 3), (true, 1), (true, 3)] {
         let (plan, traces) = plan(&format!("placements = {placements}\n{text}"), &swf);
@@ -177,9 +177,9 @@ fn bundles_give_what_cells_give() {
             // Otherwise cells would be held against themselves.
             let bundles = super::run::bundles(&plan, &traces, &all).expect("cells");
             assert!(bundles.iter().any(|bundle| bundle.len() > 4), "nothing is replayed as one");
-            run_plan(&plan, &traces, &all, Turn::InOrder, Watch::new(&stop), |run, outcome| {
+            run_plan(&plan, &traces, &all, Turn::InOrder, RunContext::new(&stop), |run, outcome| {
                 let cell = plan.cell(&traces, run)?;
-                let alone = run_cell(run, &cell, plan.grid.measure, Watch::new(&stop));
+                let alone = run_cell(run, &cell, plan.grid.measure, RunContext::new(&stop));
                 assert_eq!(told(&outcome.expect("it runs")), told(&alone.expect("it runs")));
                 seen.push(run);
                 Ok::<_, replay_core::naming::NameError>(true)

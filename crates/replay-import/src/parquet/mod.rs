@@ -32,7 +32,7 @@ use super::entry::Line;
 use super::map::ColumnMap;
 use super::mapped::{Jobs, Typed};
 use super::row::{Cell, Columns};
-use super::{ImportError, Sink, Source, Stop};
+use super::{ImportError, ReadStop, Sink, Source};
 
 /// Rows that are decoded at once.
 const BATCH: usize = 1 << 15;
@@ -54,9 +54,9 @@ pub(super) fn read(
     let typed = |at: usize| schema.get_at_index(at).map_or(Typed::No, |(_, field)| typed(field));
     let jobs = Jobs::new(source, map, &columns, typed);
     let mut jobs = jobs.map_err(|stop| match stop {
-        Stop::Header(what) => wrong(what),
-        Stop::Fault(fault) => wrong(fault.reason.to_string()),
-        Stop::Output(source) => ImportError::Output(source),
+        ReadStop::Header(what) => wrong(what),
+        ReadStop::Fault(fault) => wrong(fault.reason.to_string()),
+        ReadStop::Output(source) => ImportError::Output(source),
     })?;
     let wanted: Vec<(usize, Field)> = jobs
         .columns()
@@ -102,12 +102,12 @@ pub(super) fn read(
                     line.push('|');
                 }
                 let whole = Line { number, text: &line };
-                let taken = columns.checked(whole, &cells).map_err(Stop::from);
+                let taken = columns.checked(whole, &cells).map_err(ReadStop::from);
                 match taken.and_then(|row| jobs.row(row, sink)) {
                     Ok(()) => {}
-                    Err(Stop::Fault(fault)) => sink.malformed(number, &line, fault)?,
-                    Err(Stop::Header(what)) => return Err(wrong(what)),
-                    Err(Stop::Output(source)) => return Err(ImportError::Output(source)),
+                    Err(ReadStop::Fault(fault)) => sink.malformed(number, &line, fault)?,
+                    Err(ReadStop::Header(what)) => return Err(wrong(what)),
+                    Err(ReadStop::Output(source)) => return Err(ImportError::Output(source)),
                 }
             }
             start = rows.end;

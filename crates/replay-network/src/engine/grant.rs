@@ -1,7 +1,7 @@
 //! What follows from a header's getting a channel.
 
 use super::Network;
-use crate::calendar::Event;
+use crate::event_queue::Event;
 use crate::log::{Release, Start};
 use crate::settings::Switching;
 use crate::staircase::Stairs;
@@ -55,7 +55,7 @@ impl Network {
         let last = self.worms[slot as usize].last;
         if place == 0 {
             let left = start + pace.period(0, last);
-            self.calendar.enter(left, Event::Notice(slot << 1));
+            self.calendar.enter(left, Event::NetworkEvent(slot << 1));
         } else {
             self.close_behind(
                 slot,
@@ -66,7 +66,7 @@ impl Network {
         if place == last {
             self.close_behind(slot, last, start + pace.period(last, last) + pace.kept(last));
             let delivered = start + pace.cross(last, last);
-            self.calendar.enter(delivered, Event::Notice(slot << 1 | 1));
+            self.calendar.enter(delivered, Event::NetworkEvent(slot << 1 | 1));
         }
     }
 

@@ -145,14 +145,14 @@ fn what_is_sent_on_a_notice_is_sent_in_its_cycle() {
     while let Some(cycle) = network.advance(None, &mut notices).expect("no deadlock") {
         for notice in &notices {
             match notice {
-                Notice::TailLeft { tag, src } => {
+                NetworkEvent::TailLeft { tag, src } => {
                     seen.push((cycle, *tag, None));
                     assert_eq!(*src, NodeId(0));
                     if *tag == 1 {
                         send(&mut network, 4);
                     }
                 }
-                Notice::Delivered(d) => seen.push((cycle, d.tag, Some(d.latency))),
+                NetworkEvent::Delivered(d) => seen.push((cycle, d.tag, Some(d.latency))),
             }
         }
     }
@@ -171,7 +171,7 @@ fn time_goes_on_to_the_cycle_asked_for() {
     assert_eq!((network.advance(Some(5), &mut notices), network.now()), (Ok(None), 12));
     assert_eq!((network.advance(Some(38), &mut notices), network.now()), (Ok(None), 38));
     assert_eq!(network.advance(Some(39), &mut notices), Ok(Some(39)));
-    assert_eq!(notices, [Notice::TailLeft { tag: 3, src: NodeId(0) }]);
+    assert_eq!(notices, [NetworkEvent::TailLeft { tag: 3, src: NodeId(0) }]);
     assert_eq!(network.advance(Some(100), &mut notices), Ok(Some(43)));
     assert_eq!((network.advance(Some(100), &mut notices), network.now()), (Ok(None), 100));
     assert_eq!(network.in_flight(), 0);

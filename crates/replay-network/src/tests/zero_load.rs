@@ -12,7 +12,7 @@ fn alone(network: &mut Network, src: NodeId, dst: NodeId, flits: u32) -> (u64, u
     loop {
         network.advance(None, &mut notices).expect("no deadlock").expect("a delivery");
         for notice in &notices {
-            if let Notice::Delivered(delivery) = notice {
+            if let NetworkEvent::Delivered(delivery) = notice {
                 assert_eq!(delivery.blocked, 0);
                 return (delivery.latency, u64::from(delivery.hops));
             }

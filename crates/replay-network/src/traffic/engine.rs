@@ -4,7 +4,9 @@ use super::demand::Demand;
 use super::mapping::Mapping;
 use super::random::{Purpose, stream};
 use super::run::{JobTraffic, Run};
-use crate::{Delivery, Network, Notice, Packet, PacketError, Settings, SettingsError, Stalled};
+use crate::{
+    Delivery, Network, NetworkEvent, Packet, PacketError, Settings, SettingsError, Stalled,
+};
 use replay_core::naming::NameError;
 use replay_core::topology::{NodeId, Topology};
 
@@ -56,7 +58,7 @@ pub struct Traffic {
     vacant: Vec<u32>,
     /// Jobs that have had nothing to send.
     idle: Vec<JobTraffic>,
-    notices: Vec<Notice>,
+    notices: Vec<NetworkEvent>,
 }
 
 impl Traffic {
@@ -174,12 +176,12 @@ impl Traffic {
         while let Some(cycle) = network.advance(until, notices)? {
             for notice in notices.iter() {
                 match notice {
-                    &Notice::TailLeft { tag, .. } => {
+                    &NetworkEvent::TailLeft { tag, .. } => {
                         if let Some(run) = &mut runs[Run::slot(tag)] {
                             run.tail_left(tag, network);
                         }
                     }
-                    Notice::Delivered(delivery) => {
+                    NetworkEvent::Delivered(delivery) => {
                         seen(delivery);
                         let slot = Run::slot(delivery.tag);
                         let Some(run) = &mut runs[slot] else { continue };

@@ -11,7 +11,7 @@ use super::stretch::Stretch;
 pub struct Sequence {
     stretch: Stretch,
     step: u32,
-    /// Senders of the step that have packets left in the round.
+    /// InjectionQueues of the step that have packets left in the round.
     live: Vec<u32>,
     /// Which of them is next.
     at: usize,

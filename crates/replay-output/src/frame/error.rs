@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use polars::prelude::PolarsError;
 
-use replay_experiment::files::Whole;
+use replay_experiment::files::AtomicFile;
 
 /// A table that cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -34,7 +34,7 @@ impl FrameError {
     /// What polars says of a file; a disk that is full it calls a format that is not followed.
     pub(super) fn written<'a>(
         path: &'a Path,
-        file: &Whole,
+        file: &AtomicFile,
     ) -> impl FnOnce(PolarsError) -> Self + 'a {
         let failure = file.failure();
         |source| match failure {

@@ -5,15 +5,15 @@ use polars::prelude::{KeyValueMetadata, ParquetWriter};
 
 use super::{FrameError, frame};
 use replay_core::table::{Table, TableInfo, write_csv};
-use replay_experiment::files::Whole;
+use replay_experiment::files::AtomicFile;
 
 /// One table as open files: Parquet, and CSV if asked for. They get their names in
 /// [`Files::finish`], so that a torn file never has the name of a whole one.
 pub(super) struct Files {
     path: PathBuf,
-    file: Whole,
-    writer: BatchedWriter<Whole>,
-    csv: Option<(PathBuf, Whole)>,
+    file: AtomicFile,
+    writer: BatchedWriter<AtomicFile>,
+    csv: Option<(PathBuf, AtomicFile)>,
 }
 
 impl Files {
@@ -26,7 +26,7 @@ impl Files {
     ) -> Result<Self, FrameError> {
         let create = |end: &str| {
             let path = dir.join(format!("{}.{end}", Row::NAME));
-            Whole::create(&path).map_err(FrameError::io(&path)).map(|file| (path, file))
+            AtomicFile::create(&path).map_err(FrameError::io(&path)).map(|file| (path, file))
         };
         let (path, file) = create("parquet")?;
         let empty = frame::<Row>(&[]).map_err(FrameError::frame(&path))?;

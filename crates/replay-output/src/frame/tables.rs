@@ -5,7 +5,7 @@ use super::FrameError;
 use super::files::{Files, write};
 use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
-use replay_experiment::against::AgainstRow;
+use replay_experiment::log_comparison::AgainstRow;
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::{Measure, OfRun, RunResult};
 

@@ -22,12 +22,12 @@ use replay_experiment::compare::REPLAYED;
 use replay_experiment::contention::{Contended, Correlations, JobContention, TraceRun};
 use replay_experiment::files::ResultFolder;
 use replay_experiment::search::{
-    Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SparedRow, Tried,
+    Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SkippedWorkRow, Tried,
 };
 use replay_experiment::stream::{Life, Metric, Point, StreamRow, estimate};
 use replay_experiment::{Measure, OfRun, RunKey, RunResult, Trace};
 use replay_import::damaged;
-use replay_published::{Check, NotRun, Ours, Tolerance};
+use replay_published::{Check, Measured, NotRun, Tolerance};
 
 /// A run of jobs of these sizes on 16 processors, one after another.
 fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
@@ -362,7 +362,7 @@ fn files_of_one_table_always_concatenate() {
         ..plain.clone()
     };
     round_trip(&[plain, found]);
-    round_trip(&[SparedRow {
+    round_trip(&[SkippedWorkRow {
         searched: "made".to_string(),
         reason: "stopped",
         about: "for a reason",
@@ -388,7 +388,7 @@ fn files_of_one_table_always_concatenate() {
         suite: "made",
         figure: "Fig. 1".to_string(),
         workload: "made".to_string(),
-        log: matches!(ours, Ours::Judged(_)).then(|| "made".to_string()),
+        log: matches!(ours, Measured::Judged(_)).then(|| "made".to_string()),
         what: "a number".to_string(),
         printed: "1.5".to_string(),
         published: 1.5,
@@ -403,7 +403,7 @@ fn files_of_one_table_always_concatenate() {
         sample: replay_published::Sample::Outside,
         printed_bound: false,
     };
-    round_trip(&[check(Ours::Judged(1.0)), check(Ours::NotRun(NotRun::NoValue))]);
+    round_trip(&[check(Measured::Judged(1.0)), check(Measured::NotRun(NotRun::NoValue))]);
 }
 
 #[test]

@@ -19,7 +19,7 @@ pub struct Candidates {
     /// The ends of rows and of columns.
     pub edges: [Edge; 2],
     /// As processors lie on the page, x fastest, then y, then z: what each is before the decision.
-    pub ground: Vec<Ground>,
+    pub ground: Vec<ProcessorState>,
     /// How far shells beyond the last one are looked at; `None` without a tie vector.
     pub scan_radius: Option<u32>,
     /// The candidates, the winner first.
@@ -28,7 +28,7 @@ pub struct Candidates {
 
 /// What a processor is before a decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ground {
+pub enum ProcessorState {
     /// Free.
     Free,
     /// Of a job.
@@ -156,7 +156,7 @@ impl Candidates {
             mark(Mark::Box(shade(false, 0, 2)), "other candidate, darker towards its centre"),
             mark(Mark::Box(BUSY), "busy"),
         ];
-        if self.ground.contains(&Ground::Down) {
+        if self.ground.contains(&ProcessorState::Down) {
             legend.push(mark(Mark::Box(MUTED), "out of service"));
         }
         if self.scan_radius.is_some() {
@@ -212,9 +212,9 @@ impl Figure for Candidates {
         for one in &self.candidates {
             for (at, ground) in self.ground.iter().enumerate() {
                 let before = match ground {
-                    Ground::Free => "free",
-                    Ground::Busy => "busy",
-                    Ground::Down => "out of service",
+                    ProcessorState::Free => "free",
+                    ProcessorState::Busy => "busy",
+                    ProcessorState::Down => "out of service",
                 };
                 let (term, weight) = match one.weights[at] {
                     Some((counted, weight)) => (counted.name(), weight.to_string()),
@@ -290,9 +290,9 @@ impl Candidates {
                 let place = at(x, y);
                 let colour = match self.ground[place] {
                     _ if one.chosen[place] => shade(wins, one.shells[place], last),
-                    Ground::Free => WHITE,
-                    Ground::Busy => BUSY,
-                    Ground::Down => MUTED,
+                    ProcessorState::Free => WHITE,
+                    ProcessorState::Busy => BUSY,
+                    ProcessorState::Down => MUTED,
                 };
                 let (left, bottom) = cells.corner(x, y);
                 let upper = (left + cell - hair, bottom - cell + hair);

@@ -103,7 +103,7 @@ impl Text {
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.
     pub fn width(self, text: &str) -> Result<f64, PlotError> {
-        // Measured large, for the library rounds to whole pixels.
+        // Ours large, for the library rounds to whole pixels.
         const MEASURE: f64 = 1000.0;
         let font = FontDesc::new(FontFamily::Name(FONT), MEASURE * LINE_HEIGHT, self.style());
         let (width, _) = font.box_size(text).map_err(PlotError::draw)?;

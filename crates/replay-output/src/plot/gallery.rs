@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::name::{Stems, joined, machine, policy, seed, setting};
+use super::name::{FileNames, joined, machine, policy, seed, setting};
 use super::number::grouped;
 use super::recorded::{RECORDED, waits_by_class};
 use super::shaken::{Improvements, over_copies, overall};
@@ -75,7 +75,7 @@ pub fn gallery(
     pictures.extend(album.waits());
     pictures.extend(album.recorded());
     pictures.extend(album.ties());
-    let mut stems = Stems::default();
+    let mut stems = FileNames::default();
     let stemmed: Vec<(String, Picture)> = pictures
         .into_iter()
         .map(|(parts, picture)| {

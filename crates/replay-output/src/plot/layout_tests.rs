@@ -192,14 +192,14 @@ fn lines_have_room_for_their_text() {
         let percent = lines(count, |i, x| x * (i + 1) as f64 / 2.0);
         each("percent", &Lines { y_title: "Utilization (%)".to_string(), ..titled(percent) });
     }
-    let spread = Spread::of((0..500).map(|i| f64::from(i * i)));
+    let spread = Distribution::of((0..500).map(|i| f64::from(i * i)));
     for count in [1, 7, 12] {
         let curve = |name: String| {
             let strategies = vec![name.clone()];
             SpreadCurve { name, strategies, spread: &spread }
         };
         let named = names(count).into_iter().map(curve).collect();
-        let words = Words { zero: true, ..STRETCHES };
+        let words = AxisLabels { zero: true, ..STRETCHES };
         each("spreads", &spreads(words, subtitle(), named, 12).expect("a spread"));
     }
     let span = |i: u32| Span { day: f64::from(i), utilization: 60.0, waiting: f64::from(i) };
@@ -302,7 +302,7 @@ fn maps_have_room_for_their_text() {
                 title: title.to_string(),
                 subtitle: subtitle(),
                 sides,
-                ground: vec![Ground::Free; cells],
+                ground: vec![ProcessorState::Free; cells],
                 candidates: (1..6).map(one).collect(),
                 scan_radius: Some(2),
                 ..Candidates::default()

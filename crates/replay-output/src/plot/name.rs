@@ -62,11 +62,11 @@ pub fn joined(values: impl IntoIterator<Item = String>, what: &str) -> String {
 
 /// File names of a gallery, none given twice.
 #[derive(Default)]
-pub struct Stems {
+pub struct FileNames {
     given: Vec<String>,
 }
 
-impl Stems {
+impl FileNames {
     /// The parts as one stem, numbered if it was given before.
     pub fn give(&mut self, parts: &[&str]) -> String {
         let parts: Vec<String> = parts.iter().map(|part| slug(part)).collect();
@@ -90,7 +90,7 @@ mod tests {
         // Vectors that differ in a sign.
         assert_eq!(slug("mc1x1 (2,-13,20,6)"), "mc1x1-2-minus13-20-6");
         assert_eq!(slug("KTH-SP2-1996-2"), "KTH-SP2-1996-2");
-        let mut stems = Stems::default();
+        let mut stems = FileNames::default();
         assert_eq!(stems.give(&["load", "a:b"]), "load--a-b");
         assert_eq!(stems.give(&["load", "a/b"]), "load--a-b--2");
         let values =

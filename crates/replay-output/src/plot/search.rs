@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::name::{Stems, joined};
+use super::name::{FileNames, joined};
 use super::number::grouped;
 use super::{Climb, Convergence, HeatMap, PlotError, Plots, Surface, SurfaceMap, save};
 use replay_experiment::search::{Archive, Evaluation, Found, Portability, Ratio};
@@ -36,7 +36,7 @@ pub fn search_gallery(
     searches: &[Searched<'_>],
     portability: Option<&Portability>,
 ) -> Result<Vec<PathBuf>, PlotError> {
-    let mut stems = Stems::default();
+    let mut stems = FileNames::default();
     let mut paths = Vec::new();
     for search in searches {
         if let Some(figure) = surface(objective, search) {

@@ -36,7 +36,7 @@ pub struct SpreadCurve<'a> {
     /// schedulers or seeds may have the same.
     pub strategies: Vec<String>,
     /// The values.
-    pub spread: &'a Spread,
+    pub spread: &'a Distribution,
 }
 
 /// Leaves the first curves: no more than there are colours, and none that would bring in a strategy beyond `most`;
@@ -70,7 +70,7 @@ fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
 
 /// The values of some jobs, in as many steps as can be seen.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Spread {
+pub struct Distribution {
     /// Jobs.
     pub jobs: usize,
     /// Mean of their values.
@@ -84,7 +84,7 @@ pub struct Spread {
     steps: Vec<(f64, [f64; 2])>,
 }
 
-impl Spread {
+impl Distribution {
     /// Of these values; what is not finite is left out.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
@@ -125,7 +125,7 @@ impl Spread {
 
 /// What a figure of spreads is called.
 #[derive(Clone, Copy, Debug)]
-pub struct Words {
+pub struct AxisLabels {
     /// Title.
     pub title: &'static str,
     /// Title of the x axis with its unit.
@@ -138,9 +138,9 @@ pub struct Words {
     pub by_median: bool,
 }
 
-impl Words {
+impl AxisLabels {
     /// What orders curves: means, or medians and, where these are equal, trimmed means.
-    fn middle(&self, spread: &Spread) -> [f64; 2] {
+    fn middle(&self, spread: &Distribution) -> [f64; 2] {
         let [.., median, _, _] = spread.percentiles;
         if self.by_median { [median, spread.trimmed_mean] } else { [spread.mean; 2] }
     }
@@ -152,7 +152,7 @@ impl Words {
 }
 
 /// Waits.
-pub const WAITS: Words = Words {
+pub const WAITS: AxisLabels = AxisLabels {
     title: "Distribution of waits",
     x: "Wait (s)",
     zero: true,
@@ -160,7 +160,7 @@ pub const WAITS: Words = Words {
     by_median: false,
 };
 /// Bounded slowdowns.
-pub const SLOWDOWNS: Words = Words {
+pub const SLOWDOWNS: AxisLabels = AxisLabels {
     title: "Distribution of bounded slowdowns",
     x: "Bounded slowdown",
     zero: false,
@@ -168,7 +168,7 @@ pub const SLOWDOWNS: Words = Words {
     by_median: false,
 };
 /// Stretches.
-pub const STRETCHES: Words = Words {
+pub const STRETCHES: AxisLabels = AxisLabels {
     title: "Distribution of stretch over the jobs that send packets",
     x: "Stretch (time among others over time alone)",
     zero: false,
@@ -179,7 +179,7 @@ pub const STRETCHES: Words = Words {
 /// A curve and a box for each, that with the least mean or median first, of at most `most` strategies and no more than
 /// there are colours; `None` if all values are one.
 pub fn spreads(
-    words: Words,
+    words: AxisLabels,
     mut subtitle: Vec<String>,
     mut curves: Vec<SpreadCurve<'_>>,
     most: usize,
@@ -234,8 +234,8 @@ pub struct Waits {
     key: RunKey,
     /// Of the jobs and their starts: equal for equal schedules.
     schedule: u64,
-    wait: Spread,
-    slowdown: Spread,
+    wait: Distribution,
+    slowdown: Distribution,
 }
 
 impl Waits {
@@ -251,8 +251,8 @@ impl Waits {
         Some(Self {
             key: run.key.clone(),
             schedule: hasher.finish(),
-            wait: Spread::of(run.jobs.iter().map(|job| job.wait() as f64)),
-            slowdown: Spread::of(run.jobs.iter().map(|job| job.bounded_slowdown())),
+            wait: Distribution::of(run.jobs.iter().map(|job| job.wait() as f64)),
+            slowdown: Distribution::of(run.jobs.iter().map(|job| job.bounded_slowdown())),
         })
     }
 }
@@ -336,10 +336,10 @@ fn figures_of<'a>(
         // The curves say which.
         said.retain(|part| *part != key.scheduler);
     }
-    type Of = fn(&Waits) -> &Spread;
-    let kinds: [(&str, Words, Of); 2] =
+    type Of = fn(&Waits) -> &Distribution;
+    let kinds: [(&str, AxisLabels, Of); 2] =
         [("waits", WAITS, |run| &run.wait), ("slowdowns", SLOWDOWNS, |run| &run.slowdown)];
-    let figure = |(kind, words, of): (&'static str, Words, Of)| {
+    let figure = |(kind, words, of): (&'static str, AxisLabels, Of)| {
         let curve = |(name, strategies, run): &(String, Vec<String>, &'a Waits)| SpreadCurve {
             name: name.clone(),
             strategies: strategies.clone(),
@@ -401,11 +401,11 @@ mod tests {
             seed: 0,
             copy: 0,
         };
-        let spread = || Spread::of(values.iter().copied());
+        let spread = || Distribution::of(values.iter().copied());
         Waits { key, schedule, wait: spread(), slowdown: spread() }
     }
 
-    fn curve(spread: &Spread) -> SpreadCurve<'_> {
+    fn curve(spread: &Distribution) -> SpreadCurve<'_> {
         SpreadCurve { name: "a".to_string(), strategies: vec!["a".to_string()], spread }
     }
 
@@ -497,9 +497,9 @@ mod tests {
     fn what_has_no_spread_is_not_drawn() {
         assert!(drawn(&[waits("fcfs", "a", 1, &[0.0, 0.0])]).is_empty());
         assert!(drawn(&[]).is_empty());
-        assert!(spreads(STRETCHES, Vec::new(), vec![curve(&Spread::of([]))], 12).is_none());
+        assert!(spreads(STRETCHES, Vec::new(), vec![curve(&Distribution::of([]))], 12).is_none());
         // A narrow spread has a linear axis, on which nothing is moved.
-        let spread = Spread::of([0.5, 2.0]);
+        let spread = Distribution::of([0.5, 2.0]);
         let Spreads { curves, boxes, x } =
             spreads(SLOWDOWNS, Vec::new(), vec![curve(&spread)], 12).expect("two values");
         assert!(!x.is_log() && curves.lines[0].points[0].x == 0.5);
@@ -515,7 +515,7 @@ mod tests {
         #[test]
         fn curves_are_what_counting_gives(values in proptest::collection::vec(0u32..2000, 1..1500)) {
             let values: Vec<f64> = values.into_iter().map(f64::from).collect();
-            let line = Spread::of(values.iter().copied()).line(String::new());
+            let line = Distribution::of(values.iter().copied()).line(String::new());
             let share = |most: f64| {
                 100.0 * values.iter().filter(|&&value| value <= most).count() as f64 / values.len() as f64
             };

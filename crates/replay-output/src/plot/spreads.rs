@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn equal_quartiles_have_a_label_each() {
         crate::plot::style::register().expect("the font");
-        let spread = crate::plot::Spread::of([1.0, 1.0, 1.0, 1.0, 9.0]);
+        let spread = crate::plot::Distribution::of([1.0, 1.0, 1.0, 1.0, 9.0]);
         let curve = crate::plot::SpreadCurve {
             name: "a".to_string(),
             strategies: vec!["a".to_string()],

@@ -1,6 +1,6 @@
 use replay_core::number::{fixed, grouped};
 use replay_core::table::{Name, Sheet, Shown, name};
-use replay_experiment::against::AgainstRow;
+use replay_experiment::log_comparison::AgainstRow;
 
 /// What is shown of a run beside the log: metric, title.
 const METRICS: [(Name, &str); 5] = [

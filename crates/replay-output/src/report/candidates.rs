@@ -1,7 +1,7 @@
 //! The candidates of a decision as text: a map for each, side by side.
 
 use super::machine::Sheets;
-use replay_core::allocator::rival::Rival;
+use replay_core::allocator::candidate_set::ScoredCandidate;
 use replay_core::topology::{NodeId, Topology};
 
 /// Between maps.
@@ -18,7 +18,7 @@ fn symbol(shell: u32) -> char {
 pub fn candidate_maps(
     topology: &Topology,
     [free, down]: [&[NodeId]; 2],
-    rivals: &[Rival],
+    rivals: &[ScoredCandidate],
     width: usize,
 ) -> Vec<String> {
     let maps: Vec<Vec<String>> =
@@ -44,7 +44,7 @@ pub fn candidate_maps(
 }
 
 /// What is said of a candidate above its map.
-pub fn candidate_words(topology: &Topology, one: &Rival, wins: bool) -> Vec<String> {
+pub fn candidate_words(topology: &Topology, one: &ScoredCandidate, wins: bool) -> Vec<String> {
     let dimensions = topology.grid().map_or(3, |grid| grid.dimensions());
     let centre: Vec<String> = one.centre[..dimensions].iter().map(u16::to_string).collect();
     let mut lines = vec![
@@ -62,7 +62,7 @@ fn map(
     topology: &Topology,
     free: &[NodeId],
     down: &[NodeId],
-    one: &Rival,
+    one: &ScoredCandidate,
     wins: bool,
 ) -> Vec<String> {
     let sheets = Sheets::of(topology);
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn maps_stand_side_by_side_as_far_as_they_fit() {
-        let rival = |number: usize, nodes: [u32; 2]| Rival {
+        let rival = |number: usize, nodes: [u32; 2]| ScoredCandidate {
             number,
             centre: [0, 1, 0],
             score: 1,

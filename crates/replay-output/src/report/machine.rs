@@ -40,7 +40,7 @@ impl Sheets {
                 let sides = [across, levels, hosts / across];
                 return Self { sides, steps: [1, hosts, across], hosts: true };
             }
-            Topology::Toruses(toruses) => {
+            Topology::MultiTorus(toruses) => {
                 let all = toruses.processors();
                 let across =
                     (1..=ABREAST.min(all)).rev().find(|&across| all.is_multiple_of(across));

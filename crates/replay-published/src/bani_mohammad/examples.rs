@@ -1,7 +1,7 @@
 //! Worked examples of chapters 2 to 4: which processors requests get.
 
 use crate::claim::claim;
-use crate::{Check, Swap, Tolerance, VerifyError};
+use crate::{Check, StrategySwap, Tolerance, VerifyError};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::submesh::{SubMesh, volume};
 use replay_core::allocator::{Allocator, MachineEvent, Request};
@@ -160,7 +160,7 @@ impl Row {
         for with in self.others.iter().filter(|other| **other != strategy) {
             let ours = ours(with)?;
             if ours != own {
-                swaps.push(Swap { with: with.to_string(), ours, margin: 0.0 });
+                swaps.push(StrategySwap { with: with.to_string(), ours, margin: 0.0 });
             }
         }
         Ok(Check { is_claim, swaps, ..check })

@@ -560,13 +560,13 @@ mod tests {
     use super::*;
     use crate::Verdict;
     use crate::chang_mohapatra::points::point;
-    use replay_core::stop::Stop;
+    use replay_core::cancel::CancelToken;
 
     /// With few jobs most intervals are wide, but what is judged is not beyond them; and what is said
     /// to contradict does.
     #[test]
     fn no_claim_that_is_judged_is_false() {
-        let mut suite = Claims::new(Points::new(1_500, Stop::new()));
+        let mut suite = Claims::new(Points::new(1_500, CancelToken::new()));
         suite.meshes().expect("they run");
         suite.cube(System::Cube { normal: false }).expect("it runs");
         let (checks, _) = suite.into_parts();

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::VerifyError;
+use replay_core::cancel::CancelToken;
 use replay_core::metrics::estimate::{Estimate, StopRule};
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::stop::Stop;
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{Arrivals, StochasticStream};
-use replay_experiment::Watch;
+use replay_experiment::RunContext;
 use replay_experiment::stream::{Counting, Estimates, Life, Metric, Point, estimate_unless};
 
 const SEED: u64 = 1;
@@ -66,7 +66,7 @@ pub type Load = Option<u8>;
 /// The points, each estimated once.
 pub struct Points {
     pub jobs: u32,
-    pub stop: Stop,
+    pub stop: CancelToken,
     pub known: BTreeMap<(System, Load, String), Estimates>,
     /// Strategies that take each other's place where both were run.
     pub exchanged: Option<[String; 2]>,
@@ -78,7 +78,7 @@ fn defect(error: impl std::fmt::Display) -> VerifyError {
 
 impl Points {
     /// Points of replications of so many jobs.
-    pub fn new(jobs: u32, stop: Stop) -> Self {
+    pub fn new(jobs: u32, stop: CancelToken) -> Self {
         Self { jobs, stop, known: BTreeMap::new(), exchanged: None }
     }
 
@@ -109,7 +109,7 @@ impl Points {
         if !self.known.contains_key(&key) {
             let point = point(system, load, &key.2, self.jobs)?;
             let rule = StopRule::exactly(REPLICATIONS);
-            let watch = Watch::new(&self.stop);
+            let watch = RunContext::new(&self.stop);
             let watched = &[Metric::Turnaround];
             self.known.insert(key.clone(), estimate_unless(watch, &point, SEED, &rule, watched)?);
         }

@@ -10,7 +10,7 @@ use super::Results;
 use super::spread::{Spread, margin_of_improvement};
 use crate::claim::claim;
 use crate::exchange::{pairs, with_swaps};
-use crate::{Check, NotRun, Ours, Tolerance, VerifyError};
+use crate::{Check, Measured, NotRun, Tolerance, VerifyError};
 use replay_core::metrics::TieMetrics;
 
 /// Curves of section IV.
@@ -101,7 +101,8 @@ pub(super) fn not_run(
 ) -> Result<Vec<Check>, VerifyError> {
     let Some(log) = LOGS.iter().find(|log| log.trace == trace) else { return Ok(Vec::new()) };
     let view = View { results: &Results::new(), exchanged: None };
-    let without_number = |check| Check { ours: Ours::NotRun(why.clone()), margin: 0.0, ..check };
+    let without_number =
+        |check| Check { ours: Measured::NotRun(why.clone()), margin: 0.0, ..check };
     Ok(of_log(log, ran, &view, &[])?.into_iter().map(without_number).collect())
 }
 
@@ -118,7 +119,7 @@ pub(super) fn most_are_tied(percents: &[f64]) -> Result<Check, VerifyError> {
     let ours = tied as f64 / all.max(1) as f64;
     let check = claim("section I", "all logs", &what, "0.5", ours, Tolerance::Above)?;
     let absent = NotRun::Absent("scripts/fetch-traces.sh".to_string());
-    Ok(if all < 8 { Check { ours: Ours::NotRun(absent), ..check } } else { check })
+    Ok(if all < 8 { Check { ours: Measured::NotRun(absent), ..check } } else { check })
 }
 
 fn of_log(

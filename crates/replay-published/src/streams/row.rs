@@ -1,6 +1,6 @@
 //! A row of a table, and the point that it names.
 
-use super::super::{Check, Ours, Sample, Tolerance, VerifyError};
+use super::super::{Check, Measured, Sample, Tolerance, VerifyError};
 use super::Runs;
 use replay_core::metrics::estimate::Estimate;
 use replay_core::topology::Topology;
@@ -304,7 +304,7 @@ impl Row {
             what: self.what(),
             printed,
             published,
-            ours: Ours::Judged(ours),
+            ours: Measured::Judged(ours),
             margin,
             tolerance,
             note,

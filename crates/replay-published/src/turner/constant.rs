@@ -5,10 +5,10 @@ use crate::claim::claim;
 use crate::exchange::with_swaps;
 use crate::{Check, Tolerance, VerifyError};
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::cancel::CancelToken;
 use replay_core::metrics::SystemRecorder;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Simulation, Starts};
-use replay_core::stop::Stop;
 use replay_core::topology::Topology;
 use replay_core::workload::Job;
 
@@ -49,7 +49,7 @@ fn run(allocator: &str, load: f64, jobs: u32) -> Result<Outcome, VerifyError> {
     let processors = topology.processors();
     let mut scheduler = SchedulerSpec::fcfs().build(processors as u32);
     let mut recorder = SystemRecorder::new(jobs.len());
-    let (stop, starts) = (Stop::new(), Starts::Scheduler(scheduler.as_mut()));
+    let (stop, starts) = (CancelToken::new(), Starts::Scheduler(scheduler.as_mut()));
     let simulation = Simulation::new(&jobs, &topology, &stop).with_every_event();
     let overhead = simulation.run(starts, allocator.as_mut(), &mut recorder).map_err(defect)?;
     let system = recorder.metrics(0, processors, &overhead);

@@ -5,12 +5,12 @@
 //! alone, and then the other.
 
 use replay_core::allocator::{Allocator, Capabilities, Refusal, Request};
+use replay_core::cancel::CancelToken;
 use replay_core::cluster::time_sharing::Sharing;
 use replay_core::cluster::{Application, Kernel, TimeSharing};
 use replay_core::machine::Machine;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Observer, Simulation, SimulationError, Starts};
-use replay_core::stop::Stop;
 use replay_core::topology::{Cluster, NodeId, Topology};
 use replay_core::workload::{Job, JobId};
 
@@ -94,7 +94,7 @@ impl Pair {
         let sharing = Sharing { kernel: self.kernel, ticks_per_second: TICKS, ..Sharing::PLAIN };
         let applications = [self.high, self.low];
         let mut service = TimeSharing::new(WORKSTATIONS, sharing, &applications);
-        let (stop, mut ends) = (Stop::new(), Ends([0; 2]));
+        let (stop, mut ends) = (CancelToken::new(), Ends([0; 2]));
         let mut scheduler = SchedulerSpec::fcfs().build(HOSTS);
         let starts = Starts::Scheduler(scheduler.as_mut());
         let simulation = Simulation::new(&jobs, &topology, &stop).with_service(&mut service);

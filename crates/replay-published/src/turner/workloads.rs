@@ -10,11 +10,11 @@ use super::{AFL, FL, defect};
 use crate::claim::claim;
 use crate::exchange::with_swaps;
 use crate::{Check, Selection, Tolerance, VerifyError};
+use replay_core::cancel::CancelToken;
 use replay_core::metrics::estimate::{Estimate, StopRule};
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::stop::Stop;
 use replay_core::workload::stochastic::{Arrivals, StochasticStream};
-use replay_experiment::Watch;
+use replay_experiment::RunContext;
 use replay_experiment::stream::{Estimates, Life, Metric, Point, estimate_unless};
 
 const MACHINE: &str = "hypercube:10";
@@ -81,7 +81,7 @@ enum Load {
 struct Points {
     jobs: u32,
     known: BTreeMap<(Sizes, Load, &'static str), Estimates>,
-    stop: Stop,
+    stop: CancelToken,
     /// Whether the two lists take each other's place.
     exchanged: bool,
 }
@@ -121,7 +121,7 @@ impl Points {
                 topology,
             };
             let rule = StopRule::exactly(REPLICATIONS);
-            let watch = Watch::new(&self.stop);
+            let watch = RunContext::new(&self.stop);
             let watched = &[Metric::Turnaround];
             self.known.insert(key, estimate_unless(watch, &point, SEED, &rule, watched)?);
         }
@@ -460,7 +460,7 @@ mod tests {
 
     /// Points of a quarter of the jobs.
     fn points() -> Points {
-        Points { jobs: 1000, known: BTreeMap::new(), stop: Stop::new(), exchanged: false }
+        Points { jobs: 1000, known: BTreeMap::new(), stop: CancelToken::new(), exchanged: false }
     }
 
     /// With so few jobs most intervals are too wide to decide, but nothing is beyond them.

@@ -5,7 +5,7 @@ mod vectors;
 
 use replay_core::topology::{Coord, NodeId, Topology};
 use replay_network::{
-    Delivery, FlitLog, FlowControl, Network, Notice, Packet, Settings, Stalled, Switching,
+    Delivery, FlitLog, FlowControl, Network, NetworkEvent, Packet, Settings, Stalled, Switching,
 };
 use replay_reference::network::{self as plain, PlainDelivery, PlainPacket};
 
@@ -31,7 +31,7 @@ fn replay(network: &mut Network, packets: &[PlainPacket]) -> Result<Vec<(u64, De
         let until = left.peek().map(|(_, packet)| packet.cycle);
         let now = network.advance(until, &mut notices)?;
         for notice in &notices {
-            if let Notice::Delivered(delivery) = notice {
+            if let NetworkEvent::Delivered(delivery) = notice {
                 let cycle = now.expect("there is a notice");
                 assert_eq!(deliveries[delivery.tag as usize].replace((cycle, *delivery)), None);
             }

@@ -15,7 +15,7 @@ use super::list::BusyList;
 use super::plane::{Plane, Span};
 use super::region::Region;
 use crate::allocator::contiguous::frames::Frames;
-use crate::stop::Stop;
+use crate::cancel::CancelToken;
 use crate::topology::Coord;
 
 /// The search, with the buffers it reuses.
@@ -29,7 +29,7 @@ pub(in crate::allocator) struct Detector {
     /// Planes of admissible bases.
     found: Vec<Plane>,
     subtractions: u64,
-    stop: Stop,
+    stop: CancelToken,
 }
 
 impl Detector {
@@ -44,12 +44,12 @@ impl Detector {
     }
 
     /// Once this flag is raised, nothing is found any more.
-    pub fn stopped_by(&mut self, stop: &Stop) {
+    pub fn stopped_by(&mut self, stop: &CancelToken) {
         self.stop = stop.clone();
     }
 
     /// The flag.
-    pub fn stop(&self) -> &Stop {
+    pub fn stop(&self) -> &CancelToken {
         &self.stop
     }
 

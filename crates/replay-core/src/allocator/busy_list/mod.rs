@@ -30,7 +30,7 @@ mod region;
 pub use names::table;
 pub(in crate::allocator) use names::{ENGINE, MESH};
 
-use super::notes::{self, Notes};
+use super::explain::{self, ExplanationLog};
 use super::submesh::{ShapeRule, Shapes, Shaping, SubMesh, volume};
 use super::{
     Allocator, Bounds, Capabilities, Census, Engine, MachineEvent, Refusal, Request, RunSetup,
@@ -47,7 +47,7 @@ pub struct BusyListAllocator {
     placer: Placer,
     shapes: Shapes,
     blocks: u32,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 /// What [`BusyListAllocator`] leaves open.
@@ -74,7 +74,7 @@ impl BusyListAllocator {
             placer: Placer::new(grid, options.turning, options.engine),
             shapes: Shapes::new(grid, Shaping::One(options.rule), false),
             blocks: 0,
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 
@@ -93,14 +93,14 @@ pub(in crate::allocator) fn told(
     sides: [u16; 3],
     placed: Option<SubMesh>,
 ) -> String {
-    let beside = notes::count(listed as usize, "busy sub-mesh");
+    let beside = explain::count(listed as usize, "busy sub-mesh");
     let beside = beside.replace("meshs", "meshes");
-    let wanted = notes::sides(grid, sides);
+    let wanted = explain::sides(grid, sides);
     match placed {
         Some(unit) => {
             format!(
                 "{wanted} is looked for beside {beside} in the list: {}",
-                notes::place(grid, unit)
+                explain::place(grid, unit)
             )
         }
         None => format!("{wanted} is looked for beside {beside} in the list: no place"),

@@ -6,7 +6,7 @@ use super::list::BusyList;
 use crate::allocator::contiguous::frames::Frames;
 use crate::allocator::submesh::{Shapes, SubMesh, distinct, permutations, turned};
 use crate::allocator::{Engine, Request};
-use crate::stop::{Stop, Stopped};
+use crate::cancel::{CancelToken, Cancelled};
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
 /// A busy list that finds places for frames and enters them.
@@ -93,15 +93,15 @@ impl Placer {
     }
 
     /// Once this flag is raised, no place is found any more.
-    pub fn stopped_by(&mut self, stop: &Stop) {
+    pub fn stopped_by(&mut self, stop: &CancelToken) {
         self.detector.stopped_by(stop);
     }
 
     /// Whether places are still looked for.
     ///
     /// # Errors
-    /// [`Stopped`] once the flag is raised.
-    pub fn check(&self) -> Result<(), Stopped> {
+    /// [`Cancelled`] once the flag is raised.
+    pub fn check(&self) -> Result<(), Cancelled> {
         self.detector.stop().check()
     }
 

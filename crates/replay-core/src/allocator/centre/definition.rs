@@ -7,9 +7,9 @@
 use std::collections::HashSet;
 
 use super::tie::{Slack, TieVector, WallRule, walls_of};
-use crate::allocator::rival::Term;
+use crate::allocator::candidate_set::Term;
+use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
-use crate::stop::{Stop, Stopped};
 use crate::topology::{Coord, Grid, NodeId, PairDistances};
 
 /// The distance that defines shells.
@@ -190,14 +190,14 @@ impl CentreRule {
     /// Returns the winner for `size` processors, at least one and fewer than are free.
     ///
     /// # Errors
-    /// [`Stopped`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is raised.
     pub fn choose(
         &self,
         machine: &Machine,
         grid: &Grid,
         size: usize,
-        stop: &Stop,
-    ) -> Result<Option<Candidate>, Stopped> {
+        stop: &CancelToken,
+    ) -> Result<Option<Candidate>, Cancelled> {
         let competition = self.compete(machine, grid, size, self.options.slack, stop)?;
         // `min_by_key` keeps the first of equals.
         Ok(competition.admitted.into_iter().min_by_key(|one| (one.tie, one.score)))
@@ -206,14 +206,14 @@ impl CentreRule {
     /// Returns the number of distinct sets with the best primary score; `size` as in [`choose`](Self::choose).
     ///
     /// # Errors
-    /// [`Stopped`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is raised.
     pub fn tied_sets(
         &self,
         machine: &Machine,
         grid: &Grid,
         size: usize,
-        stop: &Stop,
-    ) -> Result<u32, Stopped> {
+        stop: &CancelToken,
+    ) -> Result<u32, Cancelled> {
         let tied = self.compete(machine, grid, size, Slack::NONE, stop)?.admitted;
         let sets: HashSet<_> = tied.iter().map(Candidate::sorted_nodes).collect();
         Ok(sets.len() as u32)
@@ -223,15 +223,15 @@ impl CentreRule {
     /// Others are dropped as soon as a better score is found: all candidates of a large machine exceed its memory.
     ///
     /// # Errors
-    /// [`Stopped`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is raised.
     pub fn compete(
         &self,
         machine: &Machine,
         grid: &Grid,
         size: usize,
         slack: Slack,
-        stop: &Stop,
-    ) -> Result<Competition, Stopped> {
+        stop: &CancelToken,
+    ) -> Result<Competition, Cancelled> {
         let mut list: Vec<NodeId> = machine.free_nodes().collect();
         let free: Vec<Coord> = list.iter().map(|&n| grid.coord(n)).collect();
         let scan = list.clone();
@@ -343,8 +343,8 @@ fn greedy(
     sorted: &[NodeId],
     size: usize,
     distance: impl Fn(&NodeId) -> u32,
-    stop: &Stop,
-) -> Result<Vec<NodeId>, Stopped> {
+    stop: &CancelToken,
+) -> Result<Vec<NodeId>, Cancelled> {
     let last_shell = distance(&sorted[size - 1]);
     let complete = if sorted.get(size).is_some_and(|next| distance(next) == last_shell) {
         sorted.partition_point(|n| distance(n) < last_shell)

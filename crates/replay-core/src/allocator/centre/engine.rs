@@ -5,12 +5,12 @@ use std::fmt;
 
 use super::definition::{CentreRule, ShellOrder};
 use super::explain::explain;
-use crate::allocator::notes::Notes;
+use crate::allocator::explain::ExplanationLog;
 use crate::allocator::{
     Allocator, Capabilities, Refusal, Request, RunSetup, Stats, settled_by_count,
 };
+use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
-use crate::stop::{Stop, Stopped};
 use crate::topology::{Grid, NodeId};
 
 /// Evaluates a [`CentreRule`] fast, for every order of a last shell but [`ShellOrder::Greedy`].
@@ -21,26 +21,26 @@ pub trait CentreEngine: fmt::Debug + Send {
     /// Appends the winning `size` processors, fewer than are free, to the empty `chosen`.
     ///
     /// # Errors
-    /// [`Refusal::Stopped`] if `stop` is raised.
+    /// [`Refusal::Cancelled`] if `stop` is raised.
     fn choose(
         &mut self,
         machine: &Machine,
         size: usize,
-        stop: &Stop,
+        stop: &CancelToken,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal>;
 
     /// Calls `visit` with the processors of each candidate of the best score, for `size` processors, fewer than are free.
     ///
     /// # Errors
-    /// [`Stopped`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is raised.
     fn for_each_tied(
         &mut self,
         machine: &Machine,
         size: usize,
-        stop: &Stop,
+        stop: &CancelToken,
         visit: &mut dyn FnMut(Vec<NodeId>),
-    ) -> Result<(), Stopped>;
+    ) -> Result<(), Cancelled>;
 }
 
 /// A strategy of the family.
@@ -49,8 +49,8 @@ pub struct CentreAllocator<E> {
     grid: Grid,
     rule: CentreRule,
     pub(super) engine: E,
-    stop: Stop,
-    notes: Notes,
+    stop: CancelToken,
+    notes: ExplanationLog,
     count_ties: bool,
     /// Number of tied sets of the last request.
     tied: Option<u32>,
@@ -63,15 +63,15 @@ impl<E: CentreEngine> CentreAllocator<E> {
             grid: grid.clone(),
             rule,
             engine,
-            stop: Stop::new(),
-            notes: Notes::default(),
+            stop: CancelToken::new(),
+            notes: ExplanationLog::default(),
             count_ties: false,
             tied: None,
         }
     }
 
     /// Explains decisions in these notes, and breaks them off when `stop` is raised.
-    pub fn attach(&mut self, notes: &Notes, stop: &Stop) {
+    pub fn attach(&mut self, notes: &ExplanationLog, stop: &CancelToken) {
         (self.notes, self.stop) = (notes.clone(), stop.clone());
     }
 

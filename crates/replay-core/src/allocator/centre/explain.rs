@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::definition::{Candidate, CentreRule, Centres, Competition, Score, ShellOrder};
-use crate::allocator::notes::{LISTED, Listing, Notes, count, processor};
-use crate::allocator::rival::{Rival, Rivals, Weight};
+use crate::allocator::candidate_set::{CandidateSet, ScoredCandidate, Weight};
+use crate::allocator::explain::{ExplanationLog, LISTED, Listing, count, processor};
+use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
-use crate::stop::{Stop, Stopped};
 use crate::topology::{Grid, NodeId};
 
 /// The distinct sets of the candidates that compete, numbered from 1 in candidate order.
@@ -15,15 +15,15 @@ type SetNumbers = HashMap<Vec<NodeId>, usize>;
 /// Writes the candidates for `size` processors, fewer than are free, and the winner into the notes.
 ///
 /// # Errors
-/// [`Stopped`] if `stop` is raised.
+/// [`Cancelled`] if `stop` is raised.
 pub fn explain(
-    notes: &Notes,
+    notes: &ExplanationLog,
     rule: &CentreRule,
     machine: &Machine,
     grid: &Grid,
     size: usize,
-    stop: &Stop,
-) -> Result<(), Stopped> {
+    stop: &CancelToken,
+) -> Result<(), Cancelled> {
     let mut competition = rule.compete(machine, grid, size, rule.options.slack, stop)?;
     let sets = set_numbers(competition.admitted.iter());
     notes.say(|| describe_candidates(rule, competition.candidates));
@@ -63,7 +63,7 @@ fn scored_candidates(
     grid: &Grid,
     ranked: &[Candidate],
     sets: &SetNumbers,
-) -> Rivals {
+) -> CandidateSet {
     let scored = ranked.iter().enumerate().map(|(rank, one)| {
         let Candidate { order, score, tie, centre, ref nodes, .. } = *one;
         let mut weights = Vec::new();
@@ -77,7 +77,7 @@ fn scored_candidates(
             weights = sums(&weights);
             vec![last_shell(rule, grid, one)]
         };
-        Rival {
+        ScoredCandidate {
             number: order + 1,
             centre,
             score,
@@ -88,7 +88,7 @@ fn scored_candidates(
             weights,
         }
     });
-    Rivals { vector: rule.options.tie, first: scored.collect(), more: 0 }
+    CandidateSet { vector: rule.options.tie, first: scored.collect(), more: 0 }
 }
 
 /// Returns the sum of each kind of weight, as one weight of it.

@@ -18,7 +18,7 @@ pub struct ShellCut {
 }
 
 impl ShellCut {
-    /// Moves `need` of the processors of `shell`, which stand in scan order, to `chosen`
+    /// ScheduleDiff `need` of the processors of `shell`, which stand in scan order, to `chosen`
     /// (in no particular order). `earlier` are the centres before this one in candidate
     /// order, the latest first. `coords` are all coordinates by processor number.
     ///
@@ -210,7 +210,7 @@ impl SquareShell {
         }
     }
 
-    /// Moves `need` processors of the gathered shell around `centre` to `chosen`.
+    /// ScheduleDiff `need` processors of the gathered shell around `centre` to `chosen`.
     pub fn take(
         &mut self,
         machine: &Machine,

@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::definition::{Candidate, CentreOptions, CentreRule, ShellOrder};
 use super::tie::{TieVector, WallRule};
 use crate::allocator::{Allocator, Request, RunSetup};
+use crate::cancel::CancelToken;
 use crate::machine::Machine;
-use crate::stop::Stop;
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
 /// A grid, each dimension wrapped or not; half of them 2D meshes, some long and narrow.
@@ -91,7 +91,7 @@ pub fn agrees(
         let mut chosen = Vec::new();
         prop_assert_eq!(fast.allocate(&machine, request, &mut chosen), Ok(()));
         if size < free {
-            let stop = Stop::new();
+            let stop = CancelToken::new();
             let winner = rule.choose(&machine, grid, size, &stop).expect("not stopped");
             let mut sorted = chosen.clone();
             sorted.sort();

@@ -7,9 +7,9 @@
 //! a x b x c costs log2 a + log2 b + log2 c passes over N / 64 words (one word a row at
 //! least), whatever is busy. On a wrapped dimension frames run over the edge.
 
-mod crowd;
+mod busy_cells;
 
-pub use crowd::Crowd;
+pub use busy_cells::BusyCells;
 
 use std::ops::RangeInclusive;
 

@@ -26,7 +26,7 @@ pub mod frames;
 pub mod scan;
 
 use self::frames::Frames;
-use super::notes::{self, Listing, Notes, count};
+use super::explain::{self, ExplanationLog, Listing, count};
 use super::submesh::{Shapes, Shaping, SubMesh, volume};
 use super::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
@@ -78,7 +78,7 @@ pub struct Contiguous<C> {
     frames: Frames,
     choice: C,
     census: Census,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 impl<C: Choice> Contiguous<C> {
@@ -90,7 +90,7 @@ impl<C: Choice> Contiguous<C> {
             frames: Frames::new(grid),
             choice,
             census: Census::default(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 
@@ -108,7 +108,7 @@ impl<C: Choice> Contiguous<C> {
         for &sides in self.shapes.of(request) {
             if volume(sides) > free as u64 {
                 self.notes.say(|| {
-                    let frame = notes::sides(self.frames.grid(), sides);
+                    let frame = explain::sides(self.frames.grid(), sides);
                     format!("a frame of {frame} has more processors than are free")
                 });
                 continue;
@@ -135,7 +135,7 @@ impl<C: Choice> Contiguous<C> {
 
 /// Tells where a frame has a place, and which is taken.
 fn tell(
-    notes: &Notes,
+    notes: &ExplanationLog,
     frames: &Frames,
     sides: [u16; 3],
     taken: Option<Coord>,
@@ -143,7 +143,7 @@ fn tell(
 ) {
     let grid = frames.grid();
     let free = frames.count() as usize;
-    let frame = notes::sides(grid, sides);
+    let frame = explain::sides(grid, sides);
     notes.say(|| match (free, taken) {
         (0, _) => format!("a frame of {frame} is free nowhere"),
         (_, None) => format!(
@@ -154,7 +154,7 @@ fn tell(
             "a frame of {frame} is free at {}; it takes {}: at {}",
             count(free, "place"),
             preference.rule,
-            notes::point(grid, base)
+            explain::point(grid, base)
         ),
     });
     if free > 1 {
@@ -164,7 +164,7 @@ fn tell(
             bases.sort_by_key(|(base, values)| (Some(*base) != taken, values.clone()));
             let rows = bases.into_iter().map(|(base, values)| {
                 let values = values.iter().map(u64::to_string);
-                [notes::point(grid, *base)].into_iter().chain(values).collect()
+                [explain::point(grid, *base)].into_iter().chain(values).collect()
             });
             let columns: Vec<&str> = [&["base"], &preference.columns[..]].concat();
             Listing::of(format!("places where {frame} is free"), &columns, rows)

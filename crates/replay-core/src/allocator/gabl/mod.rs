@@ -25,7 +25,7 @@ use std::collections::HashMap;
 
 use super::busy_list::placer::Placer;
 use super::busy_list::told;
-use super::notes::Notes;
+use super::explain::ExplanationLog;
 use super::submesh::{SubMesh, volume};
 use super::{
     Allocator, Capabilities, Census, Engine, MachineEvent, Refusal, Request, RunSetup, Stats,
@@ -48,7 +48,7 @@ pub struct Gabl {
     shapes: HashMap<u32, [u16; 3]>,
     blocks: u32,
     searches: u64,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 /// What [`Gabl`] leaves open.
@@ -78,7 +78,7 @@ impl Gabl {
             shapes: HashMap::new(),
             blocks: 0,
             searches: 0,
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 

@@ -30,7 +30,7 @@ use super::cubic::{Subcubes, mesh_of, points, subcube_in_words};
 use super::lists::CubeLists;
 use super::mesh::Mesh;
 use super::sides::{Sides, SidesRule};
-use crate::allocator::notes::Notes;
+use crate::allocator::explain::ExplanationLog;
 use crate::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
 };
@@ -74,7 +74,7 @@ pub struct Auxiliary<S> {
     coalescer: Coalescer,
     pieces: Vec<Cube>,
     census: Census,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 /// What a job holds.
@@ -100,7 +100,7 @@ impl<S: Subcubes> Auxiliary<S> {
             coalescer: Coalescer::new(n),
             pieces: Vec::new(),
             census: Census::default(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 

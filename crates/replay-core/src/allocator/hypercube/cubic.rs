@@ -7,7 +7,7 @@
 use super::cube::Cube;
 use super::mesh::Mesh;
 use super::sides::{Sides, SidesRule};
-use crate::allocator::notes::Notes;
+use crate::allocator::explain::ExplanationLog;
 use crate::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
 };
@@ -62,7 +62,7 @@ pub struct Cubic<S> {
     /// By the base of a job's subcube: its stars.
     held: Vec<u32>,
     census: Census,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 impl<S: Subcubes> Cubic<S> {
@@ -75,7 +75,7 @@ impl<S: Subcubes> Cubic<S> {
             subcubes,
             held: vec![0; cube.processors()],
             census: Census::default(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 

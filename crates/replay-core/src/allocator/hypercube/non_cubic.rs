@@ -17,7 +17,7 @@
 use super::cube::Cube;
 use super::cubic::{Subcubes, points};
 use super::free_list::FreeList;
-use crate::allocator::notes::Notes;
+use crate::allocator::explain::ExplanationLog;
 use crate::allocator::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
 };
@@ -38,7 +38,7 @@ pub struct NonCubic {
     /// The cubes of the job at hand.
     taken: Vec<Cube>,
     census: Census,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 impl NonCubic {
@@ -54,7 +54,7 @@ impl NonCubic {
             held: vec![0; cube.processors()],
             taken: Vec::new(),
             census: Census::default(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 

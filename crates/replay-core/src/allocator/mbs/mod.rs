@@ -26,7 +26,7 @@ pub mod records;
 
 use self::forest::{Division, Forest, ListOrder};
 use self::records::Records;
-use super::notes::{self, Notes};
+use super::explain::{self, ExplanationLog};
 use super::options::{AllocatorOptions, grid_of};
 use super::submesh::SubMesh;
 use super::{Allocator, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats};
@@ -61,7 +61,7 @@ pub struct Mbs {
     /// Blocks of the job that begins at this processor.
     blocks_at: Vec<u32>,
     census: Census,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 impl Mbs {
@@ -72,7 +72,7 @@ impl Mbs {
             splitting,
             blocks_at: vec![0; grid.processors()],
             census: Census::default(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 
@@ -149,7 +149,7 @@ impl Allocator for Mbs {
                     };
                     format!(
                         "{wanted} of {} wanted, {before} free before others are split: it takes {}{rest}",
-                        notes::count(records.forest().volume(class) as usize, "processor"),
+                        explain::count(records.forest().volume(class) as usize, "processor"),
                         match bases.len() {
                             0 => "none".to_string(),
                             n => format!("{n}, at {}", bases.join(", ")),

@@ -47,7 +47,7 @@ pub use fold::{Folded, Folding};
 pub use speedup::Speedup;
 
 use self::limit::InSystem;
-use super::notes::{self, Notes};
+use super::explain::{self, ExplanationLog};
 use super::{
     Allocator, Bounds, Capabilities, Decorator, MachineEvent, Refusal, Request, RunSetup, Stats,
 };
@@ -104,7 +104,7 @@ pub struct Reduced {
     /// That of the last allocation.
     reduction: Option<Reduction>,
     in_system: InSystem,
-    notes: Notes,
+    notes: ExplanationLog,
 }
 
 impl Reduced {
@@ -124,7 +124,7 @@ impl Reduced {
             refused_sizes: 0,
             reduction: None,
             in_system: InSystem::default(),
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }
     }
 
@@ -143,7 +143,7 @@ impl Reduced {
     fn limited(&self, request: Request, dimension: u32) -> Fold {
         let most = match &self.topology {
             Topology::Hypercube(cube) => dimension.min(cube.dimensions().into()),
-            Topology::Grid(_) | Topology::Cluster(_) | Topology::Toruses(_) => dimension,
+            Topology::Grid(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => dimension,
         };
         let exceeds = |request: Request| {
             request.size as usize > self.topology.processors()
@@ -229,7 +229,7 @@ impl Decorator for Reduced {
             refused_sizes: self.refused_sizes,
             reduction: self.reduction,
             in_system: self.in_system,
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
         }))
     }
 
@@ -259,7 +259,7 @@ impl Decorator for Reduced {
         loop {
             // No strategy has to know of jobs that are larger than the machine.
             self.notes.say(|| {
-                let steps = notes::count(at.steps as usize, "step");
+                let steps = explain::count(at.steps as usize, "step");
                 format!("asked for {} processors, {steps} of folding", at.request.size)
             });
             let outcome = match at.request.size as usize > machine.processors() {
@@ -271,7 +271,7 @@ impl Decorator for Reduced {
                     self.reduction = self.reduction(request, at);
                     return Ok(());
                 }
-                Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
+                Err(Refusal::Cancelled(stopped)) => return Err(stopped.into()),
                 // Processors were free for one of its sizes.
                 Err(Refusal::Fragmented) => refusal = Refusal::Fragmented,
                 Err(Refusal::TooFewFree) => {}

@@ -26,7 +26,7 @@ fn usual(topology: &Topology) -> Result<AllocatorSpec, NameError> {
         Topology::Grid(_) => "first-fit",
         Topology::Hypercube(_) => "cube-buddy",
         Topology::Cluster(_) => "elmer",
-        Topology::Toruses(_) => "placements",
+        Topology::MultiTorus(_) => "placements",
     }
     .parse()
 }

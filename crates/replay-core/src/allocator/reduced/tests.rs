@@ -2,10 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::allocator::registry::AllocatorSpec;
+use crate::cancel::CancelToken;
 use crate::metrics::SystemRecorder;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Overhead, Simulation, SimulationError, Starts};
-use crate::stop::Stop;
 
 fn build(name: &str, machine: &str) -> (Box<dyn Allocator>, Machine) {
     let topology: Topology = machine.parse().expect("a machine");
@@ -210,7 +210,7 @@ fn run(
 ) -> Result<(SystemRecorder, Overhead), SimulationError> {
     let (mut allocator, machine) = build(name, machine);
     let topology = machine.topology().clone();
-    let (stop, mut recorder) = (Stop::new(), SystemRecorder::new(jobs.len()));
+    let (stop, mut recorder) = (CancelToken::new(), SystemRecorder::new(jobs.len()));
     let mut scheduler = SchedulerSpec::fcfs().build(topology.processors() as u32);
     let simulation = Simulation::new(jobs, &topology, &stop).with_every_event();
     let starts = Starts::Scheduler(scheduler.as_mut());
@@ -288,7 +288,7 @@ fn what_no_size_can_have_is_known_at_once() {
     // The first job could run, but nothing does.
     let jobs = [job(1, 0, 10, 4), Job { shape: request.shape, ..job(2, 50, 10, 81) }];
     let (mut afl, machine) = build("afl", "hypercube:7");
-    let (stop, mut recorder) = (Stop::new(), SystemRecorder::new(jobs.len()));
+    let (stop, mut recorder) = (CancelToken::new(), SystemRecorder::new(jobs.len()));
     let mut scheduler = SchedulerSpec::fcfs().build(128);
     let simulation = Simulation::new(&jobs, machine.topology(), &stop).with_every_event();
     let outcome =

@@ -8,12 +8,12 @@
 //! meets, in words of 64, until one meets none. Starts and ends change the bits of the anchors that they meet.
 
 mod described;
+mod explain;
 mod frequencies;
 mod names;
-mod tell;
+pub mod selection_rules;
 mod tied;
 pub mod tuned;
-pub mod ways;
 
 pub use described::Described;
 use names::PlacementOptions;
@@ -24,17 +24,17 @@ use std::sync::Arc;
 
 use tied::Tied;
 
-use super::notes::Notes;
+use super::explain::ExplanationLog;
 use super::{
     Allocator, Bounds, Capabilities, Census, MachineEvent, Refusal, Request, RunSetup, Stats,
 };
+use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::placement::decide::{Decider, Pick};
 use crate::placement::open::Open;
 use crate::placement::segments::{self, place};
 use crate::placement::torus::cells_of;
 use crate::placement::{Layout, Torus, fragmentation, rank};
-use crate::stop::Stop;
 use crate::topology::{NodeId, Topology};
 
 /// What becomes of a job whose size is not on the menu.
@@ -71,9 +71,9 @@ pub struct Placements {
     /// The most that its fragmentation can be.
     most_blocked: u64,
     census: Census,
-    notes: Notes,
+    notes: ExplanationLog,
     /// Breaks off decisions.
-    stop: Stop,
+    stop: CancelToken,
 }
 
 impl Placements {
@@ -101,7 +101,7 @@ impl Placements {
         let most_blocked = fragmentation::most(&layout);
         let (layout, hold) = (Arc::new(layout), HashMap::new());
         let (numbers, nodes) = (numbers.into(), nodes.into());
-        let (census, notes) = (Census::default(), Notes::default());
+        let (census, notes) = (Census::default(), ExplanationLog::default());
         Self {
             layout,
             decider,
@@ -118,7 +118,7 @@ impl Placements {
             most_blocked,
             census,
             notes,
-            stop: Stop::new(),
+            stop: CancelToken::new(),
         }
     }
 
@@ -334,7 +334,7 @@ impl Allocator for Placements {
             to_come: None,
             most_blocked: self.most_blocked,
             census: self.census,
-            notes: Notes::default(),
+            notes: ExplanationLog::default(),
             stop: self.stop.clone(),
         }))
     }

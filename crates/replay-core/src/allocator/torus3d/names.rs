@@ -11,7 +11,7 @@ use crate::allocator::options::grid_of;
 use crate::allocator::{Allocator, AllocatorOptions};
 use crate::naming::{Entry, Table, kind};
 use crate::placement::menu::{Anchors, Menu, Where, wrapped};
-use crate::placement::ties::{Handles, HandlesError, Rivals};
+use crate::placement::ties::{CandidateFilter, Handles, HandlesError};
 use crate::placement::{Layout, Torus};
 use crate::topology::Topology;
 
@@ -117,9 +117,9 @@ impl PlacementOptions {
     /// The terms at work on this torus, if they decide.
     fn tied(&self, torus: &Arc<Torus>, wrapped: [bool; 3], seed: u64) -> Option<Tied> {
         let rivals = match (self.shapes, self.slack) {
-            (Shapes::First, _) => Some(Rivals::First),
-            (Shapes::All, Slack::Share(0.0)) => Some(Rivals::All),
-            (Shapes::All, Slack::Share(slack)) => Some(Rivals::Compact(slack)),
+            (Shapes::First, _) => Some(CandidateFilter::First),
+            (Shapes::All, Slack::Share(0.0)) => Some(CandidateFilter::All),
+            (Shapes::All, Slack::Share(slack)) => Some(CandidateFilter::Compact(slack)),
             (Shapes::All, Slack::Auto) => None,
         };
         let choice = match self.tie {
@@ -171,7 +171,7 @@ impl PlacementOptions {
         let tied = match layout.toruses() {
             [torus] => {
                 let grid = match machine {
-                    Topology::Toruses(all) => all.parts().first().map(|part| &part.grid),
+                    Topology::MultiTorus(all) => all.parts().first().map(|part| &part.grid),
                     _ => machine.grid(),
                 };
                 // The boxes of a file go around on every axis.
@@ -200,7 +200,7 @@ impl PlacementOptions {
 impl AllocatorOptions for PlacementOptions {
     fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, String> {
         let is_torus = match topology {
-            Topology::Toruses(_) => true,
+            Topology::MultiTorus(_) => true,
             _ => {
                 let grid = grid_of(topology)?;
                 // Along an axis of two both ways around are the same.

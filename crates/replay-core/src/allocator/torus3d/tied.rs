@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::frequencies::Frequencies;
+use super::selection_rules::SelectionRule;
 use super::tuned::{Tuner, Tuning};
-use super::ways::Way;
 use crate::allocator::Times;
+use crate::cancel::CancelToken;
 use crate::placement::decide::Pick;
-use crate::placement::ties::{Handles, Question, Rivals, Ties};
+use crate::placement::ties::{CandidateFilter, Handles, Question, Ties};
 use crate::placement::{Layout, Placement, Torus};
-use crate::stop::Stop;
 use crate::topology::NodeId;
 
 /// What decides instead of Slurm's rule, always or sometimes.
@@ -26,9 +26,9 @@ pub struct Rule {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Choice {
     /// These terms.
-    Fixed(Handles, Rivals),
+    Fixed(Handles, CandidateFilter),
     /// What did best so far, among these rivals if it is told which, from this seed.
-    Tuned(Option<Rivals>, Tuning, u64),
+    Tuned(Option<CandidateFilter>, Tuning, u64),
 }
 
 /// The terms at work on one torus or mesh.
@@ -117,11 +117,11 @@ impl Tied {
     }
 
     /// How it chooses now.
-    pub fn way(&self) -> Way {
+    pub fn way(&self) -> SelectionRule {
         match (&self.tuner, self.rule.choice) {
             (Some(tuner), _) => tuner.way(),
-            (None, Choice::Fixed(handles, rivals)) => Way::Terms(handles, rivals),
-            (None, Choice::Tuned(..)) => Way::Slurm,
+            (None, Choice::Fixed(handles, rivals)) => SelectionRule::Terms(handles, rivals),
+            (None, Choice::Tuned(..)) => SelectionRule::Slurm,
         }
     }
 
@@ -154,7 +154,7 @@ impl Tied {
     /// What [`decide`](Self::decide) would compare: places, as a placement and its anchor, each with its sum and with the
     /// terms of it that have a [weight](Self::weights), before the weights multiply them. None where Slurm's rule decides.
     pub fn sums(&mut self, size: u32, times: Times) -> Vec<Weighed> {
-        let Way::Terms(handles, rivals) = self.way() else { return Vec::new() };
+        let SelectionRule::Terms(handles, rivals) = self.way() else { return Vec::new() };
         self.weigh(size);
         let now = self.now(times);
         let (estimate, told) = self.estimate(times);
@@ -186,7 +186,14 @@ impl Tied {
 
     /// A job starts where it was decided; its first process is at this node. With `stop` raised nothing that is
     /// decided later is of any use.
-    pub fn start(&mut self, first: NodeId, pick: &Pick, size: u32, times: Times, stop: &Stop) {
+    pub fn start(
+        &mut self,
+        first: NodeId,
+        pick: &Pick,
+        size: u32,
+        times: Times,
+        stop: &CancelToken,
+    ) {
         let place = [pick.placement, pick.anchor];
         let now = self.now(times);
         let (estimate, told) = self.estimate(times);

@@ -19,13 +19,13 @@ use std::sync::Arc;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::ways::{Point, Way, points};
-use crate::allocator::past::Past;
+use super::selection_rules::{Point, SelectionRule, points};
+use crate::allocator::loss_model::DecayingLossModel;
+use crate::cancel::CancelToken;
 use crate::placement::Layout;
 use crate::placement::decide::{Ask, Decider, Pick};
-use crate::placement::ties::{Question, Rivals, Ties};
+use crate::placement::ties::{CandidateFilter, Question, Ties};
 use crate::placement::torus::{Cells, cells_of};
-use crate::stop::Stop;
 
 /// How a way is tuned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,12 +47,12 @@ impl Default for Tuning {
 /// What chooses a way by the past.
 #[derive(Clone, Debug)]
 pub struct Tuner {
-    rivals: Option<Rivals>,
+    rivals: Option<CandidateFilter>,
     tuning: Tuning,
     seed: u64,
     rng: ChaCha8Rng,
     ways: Arc<[Point]>,
-    past: Past,
+    past: DecayingLossModel,
     layout: Arc<Layout>,
     decider: Decider,
     shadows: Vec<Shadow>,
@@ -86,7 +86,7 @@ struct Shadow {
     are_walls: bool,
 }
 
-impl Way {
+impl SelectionRule {
     /// The place for a job, whose question says all but how to choose. Of a machine that is one torus.
     pub fn place(
         self,
@@ -110,7 +110,7 @@ impl Tuner {
     pub fn new(
         ties: &Ties,
         layout: Arc<Layout>,
-        rivals: Option<Rivals>,
+        rivals: Option<CandidateFilter>,
         tuning: Tuning,
         seed: u64,
     ) -> Self {
@@ -120,7 +120,7 @@ impl Tuner {
             tuning,
             seed,
             rng: ChaCha8Rng::seed_from_u64(seed),
-            past: Past::new(ways.len()),
+            past: DecayingLossModel::new(ways.len()),
             decider: Decider::new(&layout),
             layout,
             shadows: Vec::new(),
@@ -146,7 +146,7 @@ impl Tuner {
 
     /// One that goes on with the way of least expected loss and learns no more.
     pub fn settled(&self) -> Self {
-        let (ways, past) = (self.ways.clone(), Past::new(0));
+        let (ways, past) = (self.ways.clone(), DecayingLossModel::new(0));
         let (layout, decider) = (self.layout.clone(), self.decider.clone());
         let (rng, tuning) = (self.rng.clone(), Tuning { every: u32::MAX, ..self.tuning });
         let (shadows, ended) = (Vec::new(), Vec::new());
@@ -159,7 +159,7 @@ impl Tuner {
     }
 
     /// The way of least expected loss; Slurm's rule as long as nothing is known.
-    pub fn way(&self) -> Way {
+    pub fn way(&self) -> SelectionRule {
         self.ways[self.best].way
     }
 
@@ -200,7 +200,7 @@ impl Tuner {
     }
 
     /// It is served: a job starts that will end then by its estimate. With `stop` raised not in all shadows.
-    pub fn start(&mut self, job: u64, question: &Question<'_>, end: u64, stop: &Stop) {
+    pub fn start(&mut self, job: u64, question: &Question<'_>, end: u64, stop: &CancelToken) {
         let Self { shadows, ways, layout, decider, .. } = self;
         for shadow in shadows.iter_mut().take_while(|_| !stop.is_raised()) {
             let way = ways[shadow.point].way;

@@ -1,10 +1,10 @@
 use super::*;
 use crate::allocator::elmer::{Elmer, HostSelection, Pick};
 use crate::allocator::{Allocator, Refusal, Request};
+use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Decision, Observer, RunTimes, Simulation, Starts};
-use crate::stop::Stop;
 use crate::topology::Topology;
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn run(
     service: Option<&mut dyn Service>,
 ) -> Log {
     let topology: Topology = machine.parse().expect("a cluster");
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let mut scheduler = SchedulerSpec::fcfs().build(topology.processors() as u32);
     let mut log = Log::default();
     let cluster = topology.cluster().expect("a cluster");

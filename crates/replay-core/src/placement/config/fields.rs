@@ -3,7 +3,7 @@
 use super::ConfigError;
 use super::yaml::{Kind, Value};
 use crate::naming::advice;
-use crate::shown::shown;
+use crate::sanitize::excerpt;
 
 /// A value and where it stands.
 #[derive(Clone)]
@@ -62,7 +62,7 @@ impl<'a> Field<'a> {
             return Ok(());
         };
         let advice = advice(key, keys.iter().copied(), || format!("there are {}", keys.join(", ")));
-        Err(self.child(&shown(key), *line, value).error(format!("unknown key; {advice}")))
+        Err(self.child(&excerpt(key), *line, value).error(format!("unknown key; {advice}")))
     }
 
     /// Refuses what is not a map.
@@ -139,7 +139,7 @@ impl<'a> Field<'a> {
             Kind::Map(_) => "a map".to_string(),
             Kind::List(_) => "a list".to_string(),
             Kind::Scalar(..) if self.is_empty() => "nothing".to_string(),
-            Kind::Scalar(text, _) => format!("\"{}\"", shown(text)),
+            Kind::Scalar(text, _) => format!("\"{}\"", excerpt(text)),
         }
     }
 }

@@ -81,7 +81,7 @@ impl fmt::Display for Handles {
 
 /// Which of the free boxes of a size compete.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub enum Rivals {
+pub enum CandidateFilter {
     /// All, of whatever orientation and shape.
     #[default]
     All,

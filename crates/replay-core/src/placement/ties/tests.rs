@@ -118,9 +118,9 @@ proptest! {
         handles in [-1i64..3, -1i64..3, -1i64..3, -1i64..3, -1i64..3, -1i64..3],
         wrapped: [bool; 3],
         rivals in prop_oneof![
-            Just(Rivals::All),
-            Just(Rivals::First),
-            (0.0..1.0f64).prop_map(Rivals::Compact),
+            Just(CandidateFilter::All),
+            Just(CandidateFilter::First),
+            (0.0..1.0f64).prop_map(CandidateFilter::Compact),
         ],
         (pick, estimate, told) in (any::<u16>(), 1u64..100, any::<bool>()),
         (down, back, is_wall) in (proptest::collection::btree_set(0u32..27, 0..5), 0usize..3, any::<bool>()),
@@ -177,9 +177,9 @@ proptest! {
         let spread = |at: &[usize; 2]| ties.fixed.spread[at[0]] as f64;
         let least = candidates.iter().map(spread).fold(f64::INFINITY, f64::min);
         candidates.retain(|at| match rivals {
-            Rivals::All => true,
-            Rivals::First => Some(at[0]) == first.map(|first| first[0]),
-            Rivals::Compact(slack) => spread(at) <= (1.0 + slack) * least,
+            CandidateFilter::All => true,
+            CandidateFilter::First => Some(at[0]) == first.map(|first| first[0]),
+            CandidateFilter::Compact(slack) => spread(at) <= (1.0 + slack) * least,
         });
         let sum = |&at: &[usize; 2]| {
             let [lf, eq, nf, wf, ef, dl] = terms(&ties, at, &question);

@@ -43,7 +43,7 @@ impl Reserved {
     /// processors are to be out of service: what is in somebody's way then, and when it is back, is as the windows say.
     ///
     /// # Errors
-    /// Stopped in the middle of a decision.
+    /// Cancelled in the middle of a decision.
     pub fn find<'a>(
         wanted: Wanted,
         machine: &Machine,
@@ -143,7 +143,7 @@ impl Search<'_> {
         ahead.ended = ended;
         match ahead.allocator.allocate(&ahead.machine, self.request, &mut self.nodes) {
             Ok(()) => Ok(true),
-            Err(Refusal::Stopped(stopped)) => Err(stopped.into()),
+            Err(Refusal::Cancelled(stopped)) => Err(stopped.into()),
             Err(Refusal::TooFewFree | Refusal::Fragmented) => Ok(false),
         }
     }

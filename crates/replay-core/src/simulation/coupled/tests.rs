@@ -3,10 +3,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::allocator::Decorator;
 use crate::allocator::registry::{self, AllocatorSpec};
+use crate::cancel::CancelToken;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::scheduler::{OutOfOrder, Promises, QueueOrder};
 use crate::simulation::{Decisions, Outages, Simulation, Starts, Timeline};
-use crate::stop::Stop;
 use crate::topology::Topology;
 
 /// Processors in a row, numbered on; first fit. Refuses wherever no gap is long enough.
@@ -112,7 +112,7 @@ fn run_with(
     scheduler: &mut dyn Scheduler,
     allocator: &mut dyn Allocator,
 ) -> Result<Log, SimulationError> {
-    let (stop, mut logger) = (Stop::new(), Logger::new(jobs));
+    let (stop, mut logger) = (CancelToken::new(), Logger::new(jobs));
     let simulation = Simulation::new(jobs, topology, &stop).with_every_event();
     let overhead = simulation.run(Starts::Scheduler(scheduler), allocator, &mut logger)?;
     Ok(Log { promises: overhead.promises, ..logger.log })
@@ -154,11 +154,11 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
 #[test]
 fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
     let (jobs, topology) = ([job(0, 5, 5, 2)], "4x4".parse().expect("a machine"));
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let simulation = || Simulation::new(&jobs, &topology, &stop);
     let mut scheduler = SchedulerSpec::fcfs().build(16);
     // In the middle of the decision.
-    struct Stopping<'a>(&'a Stop);
+    struct Stopping<'a>(&'a CancelToken);
     impl Allocator for Stopping<'_> {
         fn allocate(
             &mut self,
@@ -173,14 +173,14 @@ fn a_raised_flag_ends_a_simulation_and_is_no_refusal() {
     let allocator = &mut Stopping(&stop);
     let starts = Starts::Scheduler(scheduler.as_mut());
     let stopped = simulation().with_every_event().run(starts, allocator, &mut ());
-    assert!(matches!(stopped, Err(SimulationError::Stopped(_))), "{stopped:?}");
+    assert!(matches!(stopped, Err(SimulationError::Cancelled(_))), "{stopped:?}");
     // Before it.
     let timeline =
-        Timeline::compute(&jobs, 16, SchedulerSpec::fcfs().build(16).as_mut(), &Stop::new());
+        Timeline::compute(&jobs, 16, SchedulerSpec::fcfs().build(16).as_mut(), &CancelToken::new());
     let timeline = timeline.expect("it runs");
     let decisions = &mut Decisions(|_: Decision<'_>| panic!("a decision"));
     let stopped = simulation().run(Starts::Timeline(&timeline), allocator, decisions);
-    assert!(matches!(stopped, Err(SimulationError::Stopped(_))), "{stopped:?}");
+    assert!(matches!(stopped, Err(SimulationError::Cancelled(_))), "{stopped:?}");
 }
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
@@ -305,11 +305,11 @@ proptest! {
     ) {
         let topology: Topology = "4x4".parse().expect("a mesh");
         let spec: SchedulerSpec = scheduler.parse().expect("a scheduler");
-        let timeline = Timeline::compute(&jobs, 16, spec.build(16).as_mut(), &Stop::new()).expect("it runs");
+        let timeline = Timeline::compute(&jobs, 16, spec.build(16).as_mut(), &CancelToken::new()).expect("it runs");
         let allocator: AllocatorSpec = allocator.parse().expect("an allocator");
         let mut expected = vec![Vec::new(); jobs.len()];
         let mut built = allocator.build(&topology, 5).expect("it works");
-        let stop = Stop::new();
+        let stop = CancelToken::new();
         let starts = Starts::Timeline(&timeline);
         let decisions = &mut Decisions(|Decision { job, nodes, .. }: Decision<'_>| {
             expected[job.index()] = nodes.to_vec();

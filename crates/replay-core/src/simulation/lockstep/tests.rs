@@ -5,10 +5,10 @@ use crate::allocator::centre::{
     CentreOptions, ShellOrder, Slack, SlackRule, TieBreaking, TieConfig, TieVector, WallRule,
 };
 use crate::allocator::registry::AllocatorSpec;
+use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::scheduler::registry::SchedulerSpec;
 use crate::simulation::{Decision, Decisions, Starts};
-use crate::stop::Stop;
 use crate::topology::{PairDistances, Topology};
 use crate::workload::Job;
 
@@ -68,7 +68,7 @@ proptest! {
             order: if scan { ShellOrder::Scan } else { ShellOrder::Carried },
             ..CentreOptions::default()
         };
-        let stop = Stop::new();
+        let stop = CancelToken::new();
         let mut fcfs = SchedulerSpec::fcfs().build(grid.processors() as u32);
         let timeline = Timeline::compute(&jobs, grid.processors() as u32, fcfs.as_mut(), &stop)
             .expect("a timeline");
@@ -123,7 +123,7 @@ fn removed_configurations_are_not_replayed_further() {
         limit: None,
     };
     let jobs: Vec<Job> = (0..20).map(job).collect();
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let mut fcfs = SchedulerSpec::fcfs().build(36);
     let timeline = Timeline::compute(&jobs, 36, fcfs.as_mut(), &stop).expect("a timeline");
     let configs = ["2,1,0,0", "2,0,1,0", "2,0,0,1"]

@@ -15,8 +15,8 @@ use std::io::{BufRead, BufReader, Read};
 
 use super::Window;
 use crate::lines::{LineError, Lines};
+use crate::sanitize::excerpt;
 use crate::scheduler::FOREVER;
-use crate::shown::shown;
 use crate::topology::{NodeId, Topology};
 use crate::workload::nodes::{BadList, ranges};
 
@@ -107,7 +107,8 @@ impl OutageFile {
                 }
                 if !std::mem::replace(&mut headed, true) {
                     let header: String = text.split_whitespace().collect();
-                    let problem = || format!("the header is \"{}\", not \"{HEADER}\"", shown(text));
+                    let problem =
+                        || format!("the header is \"{}\", not \"{HEADER}\"", excerpt(text));
                     return match header.eq_ignore_ascii_case(HEADER) {
                         true => Ok(None),
                         false => Err((line, "from", problem())),
@@ -178,7 +179,7 @@ fn row(line: u64, text: &str) -> Result<Row, FieldProblem> {
     let bare = what.strip_prefix('"').and_then(|what| what.strip_suffix('"')).unwrap_or(what);
     let what = What::parse(bare).map_err(|why| {
         let why = why.map_or(String::new(), |why| format!(": {why}"));
-        let what = shown(what);
+        let what = excerpt(what);
         ("what", format!("\"{what}\" is no node LIST, box x y z X Y Z, or all{why}"))
     })?;
     Ok(Row { line, from, until, what })
@@ -189,7 +190,7 @@ fn time(field: &'static str, text: &str) -> Result<i64, FieldProblem> {
     seconds.filter(|seconds| seconds.abs() < FOREVER).ok_or_else(|| {
         let problem = match text {
             "" => "is missing".to_string(),
-            text => format!("\"{}\" is no number of seconds", shown(text)),
+            text => format!("\"{}\" is no number of seconds", excerpt(text)),
         };
         (field, problem)
     })

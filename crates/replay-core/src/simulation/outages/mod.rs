@@ -26,8 +26,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::str::FromStr;
 
 use crate::naming::nearest;
+use crate::sanitize::excerpt;
 use crate::scheduler::{FOREVER, Outage};
-use crate::shown::shown;
 use crate::topology::NodeId;
 
 /// What happens to jobs on processors that are to leave.
@@ -70,7 +70,7 @@ impl FromStr for WhenDown {
         known.map(|(_, rule)| *rule).ok_or_else(|| {
             let near = nearest(word, Self::ALL.iter().map(|(name, _)| *name));
             let advice = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
-            WhenDownError { word: shown(word), advice }
+            WhenDownError { word: excerpt(word), advice }
         })
     }
 }

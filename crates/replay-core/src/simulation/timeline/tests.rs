@@ -1,6 +1,6 @@
 use super::*;
+use crate::cancel::Cancelled;
 use crate::scheduler::registry::SchedulerSpec;
-use crate::stop::Stopped;
 use proptest::prelude::*;
 
 fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
@@ -10,7 +10,7 @@ fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
 fn starts(scheduler: &str, processors: u32, jobs: &[Job]) -> Vec<i64> {
     let spec: SchedulerSpec = scheduler.parse().expect("known");
     let timeline =
-        Timeline::compute(jobs, processors, spec.build(processors).as_mut(), &Stop::new());
+        Timeline::compute(jobs, processors, spec.build(processors).as_mut(), &CancelToken::new());
     timeline.expect("schedulable").starts().to_vec()
 }
 
@@ -51,7 +51,7 @@ fn a_job_of_no_run_time_frees_its_processors_at_once() {
     let jobs = [job(0, 0, 0, 4), job(0, 7, 7, 4)];
     assert_eq!(starts("fcfs", 4, &jobs), [0, 0]);
     let timeline =
-        Timeline::compute(&jobs, 4, SchedulerSpec::fcfs().build(4).as_mut(), &Stop::new());
+        Timeline::compute(&jobs, 4, SchedulerSpec::fcfs().build(4).as_mut(), &CancelToken::new());
     let (a, b) = (JobId(0), JobId(1));
     let expected = [Event::Start(a), Event::End(a), Event::Start(b), Event::End(b)];
     assert_eq!(timeline.expect("schedulable").events(), expected);
@@ -69,7 +69,8 @@ fn priority_orders_sort_the_queue() {
 #[test]
 fn a_job_larger_than_the_machine_is_named() {
     let jobs = [Job { number: 17, line: 42, ..job(0, 1, 1, 5) }];
-    let error = Timeline::compute(&jobs, 4, SchedulerSpec::fcfs().build(4).as_mut(), &Stop::new());
+    let error =
+        Timeline::compute(&jobs, 4, SchedulerSpec::fcfs().build(4).as_mut(), &CancelToken::new());
     assert_eq!(
         error.expect_err("too large").to_string(),
         "job 17 (line 42) needs 5 processors, the machine has 4"
@@ -92,11 +93,11 @@ fn workloads() -> impl Strategy<Value = Vec<Job>> {
 #[test]
 fn a_raised_flag_ends_the_schedule() {
     let jobs: Vec<Job> = (0..50).map(|i| job(i, 10, 10, 1)).collect();
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     stop.raise();
     let mut scheduler = SchedulerSpec::easy().build(4);
     let stopped = Timeline::compute(&jobs, 4, scheduler.as_mut(), &stop);
-    assert_eq!(stopped, Err(TimelineError::Stopped(Stopped)));
+    assert_eq!(stopped, Err(TimelineError::Cancelled(Cancelled)));
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 use super::super::Messages;
 use super::*;
-use crate::Watch;
-use replay_core::stop::Stop;
+use crate::RunContext;
+use replay_core::cancel::CancelToken;
 use replay_core::topology::{NodeId, Topology};
 use replay_network::traffic::Preset;
 
@@ -41,8 +41,8 @@ fn isolated(machine: &str, pattern: &str, jobs: &[Job], seed: u64) -> Isolation 
     let topology = machine.parse().expect("a machine");
     let pattern = pattern.parse().expect("a pattern");
     let messages = Messages::new(Preset::Lo, pattern).expect("no file");
-    let stop = Stop::new();
-    let (topology, messages, watch) = (&topology, &messages, Watch::new(&stop));
+    let stop = CancelToken::new();
+    let (topology, messages, watch) = (&topology, &messages, RunContext::new(&stop));
     isolate(Stage { jobs, topology, messages, watch }, 1.0, seed).expect("it runs")
 }
 
@@ -71,8 +71,8 @@ fn no_other_quota_comes_nearer() {
     {
         let pattern = pattern.parse().expect("a pattern");
         let messages = Messages::new(Preset::Lo, pattern).expect("no file");
-        let stop = Stop::new();
-        let (topology, messages, watch) = (&topology, &messages, Watch::new(&stop));
+        let stop = CancelToken::new();
+        let (topology, messages, watch) = (&topology, &messages, RunContext::new(&stop));
         let stage = Stage { jobs: &[], topology, messages, watch };
         let alone = Alone::new(stage, 4).expect("a network");
         for size in [2, 3, 7, 16] {
@@ -123,8 +123,8 @@ fn a_box_is_turned_the_way_in_which_its_job_is_fastest() {
     // In n-body messages ring by ring the two ways differ.
     let messages =
         Messages::new(Preset::Lo, "n-body".parse().expect("a pattern")).expect("no file");
-    let (stop, messages, topology) = (Stop::new(), &messages, &topology);
-    let stage = Stage { jobs: &[], topology, messages, watch: Watch::new(&stop) };
+    let (stop, messages, topology) = (CancelToken::new(), &messages, &topology);
+    let stage = Stage { jobs: &[], topology, messages, watch: RunContext::new(&stop) };
     let alone = Alone::new(stage, 0).expect("a network");
     let place = Place { size: 6, shape: None };
     let time = |nodes: &Vec<NodeId>| alone.time(nodes, 0, 600).expect("it runs");

@@ -3,10 +3,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::Watch;
+use crate::RunContext;
 use crate::contention::Messages;
 use crate::contention::isolate;
-use replay_core::stop::Stop;
+use replay_core::cancel::CancelToken;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::Job;
 use replay_network::Settings;
@@ -19,8 +19,8 @@ fn job(submit: i64, run: i64, size: u32) -> Job {
 fn run(machine: &str, jobs: &[Job], stop: bool) -> Result<TraceRun, TraceError> {
     let topology = machine.parse().expect("a machine");
     let messages = Messages::new(Preset::Lo, "n-body".parse().expect("a pattern")).expect("fine");
-    let (flag, topology, messages) = (Stop::new(), &topology, &messages);
-    let watch = Watch::new(&flag);
+    let (flag, topology, messages) = (CancelToken::new(), &topology, &messages);
+    let watch = RunContext::new(&flag);
     let stage = Stage { jobs, topology, messages, watch };
     let isolation = isolate(stage, 1.0, 0)?;
     if stop {
@@ -47,7 +47,7 @@ fn jobs_that_send_nothing_take_their_time() {
 #[test]
 fn a_raised_flag_ends_a_run() {
     let error = run("4x4", &[job(0, 90_000, 9)], true).expect_err("interrupted");
-    assert!(matches!(error, TraceError::Stopped(_)), "{error}");
+    assert!(matches!(error, TraceError::Cancelled(_)), "{error}");
 }
 
 /// A packet one way round a ring goes by either virtual channel; a link is one link.
@@ -89,8 +89,8 @@ fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mappin
     messages.options.mapping = mapping;
     let jobs: Vec<Job> =
         (0..).zip(jobs).map(|(i, &(size, run))| job(i * 40_000_000, run, size)).collect();
-    let (flag, topology, messages) = (Stop::new(), &topology, &messages);
-    let stage = Stage { jobs: &jobs, topology, messages, watch: Watch::new(&flag) };
+    let (flag, topology, messages) = (CancelToken::new(), &topology, &messages);
+    let stage = Stage { jobs: &jobs, topology, messages, watch: RunContext::new(&flag) };
     let isolation = isolate(stage, 1.0, seed).expect("it runs");
     let mut ran = 0;
     for name in replay_core::allocator::registry::standard().names() {
@@ -129,13 +129,13 @@ fn what_others_do_is_apart_from_where_a_job_is() {
     // Random scatters both over the machine, at the same time or one after the other.
     let run = |second: i64| {
         let jobs = [job(0, 60_000, 8), job(second, 60_000, 8)];
-        let (flag, topology) = (Stop::new(), "4x4".parse().expect("a machine"));
+        let (flag, topology) = (CancelToken::new(), "4x4".parse().expect("a machine"));
         let messages = Messages::new(Preset::Lo, "all-to-all".parse().expect("one")).expect("fine");
         let stage = Stage {
             jobs: &jobs,
             topology: &topology,
             messages: &messages,
-            watch: Watch::new(&flag),
+            watch: RunContext::new(&flag),
         };
         let isolation = isolate(stage, 1.0, 0).expect("it runs");
         let allocator = "random".parse().expect("an allocator");
@@ -159,8 +159,8 @@ fn by(window: Option<u64>, machine: &str, pattern: &str, alloc: &str, jobs: &[Jo
     let pattern = pattern.parse().expect("a pattern");
     let mut messages = Messages::new(Preset::Lo, pattern).expect("no file");
     messages.window = window;
-    let (flag, topology, messages) = (Stop::new(), &topology, &messages);
-    let stage = Stage { jobs, topology, messages, watch: Watch::new(&flag) };
+    let (flag, topology, messages) = (CancelToken::new(), &topology, &messages);
+    let stage = Stage { jobs, topology, messages, watch: RunContext::new(&flag) };
     let isolation = isolate(stage, 1.0, 3).expect("it runs");
     let allocator = alloc.parse().expect("an allocator");
     run_trace(stage, &isolation, &SchedulerSpec::fcfs(), &allocator, 3).expect("it runs")

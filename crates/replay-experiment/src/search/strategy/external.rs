@@ -53,8 +53,8 @@ use crate::search::objective::Goal;
 use crate::search::problem::{Evaluation, Extent, Problem};
 use crate::search::space::Space;
 use replay_core::allocator::centre::{Slack, SlackError, TieVector, TieVectorError};
-use replay_core::shown::shown;
-use replay_core::stop::{Stop, Stopped};
+use replay_core::cancel::{CancelToken, Cancelled};
+use replay_core::sanitize::excerpt;
 
 /// A program that asks. It is ended with the value.
 pub struct External {
@@ -63,7 +63,7 @@ pub struct External {
     line: u64,
     asked: Option<Vec<Candidate>>,
     usual: Slack,
-    stop: Stop,
+    stop: CancelToken,
 }
 
 impl External {
@@ -78,7 +78,7 @@ impl External {
         space: &Space,
         evaluations: Option<u64>,
         seed: u64,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Self, SearchError> {
         let error = |source| SearchError::Command { command: command.to_string(), source };
         let mut external = Self {
@@ -122,7 +122,7 @@ impl External {
             Said::Line(text) => text,
             Said::Nothing => return self.hang_up(),
         };
-        let said = || shown(text.trim_end());
+        let said = || excerpt(text.trim_end());
         let message: Value = serde_json::from_str(&text)
             .map_err(|e| self.error(format!("\"{}\" is not JSON: {e}", said())))?;
         let vectors = message["ask"].as_array().filter(|vectors| !vectors.is_empty());
@@ -152,7 +152,7 @@ impl External {
             [_, _, _, _] => (&text[..], Ok(self.usual)),
             _ => {
                 return Err(
-                    self.error(format!("{} is not [SR,AF,WF,BF]", shown(&value.to_string())))
+                    self.error(format!("{} is not [SR,AF,WF,BF]", excerpt(&value.to_string())))
                 );
             }
         };
@@ -180,13 +180,13 @@ impl SearchStrategy for External {
     fn ask(&mut self, archive: &Archive) -> Result<Vec<Candidate>, SearchError> {
         if let Some(asked) = self.asked.take() {
             let known = |&one: &Candidate| self.stop.check().map(|()| archive.get(one).map(answer));
-            let Ok(answers) = asked.iter().map(known).collect::<Result<Vec<_>, Stopped>>() else {
+            let Ok(answers) = asked.iter().map(known).collect::<Result<Vec<_>, Cancelled>>() else {
                 return Ok(Vec::new());
             };
             self.program.say(json!({"tell": answers}).to_string());
         }
         let candidates = match self.listen() {
-            Err(SearchError::Stopped(Stopped)) => Vec::new(),
+            Err(SearchError::Cancelled(Cancelled)) => Vec::new(),
             // The user hears of a mistake at once.
             heard => heard.inspect_err(|_| self.program.dismiss())?,
         };

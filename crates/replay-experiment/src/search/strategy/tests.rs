@@ -8,10 +8,10 @@ use super::*;
 use crate::files::Dir;
 use crate::journal::{JOURNAL_FILE, Journal};
 use crate::search::*;
-use crate::{Cell, Measure, Trace, Watch, run_cell};
+use crate::{Cell, Measure, RunContext, Trace, run_cell};
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::cancel::CancelToken;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::stop::Stop;
 use replay_core::workload::{Policy, Window, Workload};
 
 const SWF: &[u8] = include_bytes!("../../../../../traces/lublin-10x10.swf");
@@ -32,14 +32,20 @@ fn problem(traces: &[Arc<Trace>], objective: &str, constraints: &[&str]) -> Prob
             trace.clone(),
             &SchedulerSpec::easy(),
             &objective,
-            &Stop::new(),
+            &CancelToken::new(),
         )
     };
     let parts: Vec<Part> = traces.iter().map(part).collect::<Result<_, _>>().expect("parts");
     let constraints = constraints.iter().map(|text| text.parse().expect("a constraint")).collect();
     let allocator: AllocatorSpec = "mc1x1".parse().expect("an allocator");
-    Problem::new(parts, allocator, objective.clone(), constraints, Watch::new(&Stop::new()))
-        .expect("a problem")
+    Problem::new(
+        parts,
+        allocator,
+        objective.clone(),
+        constraints,
+        RunContext::new(&CancelToken::new()),
+    )
+    .expect("a problem")
 }
 
 fn small() -> Space {
@@ -63,8 +69,8 @@ fn go(
     evaluations: Option<u64>,
     keep: Option<usize>,
 ) -> End {
-    let stop = Stop::new();
-    let watch = Watch::new(&stop);
+    let stop = CancelToken::new();
+    let watch = RunContext::new(&stop);
     let control = Control { evaluations, keep, memory: None, watch, progress: &|_| {} };
     search(problem, strategy, archive, control).expect("a search")
 }
@@ -90,7 +96,7 @@ fn exhaustive_equals_a_plain_loop() {
             let allocator = allocator.parse().expect("an allocator");
             let cell =
                 Cell { trace: trace.clone(), scheduler: SchedulerSpec::easy(), allocator, seed: 0 };
-            let sum = run_cell(0, &cell, Measure::default(), Watch::new(&Stop::new()))
+            let sum = run_cell(0, &cell, Measure::default(), RunContext::new(&CancelToken::new()))
                 .expect("a run")
                 .metrics
                 .total_pairwise_l1;
@@ -225,14 +231,25 @@ fn constraints_are_honoured() {
 #[test]
 fn a_problem_must_leave_something_to_search() {
     let objective: Objective = "mean_pairwise_l1[weights=99:1]".parse().expect("an objective");
-    let part =
-        Part::new("own".to_string(), trace(50), &SchedulerSpec::easy(), &objective, &Stop::new());
+    let part = Part::new(
+        "own".to_string(),
+        trace(50),
+        &SchedulerSpec::easy(),
+        &objective,
+        &CancelToken::new(),
+    );
     let made = |allocator: &str| {
         let allocator = allocator.parse().expect("an allocator");
         let parts = vec![part.as_ref().expect("a part").clone()];
-        Problem::new(parts, allocator, objective.clone(), Vec::new(), Watch::new(&Stop::new()))
-            .err()
-            .map(|e| e.to_string())
+        Problem::new(
+            parts,
+            allocator,
+            objective.clone(),
+            Vec::new(),
+            RunContext::new(&CancelToken::new()),
+        )
+        .err()
+        .map(|e| e.to_string())
     };
     assert!(made("mc1x1").is_some_and(|e| e.contains("nothing to improve")));
     for none in ["mc1x1[tie=1,1,1,1]", "hilbert-best-fit"] {
@@ -244,7 +261,7 @@ fn a_problem_must_leave_something_to_search() {
 #[test]
 fn before_a_deadline_a_grid_is_evaluated_by_small_parts() {
     let problem = problem(&[trace(50)], "mean_pairwise_l1", &[]);
-    let (stop, done) = (Stop::new(), AtomicU64::new(0));
+    let (stop, done) = (CancelToken::new(), AtomicU64::new(0));
     let timed = stop.until(Instant::now() + Duration::from_secs(3600));
     let enough = 300 * problem.decisions();
     let jobs_done = |jobs| {
@@ -255,7 +272,7 @@ fn before_a_deadline_a_grid_is_evaluated_by_small_parts() {
     let (mut all, mut archive) = (List::new(Space::johnson().grid()), Archive::default());
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let end = pool.install(|| {
-        let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&timed) };
+        let watch = RunContext { jobs_done: &jobs_done, ..RunContext::new(&timed) };
         let control =
             Control { evaluations: None, keep: None, memory: None, watch, progress: &|_| {} };
         search(&problem, &mut all, &mut archive, control)
@@ -268,7 +285,7 @@ fn before_a_deadline_a_grid_is_evaluated_by_small_parts() {
 #[test]
 fn a_halted_search_keeps_what_was_done() {
     let problem = problem(&[trace(50)], "mean_pairwise_l1", &[]);
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let enough = |archive: &Archive| {
         if archive.evaluations().len() >= 100 {
             stop.raise();
@@ -278,7 +295,7 @@ fn a_halted_search_keeps_what_was_done() {
         evaluations: None,
         keep: None,
         memory: None,
-        watch: Watch::new(&stop),
+        watch: RunContext::new(&stop),
         progress: &enough,
     };
     let mut archive = Archive::default();
@@ -306,13 +323,13 @@ fn a_search_goes_on_by_its_journal() {
             let run = || {
                 let journal = Mutex::new(Journal::open(&dir, true).expect("a journal"));
                 let before = journal.lock().expect("a journal").len();
-                let memory = Memory::new(&problem, std::slice::from_ref(&journal), true);
-                let stop = Stop::new();
+                let memory = EvaluationCache::new(&problem, std::slice::from_ref(&journal), true);
+                let stop = CancelToken::new();
                 let control = Control {
                     evaluations: Some(70),
                     keep,
                     memory: Some(&memory),
-                    watch: Watch::new(&stop),
+                    watch: RunContext::new(&stop),
                     progress: &|_| {},
                 };
                 let mut archive = Archive::default();
@@ -390,8 +407,8 @@ proptest! {
         let problem = problem(&[trace(120), trace(60)], "mean_pairwise_l1", &[]);
         let text = format!("{sr},{a},{w},{b}@{}", f64::from(slack) / 10.0);
         let candidate: Candidate = text.parse().expect("a candidate");
-        let plain = problem.evaluate(candidate, None, Watch::new(&Stop::new())).expect("a value");
-        let barred = problem.evaluate(candidate, Some(bar), Watch::new(&Stop::new())).expect("a value");
+        let plain = problem.evaluate(candidate, None, RunContext::new(&CancelToken::new())).expect("a value");
+        let barred = problem.evaluate(candidate, Some(bar), RunContext::new(&CancelToken::new())).expect("a value");
         if barred.extent == Extent::Stopped {
             prop_assert!(plain.improvement_percent < bar);
         } else {
@@ -414,8 +431,8 @@ proptest! {
             let text = format!("{sr},{a},{w},{b}@{}", f64::from(slack) / 10.0);
             text.parse().expect("a candidate")
         }).collect();
-        let stop = Stop::new();
-        let watch = Watch::new(&stop);
+        let stop = CancelToken::new();
+        let watch = RunContext::new(&stop);
         let together = problem.evaluate_all(&candidates, bar, watch).expect("values");
         prop_assert_eq!(together.len(), candidates.len());
         for (candidate, together) in candidates.into_iter().zip(together) {

@@ -28,13 +28,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{PointError, SampleError};
 use crate::journal::CellId;
-use crate::{Pace, Watch};
+use crate::{ProgressMeter, RunContext};
 use replay_core::allocator::torus3d::tuned::{Tuner, Tuning};
+use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::metrics::estimate::{Accumulator, StopRule, replicate};
 use replay_core::placement::decide::{Decider, Pick};
-use replay_core::placement::ties::{Handles, Question, Rivals, Ties};
+use replay_core::placement::ties::{CandidateFilter, Handles, Question, Ties};
 use replay_core::placement::{Layout, Torus};
-use replay_core::stop::{Stop, Stopped};
 use replay_core::table::{Column, Table, name};
 
 /// Estimates are whole units of this part of the mean service time.
@@ -109,7 +109,7 @@ impl Setting {
         bench: &Bench,
         seed: u64,
         rule: &StopRule,
-        watch: Watch<'_>,
+        watch: RunContext<'_>,
     ) -> Result<Busy, PointError> {
         let Self { backlog: Backlog { mix, estimates, window, jobs: count }, rule: of } = *self;
         let run = |replication: u64| -> Result<[f64; 1], SampleError> {
@@ -148,14 +148,14 @@ impl Bench {
     /// its end.
     ///
     /// # Errors
-    /// [`Stopped`].
+    /// [`Cancelled`].
     pub fn run(
         &self,
         jobs: &[Job],
         rule: Rule,
         window: usize,
-        watch: Watch<'_>,
-    ) -> Result<f64, Stopped> {
+        watch: RunContext<'_>,
+    ) -> Result<f64, Cancelled> {
         self.decide(jobs, rule, window, watch).map(|(utilization, _)| utilization)
     }
 
@@ -163,14 +163,14 @@ impl Bench {
     /// one included.
     ///
     /// # Errors
-    /// [`Stopped`].
+    /// [`Cancelled`].
     pub fn decide(
         &self,
         jobs: &[Job],
         rule: Rule,
         window: usize,
-        watch: Watch<'_>,
-    ) -> Result<(f64, u64), Stopped> {
+        watch: RunContext<'_>,
+    ) -> Result<(f64, u64), Cancelled> {
         let tuner = match rule {
             Rule::Auto => {
                 let tuning = Tuning::default();
@@ -194,8 +194,8 @@ impl Bench {
             processors: self.torus().nodes.len(),
             no_place: Vec::new(),
             decisions: 0,
-            never: Stop::new(),
-            pace: Pace::new(watch, jobs.len()).counted(),
+            never: CancelToken::new(),
+            pace: ProgressMeter::new(watch, jobs.len()).counted(),
         };
         let (mut now, mut area) = (0.0, 0.0);
         while run.refill() && run.start(now) {
@@ -238,8 +238,8 @@ struct Run<'a> {
     no_place: Vec<u32>,
     decisions: u64,
     /// Stops no decision: between two of them somebody looks.
-    never: Stop,
-    pace: Pace<'a>,
+    never: CancelToken,
+    pace: ProgressMeter<'a>,
 }
 
 impl Run<'_> {
@@ -298,7 +298,7 @@ impl Run<'_> {
         let Self { bench: Bench { ties, layout, decider }, tuner, worth, rule, .. } = self;
         let question = question(job, worth, now);
         match (rule, tuner) {
-            (Rule::Way(way), _) => picked(way.place(layout, decider, ties, &question)),
+            (Rule::SelectionRule(way), _) => picked(way.place(layout, decider, ties, &question)),
             (_, Some(tuner)) => {
                 tuner.ask(question.now);
                 let pick = tuner.place(ties, &question);
@@ -340,7 +340,7 @@ impl Run<'_> {
 
 /// What a job asks, whatever the way.
 fn question<'a>(job: &Job, worth: &'a [u64], now: f64) -> Question<'a> {
-    let (handles, rivals) = (Handles::default(), Rivals::All);
+    let (handles, rivals) = (Handles::default(), CandidateFilter::All);
     let (now, estimate) = (units(now), units(job.estimate).max(1));
     Question { size: job.size, handles, rivals, worth, now, estimate, told: true }
 }

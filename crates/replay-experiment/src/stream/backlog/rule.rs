@@ -4,8 +4,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, Exp};
 
 use super::Job;
-use replay_core::allocator::torus3d::ways::Way;
-use replay_core::placement::ties::{Handles, Rivals};
+use replay_core::allocator::torus3d::selection_rules::SelectionRule;
+use replay_core::placement::ties::{CandidateFilter, Handles};
 
 /// How a place is chosen.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -15,7 +15,7 @@ pub enum Rule {
     /// The first free anchor.
     First,
     /// Slurm's rule, or the smallest weighted sum of terms.
-    Way(Way),
+    SelectionRule(SelectionRule),
     /// The way that did best so far, by machines beside the real one.
     Auto,
 }
@@ -24,12 +24,12 @@ const NONE: Handles = Handles { larger: 0, equal: 0, contact: 0, wall: 0, ends: 
 
 /// Of all shapes and orientations.
 const fn of(handles: Handles) -> Rule {
-    Rule::Way(Way::Terms(handles, Rivals::All))
+    Rule::SelectionRule(SelectionRule::Terms(handles, CandidateFilter::All))
 }
 
 impl Rule {
     /// Slurm's.
-    pub const SLURM: Rule = Rule::Way(Way::Slurm);
+    pub const SLURM: Rule = Rule::SelectionRule(SelectionRule::Slurm);
 
     /// The strongest term alone.
     pub const DELAY: Rule = of(Handles { delay: 1, ..NONE });

@@ -10,13 +10,13 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::{Backlog, Bench, CONFIDENCE, Job, Rule, gain, percent};
-use crate::Watch;
+use crate::RunContext;
 use crate::journal::CellId;
 use crate::stream::{PointError, SampleError};
-use replay_core::allocator::torus3d::ways::{Way, points};
+use replay_core::allocator::torus3d::selection_rules::{SelectionRule, points};
+use replay_core::cancel::Cancelled;
 use replay_core::metrics::estimate::Accumulator;
-use replay_core::placement::ties::{Handles, Rivals};
-use replay_core::stop::Stopped;
+use replay_core::placement::ties::{CandidateFilter, Handles};
 use replay_core::table::{Column, Table, name};
 
 /// Of so many ways one goes on, on so many times as many jobs.
@@ -68,7 +68,7 @@ impl Backlog {
         bench: &Bench,
         seed: u64,
         streams: u64,
-        watch: Watch<'_>,
+        watch: RunContext<'_>,
     ) -> Result<Best, PointError> {
         let best = search(self, bench, seed, streams, watch);
         best.map_err(|error| PointError::Run { replication: 0, error })
@@ -80,7 +80,7 @@ fn search(
     bench: &Bench,
     seed: u64,
     streams: u64,
-    watch: Watch<'_>,
+    watch: RunContext<'_>,
 ) -> Result<Best, SampleError> {
     let halves = |stream: u64| {
         let seed = seed.wrapping_add(stream);
@@ -93,20 +93,24 @@ fn search(
     let run = |jobs: &[Job], rule: Rule| bench.run(jobs, rule, task.window, watch);
     let mut tried = 0;
     // By way, its mean over so many streams of so many jobs of each first half.
-    let mut try_on = |ways: &[Way], used: usize, jobs: usize| -> Result<Vec<(f64, Way)>, Stopped> {
+    let mut try_on = |ways: &[SelectionRule],
+                      used: usize,
+                      jobs: usize|
+     -> Result<Vec<(f64, SelectionRule)>, Cancelled> {
         tried += ways.len();
-        let mean = |&way: &Way| -> Result<(f64, Way), Stopped> {
-            let of = |[first, _]: &[Vec<Job>; 2]| run(&first[..jobs], Rule::Way(way));
+        let mean = |&way: &SelectionRule| -> Result<(f64, SelectionRule), Cancelled> {
+            let of = |[first, _]: &[Vec<Job>; 2]| run(&first[..jobs], Rule::SelectionRule(way));
             let all: Vec<f64> = streams[..used].par_iter().map(of).collect::<Result<_, _>>()?;
             Ok((all.iter().sum::<f64>() / used as f64, way))
         };
-        let mut found: Vec<(f64, Way)> = ways.par_iter().map(mean).collect::<Result<_, _>>()?;
+        let mut found: Vec<(f64, SelectionRule)> =
+            ways.par_iter().map(mean).collect::<Result<_, _>>()?;
         // It keeps the order of equals.
         found.sort_by(|one, other| other.0.total_cmp(&one.0));
         Ok(found)
     };
     let half = task.jobs / 2;
-    let mut ways: Vec<Way> =
+    let mut ways: Vec<SelectionRule> =
         points(bench.ties.has_walls(), None).iter().map(|point| point.way).collect();
     let (mut used, mut jobs) = (1, FEWEST.min(half));
     let mut best = loop {
@@ -135,10 +139,10 @@ fn search(
             _ => break,
         }
     }
-    let on = |half: usize, rule: Rule| -> Result<Vec<f64>, Stopped> {
+    let on = |half: usize, rule: Rule| -> Result<Vec<f64>, Cancelled> {
         streams.par_iter().map(|halves| run(&halves[half], rule)).collect()
     };
-    let rule = Rule::Way(best.1);
+    let rule = Rule::SelectionRule(best.1);
     let halves = [on(0, rule)?, on(1, rule)?];
     let slurm = [on(0, Rule::SLURM)?, on(1, Rule::SLURM)?];
     let delay = on(1, Rule::DELAY)?;
@@ -149,8 +153,8 @@ fn search(
 }
 
 /// Ways that differ from one in one weight, by a factor of three, or in the slack, by two.
-fn changed(way: Way) -> Vec<Way> {
-    let Way::Terms(handles, rivals) = way else { return Vec::new() };
+fn changed(way: SelectionRule) -> Vec<SelectionRule> {
+    let SelectionRule::Terms(handles, rivals) = way else { return Vec::new() };
     let mut all = Vec::new();
     for place in 0..Handles::TERMS.len() {
         let weight = handles.entries()[place];
@@ -158,12 +162,15 @@ fn changed(way: Way) -> Vec<Way> {
             let mut entries = handles.entries();
             entries[place] = changed.clamp(-Handles::MAX, Handles::MAX);
             if changed != 0 && entries[place] != weight {
-                all.push(Way::Terms(Handles::of(entries), rivals));
+                all.push(SelectionRule::Terms(Handles::of(entries), rivals));
             }
         }
     }
-    if let Rivals::Compact(slack) = rivals {
-        all.extend([2.0, 0.5].map(|by| Way::Terms(handles, Rivals::Compact(slack * by))));
+    if let CandidateFilter::Compact(slack) = rivals {
+        all.extend(
+            [2.0, 0.5]
+                .map(|by| SelectionRule::Terms(handles, CandidateFilter::Compact(slack * by))),
+        );
     }
     all
 }
@@ -202,8 +209,8 @@ impl Table for Found {
 mod tests {
     use super::*;
     use crate::stream::backlog::{Estimates, Mix};
+    use replay_core::cancel::CancelToken;
     use replay_core::placement::menu::{Anchors, Menu};
-    use replay_core::stop::Stop;
     use replay_core::topology::Topology;
 
     fn bench() -> Bench {
@@ -217,14 +224,14 @@ mod tests {
     /// as what it was changed from.
     #[test]
     fn what_is_found_is_judged_on_what_was_not_searched() {
-        let (bench, stop) = (bench(), Stop::new());
+        let (bench, stop) = (bench(), CancelToken::new());
         let (mix, estimates) = (Mix::ALL[1].1, Estimates::Exact);
         let task = Backlog { mix, estimates, window: 1, jobs: 700 };
-        let found = task.search(&bench, 4, 3, Watch::new(&stop)).expect("a way");
+        let found = task.search(&bench, 4, 3, RunContext::new(&stop)).expect("a way");
         let all = points(false, None).into_iter().map(|point| point.way);
-        let mut ways: Vec<Way> = all.collect();
+        let mut ways: Vec<SelectionRule> = all.collect();
         for _ in 0..ROUNDS {
-            let more: Vec<Way> = ways.iter().flat_map(|&way| changed(way)).collect();
+            let more: Vec<SelectionRule> = ways.iter().flat_map(|&way| changed(way)).collect();
             if ways.iter().any(|way| way.to_string() == found.way) {
                 break;
             }
@@ -235,22 +242,23 @@ mod tests {
             let of = |seed: u64| {
                 let jobs = mix.draw(bench.torus(), 700, estimates, seed).expect("sizes");
                 let jobs = [&jobs[..350], &jobs[350..]][half];
-                bench.run(jobs, Rule::Way(way), 1, Watch::new(&stop)).expect("runs")
+                bench.run(jobs, Rule::SelectionRule(way), 1, RunContext::new(&stop)).expect("runs")
             };
             assert_eq!((4..7).map(of).collect::<Vec<_>>(), *known, "{half}");
         }
         assert!(found.tried > points(false, None).len());
         stop.raise();
-        let stopped = task.search(&bench, 4, 3, Watch::new(&stop));
-        assert!(matches!(stopped, Err(PointError::Run { error: SampleError::Stopped(_), .. })));
+        let stopped = task.search(&bench, 4, 3, RunContext::new(&stop));
+        assert!(matches!(stopped, Err(PointError::Run { error: SampleError::Cancelled(_), .. })));
     }
 
     #[test]
     fn a_change_is_of_one_weight() {
-        assert_eq!(changed(Way::Slurm), []);
-        let terms = |weights| Way::Terms(Handles::of(weights), Rivals::Compact(0.5));
+        assert_eq!(changed(SelectionRule::Slurm), []);
+        let terms =
+            |weights| SelectionRule::Terms(Handles::of(weights), CandidateFilter::Compact(0.5));
         let names: Vec<String> =
-            changed(terms([100, 0, 1, 0, 0, 0])).iter().map(Way::to_string).collect();
+            changed(terms([100, 0, 1, 0, 0, 0])).iter().map(SelectionRule::to_string).collect();
         let expected = [
             "tie=300,0,1,slack=0.5",
             "tie=33,0,1,slack=0.5",

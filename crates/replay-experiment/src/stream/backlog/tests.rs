@@ -20,13 +20,13 @@ fn job(size: u32, service: f64) -> Job {
 fn a_stream_by_hand() {
     let bench = bench("torus:4x1x1", "list:2x1x1+4x1x1");
     let jobs = [job(2, 1.0), job(2, 3.0), job(4, 1.0), job(2, 9.0)];
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     for rule in [Rule::Count, Rule::First, Rule::SLURM] {
-        let first = bench.run(&jobs, rule, 1, Watch::new(&stop)).expect("runs");
+        let first = bench.run(&jobs, rule, 1, RunContext::new(&stop)).expect("runs");
         assert!((first - 12.0 / 16.0).abs() < 1e-12, "{rule:?}: {first}");
     }
     // With a window of 2 the last job overtakes at 1, and the stream is at its end.
-    let second = bench.run(&jobs, Rule::First, 2, Watch::new(&stop)).expect("runs");
+    let second = bench.run(&jobs, Rule::First, 2, RunContext::new(&stop)).expect("runs");
     assert!((second - 1.0).abs() < 1e-12, "{second}");
 }
 
@@ -42,8 +42,8 @@ fn no_rule_is_better_than_the_count_alone_and_estimates_change_no_job() {
     assert!(exact.iter().all(|job| job.estimate == job.service));
     assert!(noisy.iter().all(|job| job.estimate >= job.service));
     assert!(exact.iter().zip(&shuffled).any(|(a, b)| a.estimate != b.estimate));
-    let stop = Stop::new();
-    let run = |rule| bench.run(&exact, rule, 4, Watch::new(&stop)).expect("runs");
+    let stop = CancelToken::new();
+    let run = |rule| bench.run(&exact, rule, 4, RunContext::new(&stop)).expect("runs");
     let bound = run(Rule::Count);
     for (name, rule) in Rule::ALL {
         let utilization = run(rule);
@@ -51,7 +51,7 @@ fn no_rule_is_better_than_the_count_alone_and_estimates_change_no_job() {
         assert!((0.3..bound + 0.05).contains(&utilization), "{name}: {utilization} of {bound}");
     }
     stop.raise();
-    assert_eq!(bench.run(&exact, Rule::First, 4, Watch::new(&stop)), Err(Stopped));
+    assert_eq!(bench.run(&exact, Rule::First, 4, RunContext::new(&stop)), Err(Cancelled));
 }
 
 #[test]

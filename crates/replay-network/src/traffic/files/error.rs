@@ -5,7 +5,7 @@ use std::io;
 use super::{Line, PHASE_FIELDS};
 use replay_core::lines::LONGEST_LINE;
 use replay_core::number::{counted, grouped};
-use replay_core::shown::shown;
+use replay_core::sanitize::excerpt;
 
 /// A file that says of no packets who sends them to whom.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +92,7 @@ impl Line<'_> {
         TableError::Header {
             file: self.file.to_string(),
             line: self.number,
-            text: shown(self.text),
+            text: excerpt(self.text),
         }
     }
 
@@ -109,7 +109,7 @@ impl Line<'_> {
         text: &str,
         expected: &'static str,
     ) -> TableError {
-        let (file, number, text) = (self.file.to_string(), index + 1, shown(text));
+        let (file, number, text) = (self.file.to_string(), index + 1, excerpt(text));
         TableError::Field { file, line: self.number, field, number, of, text, expected }
     }
 }

@@ -2,7 +2,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::told::Told;
+use super::top_strategy::TopStrategyComparison;
 use replay_core::table::{Name, Table, name, write_csv};
 use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
 
@@ -22,7 +22,7 @@ pub struct Folder {
     /// Stems of `plots/*.svg` and what they hold, by name.
     pub figures: Vec<(String, String)>,
     /// What its jobs tell, setting by setting; nothing before somebody has [looked](super::told()) at them.
-    pub told: Vec<Option<Told>>,
+    pub told: Vec<Option<TopStrategyComparison>>,
 }
 
 /// A table as it is in a file of comma-separated values.

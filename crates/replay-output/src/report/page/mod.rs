@@ -6,13 +6,13 @@
 
 mod folder;
 mod html;
-mod told;
+mod top_strategy;
 mod verdict;
 
 use std::fmt::Write;
 
 pub use folder::{Csv, Folder, FolderError, is_published};
-pub use told::Told;
+pub use top_strategy::TopStrategyComparison;
 pub use verdict::{searched, sentences, told};
 
 use html::{Described, escape, figure, table};

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 
 use super::folder::{Csv, Folder};
 use super::html::rounded;
-use super::told::{METHOD, Runs, Told};
+use super::top_strategy::{METHOD, Runs, TopStrategyComparison};
 use replay_core::metrics::comparable;
 use replay_core::number::{counted, grouped};
 use replay_experiment::compare::JobRow;
@@ -123,13 +123,13 @@ fn settings(folder: &Folder) -> Option<(&'static Rule, Vec<Group>)> {
 pub fn told<E>(
     folder: &Folder,
     mut jobs: impl FnMut(i64) -> Result<Vec<JobRow>, E>,
-) -> Result<Vec<Option<Told>>, E> {
+) -> Result<Vec<Option<TopStrategyComparison>>, E> {
     let Some((rule, groups)) = settings(folder) else { return Ok(Vec::new()) };
     let unsaid = groups.len().saturating_sub(MOST);
     let of = |(place, group): (usize, &Group)| {
         let alone = rule.by_jobs && place >= unsaid && group.copies.is_none();
         let runs: Vec<Runs> = group.ranked.iter().map(|one| one.runs.clone()).collect();
-        if alone { Told::of(&runs, &mut jobs) } else { Ok(None) }
+        if alone { TopStrategyComparison::of(&runs, &mut jobs) } else { Ok(None) }
     };
     groups.iter().enumerate().map(of).collect()
 }
@@ -252,7 +252,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
 
 impl Group {
     /// Who comes first, by how much, and whether that can be told; nothing if there is one strategy.
-    fn sentence(&self, rule: &Rule, jobs: Option<&Told>) -> Option<String> {
+    fn sentence(&self, rule: &Rule, jobs: Option<&TopStrategyComparison>) -> Option<String> {
         let setting: Vec<&str> =
             self.setting.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
         let setting = setting.join(", ");

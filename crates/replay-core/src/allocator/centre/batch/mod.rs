@@ -16,8 +16,8 @@ mod simd;
 use super::definition::CentreOptions;
 use super::tie::TieConfig;
 use crate::allocator::{Refusal, settled_by_count};
+use crate::cancel::CancelToken;
 use crate::machine::Machine;
-use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 use occupancy::{ByHash, Group, NO_SET, SetTable, SharedOccupancy};
 use scorer::{Scorer, scorer};
@@ -144,7 +144,7 @@ impl BatchReplay {
         &mut self,
         slot: usize,
         size: u32,
-        stop: &Stop,
+        stop: &CancelToken,
         mut external: Option<ExternalQuery<'_>>,
         observe: &mut dyn FnMut(BatchPlacement<'_>),
     ) -> Result<(), Refusal> {
@@ -189,7 +189,7 @@ impl BatchReplay {
         at: usize,
         size: u32,
         slot: usize,
-        stop: &Stop,
+        stop: &CancelToken,
         external: Option<&mut ExternalQuery<'_>>,
     ) -> Result<Option<u32>, Refusal> {
         let Self { scorer, occupancies, sets, members, winners, choices, chosen, .. } = self;

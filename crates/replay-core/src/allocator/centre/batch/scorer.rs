@@ -13,8 +13,8 @@ use crate::allocator::centre::mc1x1::{
 };
 use crate::allocator::centre::shell::down_on_shell;
 use crate::allocator::centre::tie::{Slack, TieConfig};
+use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{Count, LANES, Machine};
-use crate::stop::{Stop, Stopped};
 use crate::topology::{Grid, NodeId};
 
 /// Number of scan radii whose sums are added up in one pass.
@@ -31,15 +31,15 @@ pub trait Scorer: fmt::Debug + Send {
     /// into `winners`; `size` is less than the number of free processors of `machine`.
     ///
     /// # Errors
-    /// [`Stopped`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is raised.
     fn decide(
         &mut self,
         machine: &Machine,
         size: u32,
         members: &[u32],
-        stop: &Stop,
+        stop: &CancelToken,
         winners: &mut Vec<NodeId>,
-    ) -> Result<(), Stopped>;
+    ) -> Result<(), Cancelled>;
 
     /// Appends the `size` processors around a winning centre of the last decision to the empty `chosen`.
     fn collect(&mut self, machine: &Machine, centre: NodeId, size: u32, chosen: &mut Vec<NodeId>);
@@ -82,9 +82,9 @@ impl Scorer for GreedyScorer {
         machine: &Machine,
         size: u32,
         members: &[u32],
-        stop: &Stop,
+        stop: &CancelToken,
         winners: &mut Vec<NodeId>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), Cancelled> {
         winners.clear();
         self.sets.clear();
         for &member in members {
@@ -374,9 +374,9 @@ impl<C: Count> Scorer for BatchScorer<C> {
         machine: &Machine,
         size: u32,
         members: &[u32],
-        _stop: &Stop,
+        _stop: &CancelToken,
         winners: &mut Vec<NodeId>,
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), Cancelled> {
         winners.clear();
         self.evaluator.switch_to(machine);
         if let &[config] = members {

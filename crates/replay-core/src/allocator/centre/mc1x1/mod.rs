@@ -20,8 +20,8 @@ use super::engine::{CentreAllocator, CentreEngine};
 use super::shell::{SquareShell, down_on_shell};
 use super::tie::{TieConfig, TieVector};
 use crate::allocator::Refusal;
+use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
-use crate::stop::{Stop, Stopped};
 use crate::topology::{Grid, NodeId};
 pub use scores::{Lane, Scores};
 pub use tie::{OpenValue, TieCounts, TieSums, TieValue};
@@ -69,7 +69,7 @@ impl<C: Count> CentreEngine for Mc1x1Engine<C> {
         &mut self,
         machine: &Machine,
         size: usize,
-        _stop: &Stop,
+        _stop: &CancelToken,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = size as u32;
@@ -82,9 +82,9 @@ impl<C: Count> CentreEngine for Mc1x1Engine<C> {
         &mut self,
         machine: &Machine,
         size: usize,
-        stop: &Stop,
+        stop: &CancelToken,
         visit: &mut dyn FnMut(Vec<NodeId>),
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), Cancelled> {
         for centre in self.evaluator.tied(machine, size as u32) {
             stop.check()?;
             let mut set = Vec::with_capacity(size);

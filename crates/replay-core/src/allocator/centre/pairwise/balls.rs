@@ -4,8 +4,8 @@ use super::candidates::{Candidates, LeastPairs, Selection};
 use super::sections::Sections;
 use super::survey::pairs_of;
 use crate::allocator::centre::definition::ShellOrder;
+use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{BallCounts, LANES, Machine, Shorts};
-use crate::stop::{Stop, Stopped};
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
 /// Scores candidates on any grid of a moderate size.
@@ -71,15 +71,15 @@ impl Balls {
     /// Enters the score of every candidate that can matter.
     ///
     /// # Errors
-    /// [`Stopped`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is raised.
     pub fn compete(
         &mut self,
         machine: &Machine,
         candidates: &Candidates,
         size: usize,
         selection: &mut Selection,
-        stop: &Stop,
-    ) -> Result<(), Stopped> {
+        stop: &CancelToken,
+    ) -> Result<(), Cancelled> {
         self.counts.update(machine, candidates.coords());
         self.enqueue(candidates);
         let mut waiting = candidates.len();
@@ -356,7 +356,7 @@ impl LastShell {
         sum + pairs_of(&self.grid, &self.histograms)
     }
 
-    /// Takes `need` of the members in the carried order. Whole lines of earlier candidates that distinguish none of the
+    /// Takes `need` of the members in the carried order. AtomicFile lines of earlier candidates that distinguish none of the
     /// members are skipped.
     fn narrow(&mut self, candidates: &Candidates, index: usize, mut need: usize) {
         let Self { undecided, members, part, along, .. } = self;

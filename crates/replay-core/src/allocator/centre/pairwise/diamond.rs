@@ -54,13 +54,13 @@ impl Diamond {
         &mut self,
         counts: &DiamondCounts,
         (x, y): (usize, usize),
-        reach: Reach,
+        reach: DistanceReach,
         need: usize,
         least: &mut LeastPairs,
         limit: u64,
         open: impl Fn(u64) -> bool,
     ) -> Verdict {
-        let Reach { outermost: last, inner, .. } = reach;
+        let DistanceReach { outermost: last, inner, .. } = reach;
         let (any_part, shell_part) = (least.anywhere(need), least.in_shell(last, need));
         let decide =
             |at_least: u64| match (at_least + any_part > limit, open(at_least + shell_part)) {
@@ -271,7 +271,7 @@ impl Window {
 
 /// Where the shells around a centre end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reach {
+pub struct DistanceReach {
     /// Shell number of the outermost processor taken.
     pub outermost: usize,
     /// Number of processors in the complete shells before it.
@@ -337,11 +337,11 @@ impl Reaches {
 
     /// The reach of one centre.
     #[inline]
-    pub fn of(&self, x: usize, y: usize) -> Reach {
+    pub fn of(&self, x: usize, y: usize) -> DistanceReach {
         let at = x * self.pitch + y;
         let [outermost, inner, within] =
             [&self.outermost, &self.inner, &self.within].map(|table| usize::from(table[at]));
-        Reach { outermost, inner, within }
+        DistanceReach { outermost, inner, within }
     }
 }
 

@@ -25,8 +25,8 @@ use super::definition::{CentreOptions, CentreRule};
 use super::engine::{CentreAllocator, CentreEngine};
 use super::tie::Slack;
 use crate::allocator::Refusal;
+use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
-use crate::stop::{Stop, Stopped};
 use crate::topology::{Grid, NodeId};
 use balls::Balls;
 use candidates::{Candidates, Selection};
@@ -102,8 +102,8 @@ impl PairwiseEngine {
         machine: &Machine,
         size: usize,
         slack: Option<Slack>,
-        stop: &Stop,
-    ) -> Result<(), Stopped> {
+        stop: &CancelToken,
+    ) -> Result<(), Cancelled> {
         let Self { candidates, selection, survey, .. } = self;
         candidates.list(machine);
         selection.start(slack);
@@ -131,9 +131,9 @@ impl PairwiseEngine {
         &mut self,
         machine: &Machine,
         size: usize,
-        stop: &Stop,
+        stop: &CancelToken,
         set: &mut Vec<NodeId>,
-    ) -> Result<Option<usize>, Stopped> {
+    ) -> Result<Option<usize>, Cancelled> {
         if self.tie.is_none() {
             self.compete(machine, size, None, stop)?;
             return Ok(self.selection.best().map(|(_, index)| index));
@@ -179,7 +179,7 @@ impl CentreEngine for PairwiseEngine {
         &mut self,
         machine: &Machine,
         size: usize,
-        stop: &Stop,
+        stop: &CancelToken,
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let winner = self.winner(machine, size, stop, chosen)?.ok_or(Refusal::Fragmented)?;
@@ -191,9 +191,9 @@ impl CentreEngine for PairwiseEngine {
         &mut self,
         machine: &Machine,
         size: usize,
-        stop: &Stop,
+        stop: &CancelToken,
         visit: &mut dyn FnMut(Vec<NodeId>),
-    ) -> Result<(), Stopped> {
+    ) -> Result<(), Cancelled> {
         self.compete(machine, size, Some(Slack::NONE), stop)?;
         for (_, index) in self.selection.admitted().to_vec() {
             stop.check()?;

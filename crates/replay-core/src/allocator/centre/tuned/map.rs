@@ -9,7 +9,7 @@
 use rand_chacha::ChaCha8Rng;
 
 use crate::allocator::centre::tie::{Slack, TieVector};
-use crate::allocator::past::Past;
+use crate::allocator::loss_model::DecayingLossModel;
 use crate::topology::Grid;
 
 /// Parts that the three weights share.
@@ -32,7 +32,7 @@ const SLACK_WIDTH: f64 = 1.0;
 #[derive(Clone, Debug)]
 pub struct Map {
     points: Vec<Point>,
-    past: Past,
+    past: DecayingLossModel,
 }
 
 /// A way to break ties.
@@ -69,7 +69,7 @@ impl Map {
                 }
             }
         }
-        Self { past: Past::new(points.len()), points }
+        Self { past: DecayingLossModel::new(points.len()), points }
     }
 
     /// The vector and the slack at a point.

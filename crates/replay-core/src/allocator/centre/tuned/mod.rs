@@ -25,10 +25,10 @@ use super::batch::{BatchReplay, ExternalQuery};
 use super::definition::CentreOptions;
 use super::mc1x1::Mc1x1;
 use super::tie::TieConfig;
-use crate::allocator::notes::{self, Notes};
+use crate::allocator::explain::{self, ExplanationLog};
 use crate::allocator::{Allocator, Capabilities, MachineEvent, Refusal, Request, RunSetup, Stats};
+use crate::cancel::CancelToken;
 use crate::machine::Machine;
-use crate::stop::Stop;
 use crate::topology::{Grid, NodeId};
 use map::Map;
 
@@ -73,8 +73,8 @@ pub struct TunedMc1x1 {
     slots: Vec<u32>,
     spare: Vec<u32>,
     slots_made: u32,
-    stop: Stop,
-    notes: Notes,
+    stop: CancelToken,
+    notes: ExplanationLog,
     count_ties: bool,
     /// Number of tied sets of the last request.
     tied: Option<u32>,
@@ -109,8 +109,8 @@ impl TunedMc1x1 {
             options,
             tuning,
             seed,
-            stop: Stop::new(),
-            notes: Notes::default(),
+            stop: CancelToken::new(),
+            notes: ExplanationLog::default(),
             count_ties: false,
             tied: None,
         };
@@ -180,8 +180,8 @@ impl TunedMc1x1 {
         }
         self.notes.say(|| {
             let (vector, slack) = self.map.rule(self.best);
-            let since = notes::count(self.since as usize, "request");
-            let shadows = notes::count(shadows.points.len(), "shadow machine");
+            let since = explain::count(self.since as usize, "request");
+            let shadows = explain::count(shadows.points.len(), "shadow machine");
             format!(
                 "by the past, on {shadows}, the vector of least expected loss is {vector} with a slack of {}; it was chosen {since} ago",
                 slack.share()
@@ -215,13 +215,13 @@ impl Shadows {
     /// Serves a request for the job in `slot` on all shadows.
     ///
     /// # Errors
-    /// [`Refusal::Stopped`] if `stop` is raised. A shadow without enough free processors, which happens only if the caller
+    /// [`Refusal::Cancelled`] if `stop` is raised. A shadow without enough free processors, which happens only if the caller
     /// does not occupy what it is given, does nothing.
     fn start(
         &mut self,
         slot: usize,
         request: Request,
-        stop: &Stop,
+        stop: &CancelToken,
         external: Option<ExternalQuery<'_>>,
     ) -> Result<(), Refusal> {
         stop.check()?;

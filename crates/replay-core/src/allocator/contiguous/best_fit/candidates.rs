@@ -1,7 +1,7 @@
 //! Best is the base with the fewest neighbours that are bases.
 
 use super::areas::Areas;
-use crate::allocator::contiguous::frames::{Crowd, Frames};
+use crate::allocator::contiguous::frames::{BusyCells, Frames};
 use crate::allocator::contiguous::scan::Scan;
 use crate::allocator::contiguous::{Choice, Preference};
 use crate::machine::Machine;
@@ -12,7 +12,7 @@ use crate::topology::Coord;
 /// along a row.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
-    crowd: Crowd,
+    crowd: BusyCells,
     areas: Areas,
     /// Bases with the fewest neighbours.
     tied: Vec<Coord>,

@@ -54,7 +54,7 @@ fn runs<A: Allocator>(
                     held.push(nodes);
                 }
                 Err(Refusal::TooFewFree) => prop_assert!(nodes.is_empty()),
-                Err(Refusal::Stopped(_)) => prop_assert!(false, "nobody stopped it"),
+                Err(Refusal::Cancelled(_)) => prop_assert!(false, "nobody stopped it"),
                 Err(Refusal::Fragmented) => {
                     prop_assert!(nodes.is_empty());
                     prop_assert!(size as usize <= machine.free_count());

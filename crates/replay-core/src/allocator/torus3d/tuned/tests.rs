@@ -16,7 +16,7 @@ fn ring() -> Ties {
 }
 
 fn question(size: u32, now: u64, worth: &[u64]) -> Question<'_> {
-    let (handles, rivals) = Way::Slurm.terms();
+    let (handles, rivals) = SelectionRule::Slurm.terms();
     Question { size, handles, rivals, worth, now, estimate: 10, told: true }
 }
 
@@ -26,13 +26,13 @@ fn shadows_lose_what_they_cannot_use() {
     let ties = ring();
     let layout = Arc::new(Layout::new(vec![ties.torus().clone()]));
     let tuning = Tuning { shadows: 1, every: 1000, memory: 1000 };
-    let mut tuner = Tuner::new(&ties, layout, Some(Rivals::All), tuning, 3);
+    let mut tuner = Tuner::new(&ties, layout, Some(CandidateFilter::All), tuning, 3);
     tuner.shadows[0].point = 0;
-    assert_eq!(tuner.ways[0].way, Way::Slurm);
+    assert_eq!(tuner.ways[0].way, SelectionRule::Slurm);
     let worth = vec![1; ties.torus().placements().len()];
     let start = |tuner: &mut Tuner, job, size, now| {
         tuner.ask(now);
-        tuner.start(job, &question(size, now, &worth), now + 10, &Stop::new());
+        tuner.start(job, &question(size, now, &worth), now + 10, &CancelToken::new());
     };
     // Four jobs of one at 0; the second and the fourth end before the next request, at 10.
     (0..4).for_each(|job| start(&mut tuner, job, 1, 0));
@@ -134,11 +134,11 @@ fn what_is_out_of_service_leaves_the_shadows_too() {
     let ties = ring();
     let layout = Arc::new(Layout::new(vec![ties.torus().clone()]));
     let tuning = Tuning { shadows: 2, every: 1000, memory: 1000 };
-    let mut tuner = Tuner::new(&ties, layout, Some(Rivals::All), tuning, 3);
+    let mut tuner = Tuner::new(&ties, layout, Some(CandidateFilter::All), tuning, 3);
     tuner.shadows.iter_mut().for_each(|shadow| shadow.point = 0);
     let worth = vec![1; ties.torus().placements().len()];
     tuner.ask(0);
-    tuner.start(7, &question(2, 0, &worth), 10, &Stop::new());
+    tuner.start(7, &question(2, 0, &worth), 10, &CancelToken::new());
     let free = |tuner: &mut Tuner| tuner.shadows[0].ties.open().count();
     assert_eq!(free(&mut tuner), 2);
     // One of the job's, and one that is free.
@@ -150,7 +150,7 @@ fn what_is_out_of_service_leaves_the_shadows_too() {
     tuner.restore(&[0, 2]);
     assert_eq!(free(&mut tuner), 4);
     // What is back before its job ends never leaves.
-    tuner.start(8, &question(4, 5, &worth), 10, &Stop::new());
+    tuner.start(8, &question(4, 5, &worth), 10, &CancelToken::new());
     tuner.withdraw(&[1], true);
     tuner.restore(&[1]);
     tuner.end(8);
@@ -164,17 +164,17 @@ fn it_learns_which_way_loses_least() {
     let ties = ring();
     let layout = Arc::new(Layout::new(vec![ties.torus().clone()]));
     let tuning = Tuning { shadows: 4, every: 16, memory: 10_000 };
-    let mut tuner = Tuner::new(&ties, layout, Some(Rivals::All), tuning, 1);
+    let mut tuner = Tuner::new(&ties, layout, Some(CandidateFilter::All), tuning, 1);
     let worth: Vec<u64> = ties.torus().placements().iter().map(|one| one.size.into()).collect();
     // Two jobs of one, of which one box of two is left if they stand together; then that is asked for.
     let mut now = 0;
     for round in 0..400u64 {
         for job in 0..2 {
             tuner.ask(now);
-            tuner.start(3 * round + job, &question(1, now, &worth), now + 100, &Stop::new());
+            tuner.start(3 * round + job, &question(1, now, &worth), now + 100, &CancelToken::new());
         }
         tuner.ask(now);
-        tuner.start(3 * round + 2, &question(2, now, &worth), now + 100, &Stop::new());
+        tuner.start(3 * round + 2, &question(2, now, &worth), now + 100, &CancelToken::new());
         (0..3).for_each(|job| tuner.end(3 * round + job));
         now += 100;
     }

@@ -235,7 +235,7 @@ fn a_refusal_speaks_for_larger_jobs_and_for_later_ones() {
     let allocator: AllocatorSpec = "first-fit".parse().expect("an allocator");
     let topology: Topology = "9x1".parse().expect("a mesh");
     let asked = |allocator: &mut dyn Allocator| {
-        let (stop, scheduler) = (Stop::new(), &mut OutOfOrder::new(QueueOrder::Fifo));
+        let (stop, scheduler) = (CancelToken::new(), &mut OutOfOrder::new(QueueOrder::Fifo));
         let simulation = Simulation::new(&jobs, &topology, &stop).with_every_event();
         let spent = simulation.run(Starts::Scheduler(scheduler), allocator, &mut ());
         let spent = spent.expect("it runs");

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::allocator;
-use crate::allocator::notes::Notes;
+use crate::allocator::explain::ExplanationLog;
 use crate::allocator::reduced::Reduction;
 use crate::scheduler;
 use crate::simulation::WhenDown;
@@ -56,11 +56,11 @@ impl scheduler::Decorator for Selections {
 }
 
 /// Keeps what the allocator explains and counts, as text.
-struct Explanations(Box<dyn Allocator>, Notes, String);
+struct Explanations(Box<dyn Allocator>, ExplanationLog, String);
 
 impl Explanations {
     fn of(allocator: Box<dyn Allocator>) -> Self {
-        let notes = Notes::heard();
+        let notes = ExplanationLog::heard();
         notes.listen(true);
         Self(allocator, notes, String::new())
     }
@@ -157,7 +157,7 @@ fn shown(
     scheduler: Box<dyn Scheduler>,
     allocator: Box<dyn Allocator>,
 ) -> Result<String, String> {
-    let (stop, mut events) = (Stop::new(), Events::default());
+    let (stop, mut events) = (CancelToken::new(), Events::default());
     let mut scheduler = Selections(scheduler, Vec::new());
     let mut allocator = Explanations::of(allocator);
     let simulation = Simulation::new(jobs, topology, &stop).with_outages(outages);
@@ -277,7 +277,7 @@ fn replayed(
     allocator: Box<dyn Allocator>,
 ) -> (Vec<String>, String) {
     let mut fcfs = SchedulerSpec::fcfs().build(topology.processors() as u32);
-    let (stop, mut decisions) = (Stop::new(), Vec::new());
+    let (stop, mut decisions) = (CancelToken::new(), Vec::new());
     let simulation = Simulation::new(jobs, topology, &stop).counting_ties(true);
     let timeline = simulation.schedule(fcfs.as_mut()).expect("it runs");
     let mut allocator = Explanations::of(allocator);

@@ -48,7 +48,7 @@ fn amid(
     let mut allocator = allocator.build(&topology, 1).expect("it works there");
     let scheduler: SchedulerSpec = scheduler.parse().expect("a scheduler");
     let mut scheduler = scheduler.build(16);
-    let stop = Stop::new();
+    let stop = CancelToken::new();
     let mut watcher = Watcher {
         starts: vec![Vec::new(); jobs.len()],
         ends: vec![i64::MIN; jobs.len()],

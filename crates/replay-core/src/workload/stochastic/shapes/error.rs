@@ -7,7 +7,7 @@ use thiserror::Error;
 use super::SHAPES_HEADER;
 use crate::lines::LONGEST_LINE;
 use crate::number::counted;
-use crate::shown::shown;
+use crate::sanitize::excerpt;
 use crate::workload::sidecar::OtherTrace;
 
 /// Why a side file gives no shapes.
@@ -137,7 +137,7 @@ pub enum ShapeError {
 
 impl ShapeError {
     pub(super) fn header(file: &str, line: u64, text: &str) -> Self {
-        Self::Header { file: file.to_string(), line, text: shown(text) }
+        Self::Header { file: file.to_string(), line, text: excerpt(text) }
     }
 
     /// An error in the field with this index.
@@ -147,7 +147,7 @@ impl ShapeError {
             line,
             field: SHAPES_HEADER.split(',').nth(index).unwrap_or("field"),
             number: index + 1,
-            text: shown(text),
+            text: excerpt(text),
             expected: if index == 0 { "a job number" } else { "a side from 1 to 65535" },
         }
     }

@@ -14,8 +14,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync
 use std::thread;
 use std::time::{Duration, Instant};
 
+use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::lines::{LineError, Lines};
-use replay_core::stop::{Stop, Stopped};
 
 /// How long the program may go on after it was told that this is the end.
 const GRACE: Duration = Duration::from_secs(5);
@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Lines in either direction that wait for somebody to take them.
 const WAITING: usize = 1;
 
-/// Told "end", it ends the group at once. If its input closes without a word we are dead: the
+/// RecordedDecision "end", it ends the group at once. If its input closes without a word we are dead: the
 /// program has a second.
 const GUARD: &str = "trap '' HUP INT TERM; read -r end || { kill -TERM 0; sleep 1; }; kill -KILL 0";
 
@@ -41,7 +41,7 @@ pub struct Program {
     from_program: Receiver<Result<String, LineError>>,
     /// What it is told last.
     farewell: String,
-    stop: Stop,
+    stop: CancelToken,
     /// Whether it has made a mistake, so that nothing it may still say matters.
     dismissed: bool,
 }
@@ -59,7 +59,7 @@ impl Program {
     ///
     /// # Errors
     /// Those of the system: no shell, no more processes or threads.
-    pub fn start(command: &str, farewell: String, stop: &Stop) -> io::Result<Self> {
+    pub fn start(command: &str, farewell: String, stop: &CancelToken) -> io::Result<Self> {
         let mut shell = Command::new("sh");
         shell.args(["-c", GUARD]).process_group(0);
         shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -116,8 +116,8 @@ impl Program {
     /// Waits for the next line.
     ///
     /// # Errors
-    /// [`Stopped`] if the flag is raised first; a line that cannot be read.
-    pub fn hear(&mut self) -> Result<Result<Said, LineError>, Stopped> {
+    /// [`Cancelled`] if the flag is raised first; a line that cannot be read.
+    pub fn hear(&mut self) -> Result<Result<Said, LineError>, Cancelled> {
         loop {
             self.stop.check()?;
             match self.from_program.recv_timeout(LOOK) {
@@ -136,8 +136,8 @@ impl Program {
     /// Closes its standard input and waits for its end.
     ///
     /// # Errors
-    /// [`Stopped`] if the flag is raised first; those of the system.
-    pub fn hang_up(&mut self) -> Result<io::Result<ExitStatus>, Stopped> {
+    /// [`Cancelled`] if the flag is raised first; those of the system.
+    pub fn hang_up(&mut self) -> Result<io::Result<ExitStatus>, Cancelled> {
         self.to_program = None;
         loop {
             match self.child.try_wait().transpose() {

@@ -8,7 +8,7 @@ use crate::journal::{CellId, Journal, JournalError, Outcome};
 
 /// Evaluations of one problem that were done before, in journals.
 #[derive(Debug)]
-pub struct Memory<'a> {
+pub struct EvaluationCache<'a> {
     /// See [`Problem::identity`].
     problem: String,
     journals: &'a [Mutex<Journal<Evaluation>>],
@@ -41,7 +41,7 @@ impl Question {
     }
 }
 
-impl<'a> Memory<'a> {
+impl<'a> EvaluationCache<'a> {
     /// Of a problem, in these journals. If it `grows`, the first of them takes in what is new.
     pub fn new(problem: &Problem, journals: &'a [Mutex<Journal<Evaluation>>], grows: bool) -> Self {
         let trouble = Mutex::new(None);

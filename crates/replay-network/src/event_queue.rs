@@ -19,7 +19,7 @@ pub enum Event {
     /// A channel for which a header waits becomes free.
     Release(u32),
     /// Something that the outside learns of.
-    Notice(u32),
+    NetworkEvent(u32),
     /// A header asks for a channel.
     Request(u32),
 }
@@ -33,7 +33,7 @@ struct Bucket {
 
 /// The events ahead, and the present cycle.
 #[derive(Clone, Debug)]
-pub struct Calendar {
+pub struct EventQueue {
     now: u64,
     buckets: Box<[Bucket]>,
     /// Bit per bucket: may it hold something?
@@ -48,7 +48,7 @@ pub struct Calendar {
     entered_far: u64,
 }
 
-impl Calendar {
+impl EventQueue {
     pub fn new() -> Self {
         Self {
             now: 0,
@@ -85,7 +85,7 @@ impl Calendar {
                 self.unsorted |= at == self.now;
                 bucket.releases.push(channel);
             }
-            Event::Notice(what) => bucket.notices.push(what),
+            Event::NetworkEvent(what) => bucket.notices.push(what),
             Event::Request(worm) => bucket.requests.push(worm),
         }
     }
@@ -190,16 +190,16 @@ mod tests {
         fn events_come_by_cycle_then_in_the_order_entered(
             entries in proptest::collection::vec((0u64..700, 0u64..40, 0u8..3), 1..200)
         ) {
-            let mut calendar = Calendar::new();
+            let mut calendar = EventQueue::new();
             let mut listed = Vec::new();
             let mut found = Vec::new();
-            let drain = |calendar: &mut Calendar, found: &mut Vec<(u64, Event)>| {
+            let drain = |calendar: &mut EventQueue, found: &mut Vec<(u64, Event)>| {
                 let now = calendar.now();
                 while let Some(x) = calendar.next_release(u64::from) { found.push((now, Event::Release(x))) }
-                while let Some(x) = calendar.next_notice() { found.push((now, Event::Notice(x))) }
+                while let Some(x) = calendar.next_notice() { found.push((now, Event::NetworkEvent(x))) }
                 while let Some(x) = calendar.next_request() { found.push((now, Event::Request(x))) }
             };
-            let go = |calendar: &mut Calendar, to: u64, found: &mut Vec<(u64, Event)>| {
+            let go = |calendar: &mut EventQueue, to: u64, found: &mut Vec<(u64, Event)>| {
                 drain(calendar, found);
                 while let Some(at) = calendar.next_busy().filter(|&at| at <= to) {
                     calendar.go_to(at);
@@ -212,7 +212,7 @@ mod tests {
             let mut now = 0;
             for (i, &(ahead, pass, kind)) in entries.iter().enumerate() {
                 let i = i as u32;
-                let event = [Event::Release(i), Event::Notice(i), Event::Request(i)][usize::from(kind)];
+                let event = [Event::Release(i), Event::NetworkEvent(i), Event::Request(i)][usize::from(kind)];
                 // Never in the present cycle, which has been emptied.
                 calendar.enter(now + ahead + 1, event);
                 listed.push((now + ahead + 1, event));

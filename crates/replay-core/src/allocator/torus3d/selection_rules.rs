@@ -2,35 +2,35 @@
 
 use std::fmt;
 
-use crate::placement::ties::{Handles, Rivals};
+use crate::placement::ties::{CandidateFilter, Handles};
 
 /// A way to choose among the free boxes of a size.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Way {
+pub enum SelectionRule {
     /// Slurm's rule.
     Slurm,
     /// The least weighted sum of terms.
-    Terms(Handles, Rivals),
+    Terms(Handles, CandidateFilter),
 }
 
-impl Way {
+impl SelectionRule {
     /// Terms and rivals; of Slurm's rule, which has none, those that say nothing.
-    pub fn terms(self) -> (Handles, Rivals) {
+    pub fn terms(self) -> (Handles, CandidateFilter) {
         match self {
             Self::Terms(handles, rivals) => (handles, rivals),
-            Self::Slurm => (Handles::default(), Rivals::First),
+            Self::Slurm => (Handles::default(), CandidateFilter::First),
         }
     }
 }
 
 /// As parameters of `placements`.
-impl fmt::Display for Way {
+impl fmt::Display for SelectionRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Slurm => f.write_str("tie=slurm"),
-            Self::Terms(handles, Rivals::All) => write!(f, "tie={handles}"),
-            Self::Terms(handles, Rivals::First) => write!(f, "tie={handles},shapes=first"),
-            Self::Terms(handles, Rivals::Compact(slack)) => {
+            Self::Terms(handles, CandidateFilter::All) => write!(f, "tie={handles}"),
+            Self::Terms(handles, CandidateFilter::First) => write!(f, "tie={handles},shapes=first"),
+            Self::Terms(handles, CandidateFilter::Compact(slack)) => {
                 write!(f, "tie={handles},slack={slack}")
             }
         }
@@ -41,7 +41,7 @@ impl fmt::Display for Way {
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
     /// The way.
-    pub way: Way,
+    pub way: SelectionRule,
     at: [f64; 7],
 }
 
@@ -60,13 +60,16 @@ const APART: f64 = 2.0;
 
 /// All ways that are looked at: Slurm's rule, and what weights and slacks make. Walls have a weight
 /// where the machine `has_walls`. Of all shapes or those of a fixed slack, if `rivals` says which.
-pub fn points(has_walls: bool, rivals: Option<Rivals>) -> Vec<Point> {
-    let slack = |slack: f64| if slack < 0.0 { Rivals::All } else { Rivals::Compact(slack) };
-    let rivals: Vec<(f64, Rivals)> = match rivals {
+pub fn points(has_walls: bool, rivals: Option<CandidateFilter>) -> Vec<Point> {
+    let slack = |slack: f64| {
+        if slack < 0.0 { CandidateFilter::All } else { CandidateFilter::Compact(slack) }
+    };
+    let rivals: Vec<(f64, CandidateFilter)> = match rivals {
         Some(rivals) => vec![(0.0, rivals)],
         None => (0..).map(f64::from).zip(SLACKS.map(slack)).collect(),
     };
-    let mut points = vec![Point { way: Way::Slurm, at: [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, APART] }];
+    let mut points =
+        vec![Point { way: SelectionRule::Slurm, at: [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, APART] }];
     let walls = if has_walls { &[0, 1][..] } else { &[0] };
     for &(step, rivals) in &rivals {
         for (level, [larger, delay]) in (0..).map(f64::from).zip(LARGER) {
@@ -90,7 +93,7 @@ pub fn points(has_walls: bool, rivals: Option<Rivals>) -> Vec<Point> {
                                 delay,
                             };
                             let at = [level, equal as f64, touch, near, step, wall as f64, 0.0];
-                            points.push(Point { way: Way::Terms(handles, rivals), at });
+                            points.push(Point { way: SelectionRule::Terms(handles, rivals), at });
                         }
                     }
                 }
@@ -113,7 +116,7 @@ mod tests {
 
     #[test]
     fn ways_are_all_different_and_read_back() {
-        for (walls, rivals) in [(false, None), (true, None), (true, Some(Rivals::All))] {
+        for (walls, rivals) in [(false, None), (true, None), (true, Some(CandidateFilter::All))] {
             let ways = points(walls, rivals);
             let names: std::collections::HashSet<String> =
                 ways.iter().map(|point| point.way.to_string()).collect();

@@ -48,7 +48,7 @@ impl Table for Moved {
 
 /// What moves come to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Moves {
+pub struct ScheduleDiff {
     /// Jobs that start at the same second.
     pub same: u64,
     /// Jobs that start earlier, and by how many seconds all together.
@@ -57,7 +57,7 @@ pub struct Moves {
     pub later: (u64, i64),
 }
 
-impl Moves {
+impl ScheduleDiff {
     /// Adds up.
     pub fn of<'a>(rows: impl IntoIterator<Item = &'a Moved>) -> Self {
         let mut moves = Self::default();
@@ -92,7 +92,7 @@ mod tests {
             starts,
         };
         let rows = [row(1, [5, 5]), row(2, [9, 4]), row(3, [0, 7]), row(4, [3, 2])];
-        let moves = Moves::of(&rows);
-        assert_eq!(moves, Moves { same: 1, earlier: (2, 6), later: (1, 7) });
+        let moves = ScheduleDiff::of(&rows);
+        assert_eq!(moves, ScheduleDiff { same: 1, earlier: (2, 6), later: (1, 7) });
     }
 }

@@ -1,21 +1,21 @@
 //! Ending a computation early.
 //!
-//! A [`Stop`] is a flag that somebody raises (Ctrl-C, a time that is up) and that every long
+//! A [`CancelToken`] is a flag that somebody raises (Ctrl-C, a time that is up) and that every long
 //! loop looks at: the simulations at each decision, an allocator inside a decision that can
 //! itself take long ([`RunSetup::stop`](crate::allocator::RunSetup::stop)), the
-//! network every few milliseconds. What it ends fails with [`Stopped`]. One look costs a
+//! network every few milliseconds. What it ends fails with [`Cancelled`]. One look costs a
 //! load, and a second after the flag is raised everything has ended.
 //!
 //! ```
-//! use replay_core::stop::{Stop, Stopped};
+//! use replay_core::cancel::{CancelToken, Cancelled};
 //! use std::time::{Duration, Instant};
 //!
-//! let all = Stop::new();
+//! let all = CancelToken::new();
 //! // A part of the work with a time of its own; it ends with the whole, too.
 //! let part = all.until(Instant::now() + Duration::from_secs(3600));
 //! assert!(!part.is_raised());
 //! all.raise();
-//! assert_eq!(part.check(), Err(Stopped));
+//! assert_eq!(part.check(), Err(Cancelled));
 //! ```
 
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use std::time::Instant;
 
 /// A flag that ends a computation. Clones are one flag.
 #[derive(Clone, Debug, Default)]
-pub struct Stop(Arc<Flag>);
+pub struct CancelToken(Arc<Flag>);
 
 #[derive(Debug, Default)]
 struct Flag {
@@ -36,16 +36,16 @@ struct Flag {
 /// When a flag is raised by itself.
 #[derive(Debug)]
 struct Bounds {
-    above: Stop,
+    above: CancelToken,
     deadline: Instant,
 }
 
-/// A computation was ended by its [`Stop`].
+/// A computation was ended by its [`CancelToken`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("interrupted")]
-pub struct Stopped;
+pub struct Cancelled;
 
-impl Stop {
+impl CancelToken {
     /// Whether a deadline raises it, so that work that is not whole by then is lost.
     pub fn is_timed(&self) -> bool {
         self.0.bounds.is_some()
@@ -88,10 +88,10 @@ impl Stop {
     /// To be asked at every step of a long loop.
     ///
     /// # Errors
-    /// [`Stopped`] once the flag is raised.
+    /// [`Cancelled`] once the flag is raised.
     #[inline]
-    pub fn check(&self) -> Result<(), Stopped> {
-        if self.is_raised() { Err(Stopped) } else { Ok(()) }
+    pub fn check(&self) -> Result<(), Cancelled> {
+        if self.is_raised() { Err(Cancelled) } else { Ok(()) }
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn a_part_ends_with_the_whole_and_not_the_other_way_round() {
         let far = Instant::now() + Duration::from_secs(3600);
-        let whole = Stop::new();
+        let whole = CancelToken::new();
         let [one, other] = [whole.until(far), whole.until(far)];
         let deep = one.until(far);
         one.raise();
@@ -114,8 +114,8 @@ mod tests {
 
     #[test]
     fn a_time_that_has_come_raises_the_flag() {
-        let whole = Stop::new();
-        assert_eq!(whole.until(Instant::now()).check(), Err(Stopped));
+        let whole = CancelToken::new();
+        assert_eq!(whole.until(Instant::now()).check(), Err(Cancelled));
         assert_eq!(whole.check(), Ok(()));
     }
 }

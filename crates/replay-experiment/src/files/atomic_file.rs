@@ -28,7 +28,7 @@ pub(super) fn part_name(name: &OsStr, attempt: u32) -> OsString {
 /// Its clones are one file: writers that do not give back what they write to get one of them.
 /// The first error is kept, since not every writer tells what went wrong, or that anything did.
 #[derive(Clone, Debug)]
-pub struct Whole(Arc<Mutex<Part>>);
+pub struct AtomicFile(Arc<Mutex<Part>>);
 
 #[derive(Debug)]
 struct Part {
@@ -40,7 +40,7 @@ struct Part {
     failed: Option<io::Error>,
 }
 
-impl Whole {
+impl AtomicFile {
     /// Begins a file. A link to a file is followed: it is that file which is meant.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl Part {
     }
 }
 
-impl Write for Whole {
+impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.part().write(bytes)
     }
@@ -176,12 +176,12 @@ fn copy(error: &io::Error) -> io::Error {
     }
 }
 
-/// Writes a file as [`Whole`] does.
+/// Writes a file as [`AtomicFile`] does.
 ///
 /// # Errors
 /// Those of the file system; what had the name before is as it was then.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut file = Whole::create(path)?;
+    let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;
     file.finish()
 }
@@ -213,12 +213,12 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a.csv");
         fs::write(&path, "old").expect("a file");
-        let mut file = Whole::create(&path).expect("begun");
+        let mut file = AtomicFile::create(&path).expect("begun");
         file.write_all(b"new").expect("written");
         assert_eq!((text(&path).as_deref(), names(dir.path()).len()), (Some("old"), 2));
         file.finish().expect("finished");
         assert_eq!(text(&path).as_deref(), Some("new"));
-        let mut given_up = Whole::create(&path).expect("begun");
+        let mut given_up = AtomicFile::create(&path).expect("begun");
         given_up.write_all(b"half").expect("written");
         drop(given_up);
         assert_eq!(text(&path).as_deref(), Some("new"));
@@ -253,7 +253,7 @@ mod tests {
         fs::write(&name, "old").expect("a file");
         fs::write(&part, "").expect("a file");
         let full = OpenOptions::new().write(true).open("/dev/full").expect("a full disk");
-        let mut file = Whole::new(full, Some(part), name.clone());
+        let mut file = AtomicFile::new(full, Some(part), name.clone());
         file.write_all(b"new").expect("into the buffer");
         let told = file.finish().expect_err("no room").to_string();
         assert!(told.starts_with("No space left on device"), "{told}");
@@ -269,7 +269,7 @@ mod tests {
     fn a_signal_is_no_failure() {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a.csv");
-        let mut file = Whole::create(&path).expect("begun");
+        let mut file = AtomicFile::create(&path).expect("begun");
         let interrupted = io::Error::from(io::ErrorKind::Interrupted);
         file.part().noted(Err::<(), _>(interrupted)).expect_err("told");
         assert!(file.failure().is_none());

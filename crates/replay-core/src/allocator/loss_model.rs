@@ -15,7 +15,7 @@ const DOUBT: f64 = 4000.0;
 
 /// Expected loss per request by point, up to a constant that all have in common.
 #[derive(Clone, Debug)]
-pub struct Past {
+pub struct DecayingLossModel {
     /// By point, in requests: how much was observed near it.
     weights: Vec<f64>,
     /// By point: sum of the losses observed near it.
@@ -25,7 +25,7 @@ pub struct Past {
     kernels: Vec<(usize, Vec<f64>)>,
 }
 
-impl Past {
+impl DecayingLossModel {
     /// So many points, of which nothing is known.
     pub fn new(points: usize) -> Self {
         Self { weights: vec![0.0; points], losses: vec![0.0; points], kernels: Vec::new() }
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn what_has_faded_weighs_less_than_what_is_new() {
-        let mut past = Past::new(9);
+        let mut past = DecayingLossModel::new(9);
         let apart = |from: usize| move |point: usize| (from.abs_diff(point) as f64).powi(2);
         past.observe(1e6, -1e6, apart(0));
         let before = past.expected(0);
@@ -130,7 +130,7 @@ mod tests {
     /// What all rules lose says nothing of any of them.
     #[test]
     fn a_loss_in_common_is_no_loss() {
-        let mut past = Past::new(3);
+        let mut past = DecayingLossModel::new(3);
         let alone = |from: usize, point: usize| if from == point { 0.0 } else { 1e6 };
         for _ in 0..50 {
             past.learn(&[(0, 910.0), (1, 900.0), (2, 890.0)], 1000.0, 1e6, alone);
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn kept_kernels_are_those_of_the_points_that_are_there() {
         let apart = |from: usize, to: usize| (from.abs_diff(to) as f64 / 3.0).powi(2);
-        let (mut kept, mut plain) = (Past::new(40), Past::new(40));
+        let (mut kept, mut plain) = (DecayingLossModel::new(40), DecayingLossModel::new(40));
         for round in 0..30 {
             let at = |place: usize| {
                 ((place * 13 + round / (place + 1) * 7) % 40, (place + round) as f64)

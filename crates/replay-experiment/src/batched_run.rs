@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Cell, CellError, Measure, Pace, RunResult, Watch};
+use super::{Cell, CellError, Measure, ProgressMeter, RunContext, RunResult};
 use replay_core::allocator::centre::{BatchReplay, TieConfig, TieRule};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
@@ -56,7 +56,7 @@ pub fn replayed_as_one<'a>(
 pub fn run_together(
     runs: &[(u32, Cell)],
     measure: Measure,
-    watch: Watch<'_>,
+    watch: RunContext<'_>,
 ) -> Option<Vec<Result<RunResult, CellError>>> {
     let (_, first) = runs.first()?;
     let trace = &first.trace;
@@ -84,7 +84,7 @@ pub fn run_together(
     let mut sums = vec![0u64; (largest as usize + 1) * runs.len()];
     let mut locality = measure.placements.then(|| Locality::new(&trace.topology));
     let mut means = vec![PlacementMeans::default(); runs.len()];
-    let mut pace = Pace::new(watch, jobs.len() * runs.len()).counted();
+    let mut pace = ProgressMeter::new(watch, jobs.len() * runs.len()).counted();
     let begin = Instant::now();
     let simulation = trace.simulation(watch.stop);
     let replayed = simulation.lockstep(&schedule.timeline, batch, &mut |placed| {

@@ -7,7 +7,7 @@ const SHOWN: usize = 40;
 pub const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The beginning of a text, without characters that a terminal would act on.
-pub fn shown(text: &str) -> String {
+pub fn excerpt(text: &str) -> String {
     let mut chars = text.chars();
     let mut shown: String =
         chars.by_ref().take(SHOWN).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();

@@ -5,16 +5,16 @@ use super::column::Needs;
 use super::floor::least_pairwise_l1;
 use super::objective::Objective;
 use super::tally::{ClassSum, Tally};
+use crate::batched_run::replayed_as_one;
 use crate::cell::Schedule;
 use crate::sweep::PlannedTrace;
-use crate::together::replayed_as_one;
-use crate::{Pace, Trace, Watch};
+use crate::{ProgressMeter, RunContext, Trace};
 use replay_core::allocator::centre::BatchReplay;
 use replay_core::allocator::registry::AllocatorSpec;
+use replay_core::cancel::CancelToken;
 use replay_core::metrics::{Locality, ScheduleMetrics};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Decision, Event, Observer, Placed, SimulationError, Starts};
-use replay_core::stop::Stop;
 use replay_core::workload::JobId;
 
 /// One trace of a search, scheduled once; every evaluation replays its timeline.
@@ -48,13 +48,13 @@ impl Part {
     /// Schedules the trace, unless or until `stop` is raised.
     ///
     /// # Errors
-    /// [`SearchError::Simulation`] if a job does not fit the machine; [`SearchError::Stopped`].
+    /// [`SearchError::Simulation`] if a job does not fit the machine; [`SearchError::Cancelled`].
     pub fn new(
         name: String,
         trace: Arc<Trace>,
         scheduler: &SchedulerSpec,
         objective: &Objective,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<Self, SearchError> {
         let schedule =
             trace.schedule(scheduler, stop).map_err(|cause| failed(&name, cause.into()))?;
@@ -114,7 +114,7 @@ impl Part {
         &self,
         runs: &[(AllocatorSpec, ReplayLimit)],
         needs: Needs,
-        watch: Watch<'_>,
+        watch: RunContext<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
         let specs = runs.iter().map(|(spec, _)| spec);
         let batch =
@@ -130,11 +130,11 @@ impl Part {
         &self,
         batch: BatchReplay,
         runs: &[(AllocatorSpec, ReplayLimit)],
-        watch: Watch<'_>,
+        watch: RunContext<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
         let jobs = &self.trace.workload.jobs;
         let of = runs.iter().map(|(_, limit)| limit.of).sum();
-        let mut pace = Pace::new(watch, of).counted();
+        let mut pace = ProgressMeter::new(watch, of).counted();
         let mut tallies = Tallies::new(self, runs);
         let mut observe = |placed: Placed<'_>| {
             let size = jobs[placed.job.index()].size;
@@ -157,7 +157,7 @@ impl Part {
         allocator: &AllocatorSpec,
         needs: Needs,
         limit: ReplayLimit,
-        watch: Watch<'_>,
+        watch: RunContext<'_>,
     ) -> Result<Tally, SearchError> {
         let topology = &self.trace.topology;
         let mut allocator = allocator.build(topology, 0)?;
@@ -165,7 +165,7 @@ impl Part {
             part: self,
             needs,
             locality: Locality::new(topology),
-            pace: Pace::new(watch, limit.of).counted(),
+            pace: ProgressMeter::new(watch, limit.of).counted(),
             sum: Sum::new(self, limit),
             goes_on: true,
         };
@@ -179,7 +179,7 @@ impl Part {
 
 fn failed(part: &str, cause: SimulationError) -> SearchError {
     match cause {
-        SimulationError::Stopped(stopped) => stopped.into(),
+        SimulationError::Cancelled(stopped) => stopped.into(),
         cause => SearchError::Simulation { part: part.to_string(), cause },
     }
 }
@@ -189,7 +189,7 @@ struct Replay<'a> {
     part: &'a Part,
     needs: Needs,
     locality: Locality,
-    pace: Pace<'a>,
+    pace: ProgressMeter<'a>,
     sum: Sum,
     goes_on: bool,
 }

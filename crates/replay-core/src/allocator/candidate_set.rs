@@ -5,18 +5,18 @@ use crate::topology::{Coord, NodeId};
 
 /// Who competes for a request.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Rivals {
+pub struct CandidateSet {
     /// By which tie values, if by any.
     pub vector: Option<TieVector>,
     /// They, the winner before all; of boxes the first.
-    pub first: Vec<Rival>,
+    pub first: Vec<ScoredCandidate>,
     /// How many more there are, of which nothing is told.
     pub more: usize,
 }
 
 /// A candidate that competes by its score and tie value.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Rival {
+pub struct ScoredCandidate {
     /// Its place in candidate order, from 1.
     pub number: usize,
     /// Where its centre is; of a box the first of its corners.
@@ -31,13 +31,13 @@ pub struct Rival {
     /// Its processors, nearest first.
     pub nodes: Vec<NodeId>,
     /// By processor number: how far it is from the centre, which is the number of its shell; empty for a box. Of a
-    /// candidate behind the first [`LISTED`](super::notes::LISTED), which is not drawn, one number: the last shell.
+    /// candidate behind the first [`LISTED`](super::explain::LISTED), which is not drawn, one number: the last shell.
     pub shells: Vec<u32>,
     /// Who counts in its tie value; nobody without a vector. Of a candidate that is not drawn the sums.
     pub weights: Vec<Weight>,
 }
 
-impl Rival {
+impl ScoredCandidate {
     /// Whether it is a box of a menu, which has no shells.
     pub fn is_box(&self) -> bool {
         self.shells.is_empty()

@@ -1,36 +1,36 @@
 //! Explanations that a strategy writes while it decides.
 //!
-//! A strategy holds [`Notes`] and writes down what it looks at. In a run notes are not read: then one costs
+//! A strategy holds [`ExplanationLog`] and writes down what it looks at. In a run notes are not read: then one costs
 //! a look at one pointer for each decision, and no word of it is made. [`RunSetup::notes`](super::RunSetup::notes)
 //! gives it notes that are read.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::rival::Rivals;
+use super::candidate_set::CandidateSet;
 use super::submesh::SubMesh;
 use crate::topology::{Coord, Grid, NodeId};
 
 /// Where a strategy writes; those of [`Default`] nobody reads.
 #[derive(Clone, Debug, Default)]
-pub struct Notes(Option<Arc<Listener>>);
+pub struct ExplanationLog(Option<Arc<Recorder>>);
 
 #[derive(Debug, Default)]
-struct Listener {
+struct Recorder {
     listening: AtomicBool,
-    account: Mutex<Account>,
+    account: Mutex<Explanation>,
 }
 
 /// What was told of one decision, in order.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Account {
+pub struct Explanation {
     /// Sentences and lists.
     pub parts: Vec<Part>,
     /// The processors that win by what was told, where that is the definition of the strategy and not
     /// what it went on to do.
     pub winner: Option<Vec<NodeId>>,
     /// The candidates that compete by score and tie value, as many as are [`LISTED`], if there are any.
-    pub rivals: Option<Rivals>,
+    pub rivals: Option<CandidateSet>,
 }
 
 /// A part of an account.
@@ -71,7 +71,7 @@ impl Listing {
     }
 }
 
-impl Notes {
+impl ExplanationLog {
     /// Notes that somebody may listen to.
     pub fn heard() -> Self {
         Self(Some(Arc::default()))
@@ -91,13 +91,13 @@ impl Notes {
     }
 
     /// What was told since the last call.
-    pub fn take(&self) -> Account {
-        self.0.as_ref().map_or_else(Account::default, |listener| {
+    pub fn take(&self) -> Explanation {
+        self.0.as_ref().map_or_else(Explanation::default, |listener| {
             std::mem::take(&mut listener.account.lock().unwrap_or_else(PoisonError::into_inner))
         })
     }
 
-    fn write(&self, write: impl FnOnce(&mut Account)) {
+    fn write(&self, write: impl FnOnce(&mut Explanation)) {
         if let Some(listener) = self.0.as_ref().filter(|_| self.are_read()) {
             write(&mut listener.account.lock().unwrap_or_else(PoisonError::into_inner));
         }
@@ -116,7 +116,7 @@ impl Notes {
     }
 
     /// Shows who competes.
-    pub fn rivals(&self, rivals: impl FnOnce() -> Rivals) {
+    pub fn rivals(&self, rivals: impl FnOnce() -> CandidateSet) {
         self.write(|account| account.rivals = Some(rivals()));
     }
 
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn only_who_listens_hears() {
-        let notes = Notes::heard();
+        let notes = ExplanationLog::heard();
         notes.say(|| unreachable!("nobody listens"));
         notes.listen(true);
         notes.clone().say(|| "heard".to_string());
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(account.parts[0], Part::Words("heard".to_string()));
         let Part::Listing(listing) = &account.parts[1] else { panic!("a listing") };
         assert_eq!((listing.rows.len(), listing.more), (LISTED, 5));
-        assert_eq!(notes.take(), Account::default());
-        Notes::default().say(|| unreachable!("nobody can listen"));
+        assert_eq!(notes.take(), Explanation::default());
+        ExplanationLog::default().say(|| unreachable!("nobody can listen"));
     }
 }

@@ -34,14 +34,14 @@ pub struct Tried {
 
 /// A grid whose traces are loaded: its cells can run.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct ResolvedGrid {
     /// The cells by number.
     pub plan: Plan,
     /// Every trace under every policy on every machine.
     pub traces: Vec<Arc<Trace>>,
 }
 
-impl Loaded {
+impl ResolvedGrid {
     /// Loads the traces of a grid, which may come from a `file`.
     pub fn load(grid: ParameterGrid, file: Option<&Path>, quiet: bool) -> Result<Self, Failure> {
         check_grid(&grid)?;

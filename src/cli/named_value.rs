@@ -2,7 +2,7 @@
 
 use super::exit::Failure;
 use replay_core::naming::advice;
-use replay_core::shown::shown;
+use replay_core::sanitize::excerpt;
 
 /// The value of a word.
 pub fn one<T: Copy>(option: &str, word: &str, all: &[(&'static str, T)]) -> Result<T, Failure> {
@@ -11,7 +11,7 @@ pub fn one<T: Copy>(option: &str, word: &str, all: &[(&'static str, T)]) -> Resu
         let names = || all.iter().map(|(name, _)| *name);
         let known = || format!("there are {}", names().collect::<Vec<_>>().join(", "));
         let advice = advice(word, names(), known);
-        Failure::usage_message(format!("{option} \"{}\": unknown; {advice}", shown(word)))
+        Failure::usage_message(format!("{option} \"{}\": unknown; {advice}", excerpt(word)))
     })
 }
 

@@ -16,13 +16,13 @@ use replay_experiment::journal::{CellId, JOURNAL_FILE, Journal, Outcome};
 use replay_experiment::pool::{self, Turn};
 
 /// The journal that a command goes on by; where nothing was done, nothing is left of it.
-pub struct Kept<R> {
+pub struct JournalHandle<R> {
     dir: Dir,
     /// The journal.
     pub journal: Mutex<Journal<R>>,
 }
 
-impl<R: Serialize + DeserializeOwned> Kept<R> {
+impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
     /// Opens or begins that of the session's folder, if it has one; `plan` says whose it is.
     pub fn begin(session: &mut Session, plan: PlanFile) -> Result<Option<Self>, Failure> {
         let Some(dir) = session.keep_journal()? else { return Ok(None) };
@@ -43,7 +43,7 @@ impl<R: Serialize + DeserializeOwned> Kept<R> {
     }
 }
 
-impl<R> Drop for Kept<R> {
+impl<R> Drop for JournalHandle<R> {
     fn drop(&mut self) {
         let journal = self.journal.get_mut().unwrap_or_else(PoisonError::into_inner);
         if journal.is_empty() {
@@ -66,17 +66,17 @@ fn of_others(dir: &Dir) -> Failure {
 ///
 /// Cells are known by their [ids](CellId): what another configuration left is not mixed in. Since
 /// the journal goes when results come, a journal with other cells is refused. A failed cell has no record; the same command runs it again.
-pub struct Resumed<R> {
-    kept: Option<Kept<R>>,
+pub struct ResumableRun<R> {
+    kept: Option<JournalHandle<R>>,
     ids: Vec<CellId>,
     results: Vec<Option<R>>,
 }
 
-impl<R: Serialize + DeserializeOwned + Send> Resumed<R> {
+impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
     /// Looks for these cells in the journal of the session's folder, and says how many it has.
     pub fn begin(session: &mut Session, ids: Vec<CellId>) -> Result<Self, Failure> {
         let plan = PlanFile::of(session.kind()).map_err(|e| Failure::output(PLAN_FILE, e))?;
-        let kept = Kept::begin(session, plan)?;
+        let kept = JournalHandle::begin(session, plan)?;
         let mut resumed = Self { kept, results: ids.iter().map(|_| None).collect(), ids };
         let Some(kept) = &resumed.kept else { return Ok(resumed) };
         let known: HashSet<CellId> = resumed.ids.iter().copied().collect();

@@ -1,25 +1,25 @@
 use std::time::{Duration, Instant};
 
-use replay_core::stop::Stop;
+use replay_core::cancel::CancelToken;
 
 /// How a long computation is watched, and ended early.
 #[derive(Clone, Copy)]
-pub struct Watch<'a> {
+pub struct RunContext<'a> {
     /// Once raised, what is running fails as stopped.
-    pub stop: &'a Stop,
+    pub stop: &'a CancelToken,
     /// Called with the number of jobs that are done with.
     pub jobs_done: &'a (dyn Fn(u64) + Sync),
-    /// Told by every cell when its first job has processors, and now and then once it has run
+    /// RecordedDecision by every cell when its first job has processors, and now and then once it has run
     /// for [`SAMPLE`], what all of it will take.
-    pub forecast: &'a (dyn Fn(Forecast) + Sync),
+    pub forecast: &'a (dyn Fn(Eta) + Sync),
     /// Called by [`run_plan`](crate::sweep::run_plan) with a run, the number of its jobs that have started since the last
     /// call, and the time that they took. Runs that are replayed as one count as the first of them.
     pub run_jobs: &'a (dyn Fn(u32, u64, Duration) + Sync),
 }
 
-impl<'a> Watch<'a> {
+impl<'a> RunContext<'a> {
     /// Ended by this flag; nobody looks on.
-    pub fn new(stop: &'a Stop) -> Self {
+    pub fn new(stop: &'a CancelToken) -> Self {
         Self { stop, jobs_done: &|_| {}, forecast: &|_| {}, run_jobs: &|_, _, _| {} }
     }
 }
@@ -29,7 +29,7 @@ pub const SAMPLE: Duration = Duration::from_secs(1);
 
 /// What the first jobs of a cell tell of all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Forecast {
+pub struct Eta {
     /// Jobs that have processors.
     pub started: u64,
     /// All jobs of the cell.
@@ -38,7 +38,7 @@ pub struct Forecast {
     pub elapsed: Duration,
 }
 
-impl Forecast {
+impl Eta {
     /// What all take, if the others take as long as these.
     pub fn whole(self) -> Duration {
         self.elapsed.mul_f64(self.jobs as f64 / self.started.max(1) as f64)
@@ -50,8 +50,8 @@ const CHUNK: u64 = 1 << 12;
 
 /// Counts the jobs of a cell and looks at the clock ever less often: the cost is a comparison
 /// a job.
-pub struct Pace<'a> {
-    watch: Watch<'a>,
+pub struct ProgressMeter<'a> {
+    watch: RunContext<'a>,
     jobs: u64,
     started: u64,
     /// When to look next, and when at the clock.
@@ -62,15 +62,15 @@ pub struct Pace<'a> {
     told: Option<u64>,
 }
 
-impl<'a> Pace<'a> {
+impl<'a> ProgressMeter<'a> {
     /// A cell of so many jobs begins.
-    pub fn new(watch: Watch<'a>, jobs: usize) -> Self {
+    pub fn new(watch: RunContext<'a>, jobs: usize) -> Self {
         let begin = Instant::now();
         let (jobs, started) = (jobs as u64, 0);
         Self { watch, jobs, started, next: 1, next_forecast: 1, begin, told: None }
     }
 
-    /// The same, and whoever watches hears of jobs [done with](Watch::jobs_done) when they have processors.
+    /// The same, and whoever watches hears of jobs [done with](RunContext::jobs_done) when they have processors.
     pub fn counted(self) -> Self {
         Self { told: Some(0), ..self }
     }
@@ -92,7 +92,7 @@ impl<'a> Pace<'a> {
             let elapsed = self.begin.elapsed();
             if self.started == 1 || elapsed >= SAMPLE && self.started < self.jobs {
                 let Self { started, jobs, .. } = *self;
-                (self.watch.forecast)(Forecast { started, jobs, elapsed });
+                (self.watch.forecast)(Eta { started, jobs, elapsed });
             }
         }
         self.tell();
@@ -108,7 +108,7 @@ impl<'a> Pace<'a> {
     }
 }
 
-impl Drop for Pace<'_> {
+impl Drop for ProgressMeter<'_> {
     fn drop(&mut self) {
         self.tell();
     }
@@ -123,10 +123,10 @@ mod tests {
     #[test]
     fn a_forecast_is_made_of_what_was_done() {
         let told = Mutex::new(Vec::new());
-        let forecast = |forecast: Forecast| told.lock().expect("one thread").push(forecast);
-        let stop = Stop::new();
-        let watch = Watch { forecast: &forecast, ..Watch::new(&stop) };
-        let mut pace = Pace::new(watch, 1000);
+        let forecast = |forecast: Eta| told.lock().expect("one thread").push(forecast);
+        let stop = CancelToken::new();
+        let watch = RunContext { forecast: &forecast, ..RunContext::new(&stop) };
+        let mut pace = ProgressMeter::new(watch, 1000);
         // As if it had begun long ago.
         pace.begin = Instant::now().checked_sub(Duration::from_secs(100)).expect("a clock");
         (0..1000).for_each(|_| pace.started());
@@ -135,8 +135,8 @@ mod tests {
         assert!(told[0].whole() >= Duration::from_secs(100_000));
         assert!(told.len() < 40 && told.iter().all(|one| one.started < 1000));
         // Of what is quick nobody hears but that it has begun.
-        let begun = |forecast: Forecast| assert_eq!(forecast.started, 1);
-        let mut pace = Pace::new(Watch { forecast: &begun, ..watch }, 1000);
+        let begun = |forecast: Eta| assert_eq!(forecast.started, 1);
+        let mut pace = ProgressMeter::new(RunContext { forecast: &begun, ..watch }, 1000);
         (0..1000).for_each(|_| pace.started());
     }
 
@@ -144,10 +144,10 @@ mod tests {
     fn all_jobs_are_counted_and_soon() {
         let told = Mutex::new(Vec::new());
         let jobs_done = |jobs| told.lock().expect("one thread").push(jobs);
-        let stop = Stop::new();
-        let watch = Watch { jobs_done: &jobs_done, ..Watch::new(&stop) };
+        let stop = CancelToken::new();
+        let watch = RunContext { jobs_done: &jobs_done, ..RunContext::new(&stop) };
         let all = 10 * CHUNK + 7;
-        let mut pace = Pace::new(watch, all as usize).counted();
+        let mut pace = ProgressMeter::new(watch, all as usize).counted();
         (0..all - 1).for_each(|_| pace.started());
         let before: u64 = told.lock().expect("one thread").iter().sum();
         assert!(before > all - 2 * CHUNK, "{before}");
@@ -158,7 +158,7 @@ mod tests {
         assert!(told.iter().all(|&jobs| jobs <= CHUNK) && told.len() < 80);
         // Nobody else hears of them.
         let silent = |_| panic!("it was told");
-        let watch = Watch { jobs_done: &silent, ..Watch::new(&stop) };
-        Pace::new(watch, 1).started();
+        let watch = RunContext { jobs_done: &silent, ..RunContext::new(&stop) };
+        ProgressMeter::new(watch, 1).started();
     }
 }

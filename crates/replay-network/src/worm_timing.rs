@@ -21,7 +21,7 @@ use super::settings::{FlowControl, Settings, Switching};
 
 /// The timing of a network's worms.
 #[derive(Clone, Copy, Debug)]
-pub struct Pace {
+pub struct WormTiming {
     /// Whether the closed form holds, for routes of at least one hop.
     pub closed: bool,
     pub route: u64,
@@ -38,7 +38,7 @@ pub struct Pace {
     drain: u64,
 }
 
-impl Pace {
+impl WormTiming {
     pub fn new(settings: &Settings) -> Self {
         let [route, inject, link, eject, release, release_injection] = [
             settings.route,

@@ -23,7 +23,7 @@ use super::{Axis, Coord, Grid, MAX_POINTS, NodeId, Topology};
 /// # Ok::<(), replay_core::topology::TopologyError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Toruses(Arc<Parts>);
+pub struct MultiTorus(Arc<Parts>);
 
 #[derive(PartialEq, Eq, Hash, Debug)]
 struct Parts {
@@ -88,12 +88,12 @@ impl Topology {
         match (&all[..], places.len()) {
             (_, 0) => None,
             ([one], processors) if processors == cells => Some(Self::Grid(one.grid.clone())),
-            _ => Some(Self::Toruses(Toruses(Arc::new(Parts { all, places })))),
+            _ => Some(Self::MultiTorus(MultiTorus(Arc::new(Parts { all, places })))),
         }
     }
 }
 
-impl Toruses {
+impl MultiTorus {
     /// The tori in their order.
     pub fn parts(&self) -> &[Part] {
         &self.0.all
@@ -151,7 +151,7 @@ impl Toruses {
 }
 
 /// Sides, and in brackets the holes: `4x4x2[3,5-7]+4x2x2`.
-impl fmt::Display for Toruses {
+impl fmt::Display for MultiTorus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("toruses:")?;
         for (i, part) in self.0.all.iter().enumerate() {
@@ -255,7 +255,7 @@ mod tests {
                 machine.for_neighbours(a, |b| near.push(b));
                 near.sort_unstable();
                 let torus = |node| match &machine {
-                    Topology::Toruses(all) => all.place(node).0,
+                    Topology::MultiTorus(all) => all.place(node).0,
                     _ => 0,
                 };
                 let here = machine.nodes().filter(|&b| torus(a) == torus(b));

@@ -11,7 +11,7 @@ pub struct Packet {
     pub dst: NodeId,
     /// Length in flits, 1 to [`Packet::MAX_FLITS`].
     pub flits: u32,
-    /// Given back in every [`Notice`] of the packet; the network does not look at it.
+    /// Given back in every [`NetworkEvent`] of the packet; the network does not look at it.
     pub tag: u64,
 }
 
@@ -39,7 +39,7 @@ pub enum PacketError {
 /// Something that happened in the cycle that [`Network::advance`](super::Network::advance)
 /// has come to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Notice {
+pub enum NetworkEvent {
     /// A tail has left its sender: the next packet in the queue, if any, is now its head.
     TailLeft {
         /// The packet's tag.

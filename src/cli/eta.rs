@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::exit::tell;
 use super::threads::Ticker;
 use replay_core::number::{fixed, grouped};
-use replay_experiment::{Forecast, SAMPLE};
+use replay_experiment::{Eta, SAMPLE};
 
 /// Work that takes less is not worth a word.
 const LONG: Duration = Duration::from_secs(30);
@@ -77,7 +77,7 @@ impl Cost {
 
     /// Takes in a forecast for one of so many cells that run on so many threads. `say` prints
     /// a line.
-    pub fn hear(&self, forecast: Forecast, say: impl FnOnce(&str)) {
+    pub fn hear(&self, forecast: Eta, say: impl FnOnce(&str)) {
         self.begun();
         if self.quiet || forecast.elapsed < SAMPLE {
             return;
@@ -89,7 +89,7 @@ impl Cost {
             }
             *told = whole;
         }
-        let Forecast { started, jobs, elapsed } = forecast;
+        let Eta { started, jobs, elapsed } = forecast;
         say(&format!(
             "replay: {} job starts take about {} (the first {} took {}); Ctrl-C ends them at once",
             grouped(jobs),
@@ -100,7 +100,7 @@ impl Cost {
     }
 
     /// The same where nothing else is on the screen.
-    pub fn hear_plainly(&self, forecast: Forecast) {
+    pub fn hear_plainly(&self, forecast: Eta) {
         self.hear(forecast, |line| tell(line));
     }
 }
@@ -126,7 +126,7 @@ mod tests {
         let told = |started, seconds| {
             let mut line = None;
             let elapsed = Duration::from_secs(seconds);
-            let forecast = Forecast { started, jobs: 1000, elapsed };
+            let forecast = Eta { started, jobs: 1000, elapsed };
             cost.hear(forecast, |said| line = Some(said.to_string()));
             line
         };
@@ -140,7 +140,7 @@ mod tests {
         assert_eq!(told(10, 3), None);
         assert!(told(1, 5).is_some_and(|line| line.contains("about 83 min")));
         let quiet = Cost::new(true);
-        let forecast = Forecast { started: 1, jobs: 1000, elapsed: Duration::from_secs(9) };
+        let forecast = Eta { started: 1, jobs: 1000, elapsed: Duration::from_secs(9) };
         quiet.hear(forecast, |line| panic!("{line}"));
     }
 }

@@ -36,7 +36,7 @@ impl Runs {
 
 /// The first strategy of a setting against those behind it.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Told {
+pub struct TopStrategyComparison {
     /// Mean pairwise L1 against each of those that follow, up to one that it is told from.
     pairwise: Vec<Compared>,
     /// Mean distance against the next.
@@ -47,7 +47,7 @@ pub struct Told {
     strategies: usize,
 }
 
-impl Told {
+impl TopStrategyComparison {
     /// Compares the first with the others, which stand in their order; `jobs` gives those of a run.
     ///
     /// # Errors
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    fn told(ranked: &[Runs]) -> Told {
+    fn told(ranked: &[Runs]) -> TopStrategyComparison {
         // In one week more, in the next less.
         let noise = |i: i64| if i / 14 % 2 == 0 { 85.0 } else { 120.0 };
         let of = |run| match run {
@@ -233,7 +233,7 @@ mod tests {
             3 => Ok(jobs(|_| 100.0, 50.0)),
             _ => Err(run),
         };
-        Told::of(ranked, of).expect("runs that are there").expect("something")
+        TopStrategyComparison::of(ranked, of).expect("runs that are there").expect("something")
     }
 
     #[test]
@@ -287,7 +287,8 @@ mod tests {
             let sum = |jobs: &[JobRow]| jobs.iter().map(|job| job.measures[3]).sum::<f64>();
             of.sort_by(|a, b| sum(a).total_cmp(&sum(b)));
             let ranked: Vec<Runs> = (0..10).map(|run| runs("s", run, "50")).collect();
-            let told = Told::of(&ranked, |run| Ok::<_, ()>(of[run as usize].clone()));
+            let told =
+                TopStrategyComparison::of(&ranked, |run| Ok::<_, ()>(of[run as usize].clone()));
             let told = told.expect("jobs").expect("several");
             told.pairwise.iter().any(|one| one.verdict() == "better")
         });
@@ -297,10 +298,12 @@ mod tests {
 
     #[test]
     fn nothing_is_said_without_jobs_and_errors_are_passed_on() {
-        assert_eq!(Told::of(&[runs("a", 0, "1")], |_| Err(())), Err(()));
-        let none = Told::of(&[runs("a", 0, "1"), runs("b", 1, "1")], |_| Ok::<_, ()>(Vec::new()));
+        assert_eq!(TopStrategyComparison::of(&[runs("a", 0, "1")], |_| Err(())), Err(()));
+        let none = TopStrategyComparison::of(&[runs("a", 0, "1"), runs("b", 1, "1")], |_| {
+            Ok::<_, ()>(Vec::new())
+        });
         assert_eq!(none, Ok(None));
-        assert_eq!(Told::of(&[], |_| Ok::<_, ()>(Vec::new())), Ok(None));
+        assert_eq!(TopStrategyComparison::of(&[], |_| Ok::<_, ()>(Vec::new())), Ok(None));
         // Of one block nothing can be told.
         let day = |scale: f64| -> Vec<JobRow> {
             jobs(|_| 1.0, 50.0)
@@ -313,7 +316,8 @@ mod tests {
                 .collect()
         };
         let of = |run| Ok::<_, ()>(day(1.0 + run as f64));
-        let said = Told::of(&[runs("a", 0, "50"), runs("b", 1, "50")], of).expect("jobs");
+        let said =
+            TopStrategyComparison::of(&[runs("a", 0, "50"), runs("b", 1, "50")], of).expect("jobs");
         assert!(said.expect("two").lead().contains("jobs of fewer than 5 days have no interval"));
     }
 }

@@ -2,11 +2,11 @@
 
 /// For every link, the cycles ahead in which it is taken, ascending.
 #[derive(Clone, Debug, Default)]
-pub struct Bookings {
+pub struct LinkReservations {
     cycles: Vec<Vec<u64>>,
 }
 
-impl Bookings {
+impl LinkReservations {
     pub fn new(links: usize) -> Self {
         Self { cycles: vec![Vec::new(); links] }
     }
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn the_first_free_cycle_is_taken() {
-        let mut bookings = Bookings::new(2);
+        let mut bookings = LinkReservations::new(2);
         let book = [5, 5, 4, 4, 9].map(|earliest| bookings.book(1, 4, earliest));
         assert_eq!(book, [5, 6, 4, 7, 9]);
         assert_eq!(bookings.book(0, 4, 5), 5);

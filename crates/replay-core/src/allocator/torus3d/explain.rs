@@ -1,11 +1,11 @@
 //! What the rule tells of a decision to whoever listens.
 
 use super::Placements;
+use super::selection_rules::SelectionRule;
 use super::tied::{Tied, Weighed};
-use super::ways::Way;
 use crate::allocator::Request;
-use crate::allocator::notes::{self, Listing};
-use crate::allocator::rival::{Rival, Rivals};
+use crate::allocator::candidate_set::{CandidateSet, ScoredCandidate};
+use crate::allocator::explain::{self, Listing};
 use crate::placement::Layout;
 use crate::placement::decide::Ask;
 use crate::placement::segments;
@@ -27,18 +27,19 @@ impl Placements {
         if let Some(tuner) = self.tied.as_ref().and_then(Tied::tuner) {
             self.notes.say(|| {
                 let [shadows, since] = tuner.told();
-                let shadows = notes::count(shadows, "shadow machine");
-                let since = notes::count(since, "start");
+                let shadows = explain::count(shadows, "shadow machine");
+                let since = explain::count(since, "start");
                 format!(
                     "by the past, on {shadows}, the way of least expected loss is {}; they were looked at {since} ago",
                     tuner.way()
                 )
             });
         }
-        let competitors = match self.tied.as_ref().is_some_and(|tied| tied.way() != Way::Slurm) {
-            true => self.tell_sums(asked.size, request),
-            false => self.tell_costs(asked),
-        };
+        let competitors =
+            match self.tied.as_ref().is_some_and(|tied| tied.way() != SelectionRule::Slurm) {
+                true => self.tell_sums(asked.size, request),
+                false => self.tell_costs(asked),
+            };
         if let Some(first) = competitors.first() {
             self.notes.winner(self.processors(first.at));
         }
@@ -126,7 +127,7 @@ impl Placements {
         self.notes.say(|| {
             format!(
                 "boxes of {size} on the menu that are free: {}",
-                notes::count(rows.len(), "anchor")
+                explain::count(rows.len(), "anchor")
             )
         });
         if !rows.is_empty() {
@@ -142,7 +143,7 @@ impl Placements {
         competitors.sort_by_key(|one| one.value);
         let of = |one: &Competitor| {
             let named = words(&self.layout, one.at).join(" at ");
-            format!("{named}, which costs {}", notes::count(one.value as usize, "place"))
+            format!("{named}, which costs {}", explain::count(one.value as usize, "place"))
         };
         if let Some(first) = competitors.first() {
             self.notes.say(|| format!("the winner: {}", of(first)));
@@ -162,12 +163,12 @@ impl Placements {
     }
 
     /// Who competes, as boxes.
-    fn in_pictures(&self, competitors: &[Competitor]) -> Rivals {
-        let by_sums = self.tied.as_ref().is_some_and(|tied| tied.way() != Way::Slurm);
+    fn in_pictures(&self, competitors: &[Competitor]) -> CandidateSet {
+        let by_sums = self.tied.as_ref().is_some_and(|tied| tied.way() != SelectionRule::Slurm);
         let rival = |(place, one): (usize, &Competitor)| {
             let [torus, placement, anchor] = one.at;
             let cost = if by_sums { 0 } else { one.value };
-            Rival {
+            ScoredCandidate {
                 number: place + 1,
                 centre: self.layout.toruses()[torus].placements()[placement].base(anchor),
                 score: u64::try_from(cost).unwrap_or(u64::MAX),
@@ -178,9 +179,9 @@ impl Placements {
                 weights: Vec::new(),
             }
         };
-        let first = competitors.iter().take(notes::LISTED).enumerate().map(rival).collect();
-        let more = competitors.len().saturating_sub(notes::LISTED);
-        Rivals { vector: None, first, more }
+        let first = competitors.iter().take(explain::LISTED).enumerate().map(rival).collect();
+        let more = competitors.len().saturating_sub(explain::LISTED);
+        CandidateSet { vector: None, first, more }
     }
 }
 

@@ -8,12 +8,12 @@ use crate::workload::JobId;
 /// Processors that neither running jobs, by their estimates, nor outages hold: a step function of time,
 /// from now on.
 #[derive(Debug)]
-pub struct Forecast {
+pub struct FreeProfile {
     /// From when on how many; the first begins now.
     steps: Vec<(i64, i64)>,
 }
 
-impl Forecast {
+impl FreeProfile {
     /// What is known at the instant of `system`, on a machine of `processors`. What will be out of service
     /// of the processors that a running job holds is `held`; it is counted once.
     pub fn new(
@@ -94,7 +94,7 @@ mod tests {
         let outage = |from, until, processors| Outage { from, until, processors };
         let outages = [outage(0, 20, 2), outage(50, 60, 16), outage(200, FOREVER, 8)];
         let system = System { now: 10, free: 10, round: 0, running: &running };
-        let forecast = Forecast::new(&system, 16, &outages, &BTreeMap::new());
+        let forecast = FreeProfile::new(&system, 16, &outages, &BTreeMap::new());
         let expected = [(10, 10), (20, 12), (50, -4), (60, 12), (100, 16), (200, 8), (FOREVER, 16)];
         assert_eq!(forecast.steps, expected);
         let job =
@@ -124,7 +124,7 @@ mod tests {
         let outages = [outage(0, 20, 2), outage(50, 120, 5)];
         let held = BTreeMap::from([(JobId(0), vec![outage(0, 20, 2), outage(50, 120, 3)])]);
         let system = System { now: 10, free: 12, round: 0, running: &running };
-        let forecast = Forecast::new(&system, 16, &outages, &held);
+        let forecast = FreeProfile::new(&system, 16, &outages, &held);
         assert_eq!(forecast.steps, [(10, 12), (20, 12), (50, 10), (100, 11), (120, 16)]);
     }
 }

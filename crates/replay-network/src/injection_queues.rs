@@ -1,12 +1,12 @@
 //! The queues of the processing elements.
 
-use super::notice::Packet;
+use super::network_event::Packet;
 use super::usage::NONE;
 use replay_core::topology::NodeId;
 
 /// A queue for each node. Its head has been taken out but counts until its tail has left.
 #[derive(Clone, Debug)]
-pub struct Senders {
+pub struct InjectionQueues {
     queues: Vec<Queue>,
     pool: Vec<Queued>,
     /// First of the vacant places of the pool, which are linked by `next`.
@@ -26,7 +26,7 @@ struct Queued {
     next: u32,
 }
 
-impl Senders {
+impl InjectionQueues {
     pub fn new(nodes: usize) -> Self {
         let queue = Queue { sending: false, first: NONE, last: NONE };
         Self { queues: vec![queue; nodes], pool: Vec::new(), vacant: NONE }
@@ -89,7 +89,7 @@ mod tests {
     /// Against plain queues; the pool grows no further than the most that ever waited.
     #[test]
     fn packets_leave_in_the_order_handed_over() {
-        let mut senders = Senders::new(3);
+        let mut senders = InjectionQueues::new(3);
         let mut plain = vec![VecDeque::new(); 3];
         for tag in 0..1000u64 {
             let src = NodeId((tag * 7 / 3 % 3) as u32);

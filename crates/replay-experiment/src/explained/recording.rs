@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use replay_core::allocator::notes::{Account, Notes};
+use replay_core::allocator::explain::{Explanation, ExplanationLog};
 use replay_core::allocator::{self, Allocator, Refusal, Request, RunSetup};
 use replay_core::machine::Machine;
 use replay_core::scheduler::{
@@ -34,7 +34,7 @@ pub struct Moment {
 
 /// What a scheduler did with one job until it started, or started anew.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Story {
+pub struct JobHistory {
     /// When it came, or came back, and how many jobs waited then.
     pub arrived: Option<(i64, usize)>,
     /// Free processors when the scheduler was asked first after that.
@@ -50,7 +50,7 @@ pub struct Story {
 }
 
 /// A scheduler that is watched for one job.
-pub struct Witness {
+pub struct RecordingScheduler {
     inner: Box<dyn Scheduler>,
     target: JobId,
     /// Decisions of the allocator so far.
@@ -61,12 +61,12 @@ pub struct Witness {
     named: Option<(QueuedJob, u64)>,
     now: i64,
     /// What it saw since the job came, or came back.
-    story: Story,
+    story: JobHistory,
     /// What it saw before that, each until the job was cut off.
-    past: Vec<Story>,
+    past: Vec<JobHistory>,
 }
 
-impl Witness {
+impl RecordingScheduler {
     /// Watches for `target`.
     pub fn new(inner: Box<dyn Scheduler>, target: JobId, decisions: Arc<AtomicU64>) -> Self {
         Self {
@@ -77,13 +77,13 @@ impl Witness {
             turns: HashMap::new(),
             named: None,
             now: i64::MIN,
-            story: Story::default(),
+            story: JobHistory::default(),
             past: Vec::new(),
         }
     }
 
     /// What it saw: a story for each time that the job stood in the queue.
-    pub fn stories(mut self) -> Vec<Story> {
+    pub fn stories(mut self) -> Vec<JobHistory> {
         self.past.push(self.story);
         self.past
     }
@@ -111,7 +111,7 @@ impl Witness {
     }
 }
 
-impl Decorator for Witness {
+impl Decorator for RecordingScheduler {
     fn inner(&self) -> &dyn Scheduler {
         self.inner.as_ref()
     }
@@ -171,36 +171,36 @@ impl Decorator for Witness {
 
 /// One decision of an allocator.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Told {
+pub struct RecordedDecision {
     /// Free processors before it, in ascending order.
     pub free: Vec<NodeId>,
     /// Processors out of service then, in ascending order.
     pub down: Vec<NodeId>,
     /// What the strategy told.
-    pub account: Account,
+    pub account: Explanation,
     /// What came of it: the processors, or why there are none.
     pub outcome: Result<Vec<NodeId>, Refusal>,
 }
 
 /// An allocator of which some decisions are listened to.
-pub struct Listener {
+pub struct RecordingAllocator {
     inner: Box<dyn Allocator>,
-    notes: Notes,
+    notes: ExplanationLog,
     decisions: Arc<AtomicU64>,
     /// By number, from 1.
     wanted: Vec<u64>,
     /// What was told, by number.
-    pub told: HashMap<u64, Told>,
+    pub told: HashMap<u64, RecordedDecision>,
 }
 
-impl Listener {
+impl RecordingAllocator {
     /// Listens to the decisions of these numbers, and counts them all.
     pub fn new(inner: Box<dyn Allocator>, decisions: Arc<AtomicU64>, wanted: Vec<u64>) -> Self {
-        Self { inner, notes: Notes::heard(), decisions, wanted, told: HashMap::new() }
+        Self { inner, notes: ExplanationLog::heard(), decisions, wanted, told: HashMap::new() }
     }
 }
 
-impl allocator::Decorator for Listener {
+impl allocator::Decorator for RecordingAllocator {
     fn inner(&self) -> &dyn Allocator {
         self.inner.as_ref()
     }
@@ -232,7 +232,7 @@ impl allocator::Decorator for Listener {
         self.notes.listen(true);
         let outcome = self.inner.allocate(machine, request, chosen);
         self.notes.listen(false);
-        let told = Told {
+        let told = RecordedDecision {
             free: machine.free_nodes().collect(),
             down: machine.topology().nodes().filter(|&node| machine.is_down(node)).collect(),
             account: self.notes.take(),

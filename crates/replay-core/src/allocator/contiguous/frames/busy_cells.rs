@@ -5,7 +5,7 @@ use crate::topology::Coord;
 
 /// Numbers from 0 to 7 for every processor: three planes of bits, the lowest first.
 #[derive(Clone, Debug, Default)]
-pub struct Crowd {
+pub struct BusyCells {
     planes: [Vec<u64>; 3],
     moved: Vec<u64>,
 }
@@ -13,7 +13,7 @@ pub struct Crowd {
 impl Frames {
     /// Puts the bases with the fewest direct neighbours that are bases into `least`, in the order of
     /// processor numbers. A base has at most six: each direction is a shift of all bits, added bit by bit.
-    pub fn fewest_neighbours(&self, crowd: &mut Crowd, least: &mut Vec<Coord>) {
+    pub fn fewest_neighbours(&self, crowd: &mut BusyCells, least: &mut Vec<Coord>) {
         for plane in &mut crowd.planes {
             plane.clear();
             plane.resize(self.bases.len(), 0);
@@ -83,7 +83,7 @@ impl Frames {
     }
 }
 
-impl Crowd {
+impl BusyCells {
     /// Adds one to the numbers where `moved` has a bit.
     fn add(&mut self) {
         let [ones, twos, fours] = &mut self.planes;

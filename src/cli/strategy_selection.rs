@@ -1,8 +1,8 @@
 //! Strategies that are not named one by one: all that work, or those of the main job.
 
 use super::args::GridArgs;
-use super::cells::{Loaded, Tried};
 use super::exit::{Failure, tell};
+use super::resolved_grid::{ResolvedGrid, Tried};
 use super::sweep::{ListArgs, of_flags};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{self, Allocator};
@@ -48,7 +48,7 @@ pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failu
     expanded(args, &|_, _| Ok(()), quiet)
 }
 
-impl Loaded {
+impl ResolvedGrid {
     /// The grid of a command's flags. Without a trace, an allocator or a tie vector it is that of
     /// the main job. All names are checked before any trace is read.
     pub fn resolve(
@@ -171,13 +171,13 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
 }
 
 /// The traces and machines of flags, with a strategy that works everywhere.
-struct Trial(Loaded);
+struct Trial(ResolvedGrid);
 
 fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
     let args = GridArgs { alloc: vec!["random".to_string()], tie: Vec::new(), ..args.clone() };
     let mut grid = of_flags(&args, &ListArgs::default(), None)?;
     grid.measure = Measure::default();
-    Loaded::load(grid, None, quiet).map(Trial)
+    ResolvedGrid::load(grid, None, quiet).map(Trial)
 }
 
 impl Trial {

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use replay_core::topology::Topology;
-use replay_core::workload::{Job, NodeMap, PlacedNodes};
+use replay_core::workload::{Job, NodeMap, RecordedPlacements};
 
 fn mapped(bytes: &[u8]) {
     let names = ["a", "n1", "7"].map(str::to_string);
@@ -28,7 +28,7 @@ fuzz_target!(|bytes: &[u8]| {
     if long || bytes.iter().filter(|&&byte| byte == b'[').count() > 4 {
         return;
     }
-    let placed = match PlacedNodes::of_file(bytes, "fuzz.csv") {
+    let placed = match RecordedPlacements::of_file(bytes, "fuzz.csv") {
         Ok(placed) => placed,
         Err(error) => return assert!(error.to_string().contains("fuzz.csv")),
     };

@@ -13,7 +13,7 @@ use replay_core::naming::Description;
 use replay_core::number::grouped;
 use replay_core::table::{Column, TableInfo};
 use replay_core::topology::{SYSTEMS, System, Topology};
-use replay_core::workload::{Manifest, Policy, SearchPath, generated, stochastic};
+use replay_core::workload::{Manifest, Policy, SearchPath, stochastic, synthetic};
 use replay_experiment::compare::Compared;
 use replay_experiment::contention::{Contended, ContendedJob, Correlations};
 use replay_experiment::explained::steps::Step;
@@ -139,7 +139,7 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
     Ok(match what {
         Listing::Allocators => described("allocators", &allocator::registry::descriptions()),
         Listing::Schedulers => described("schedulers", &scheduler::registry::descriptions()),
-        Listing::Generators => described("generators", &generated::descriptions()),
+        Listing::Generators => described("generators", &synthetic::descriptions()),
         Listing::Sources => described("sources", &import::descriptions()),
         Listing::Sides => described("sides", &stochastic::side_descriptions()),
         Listing::Services => described("services", &stochastic::service_descriptions()),

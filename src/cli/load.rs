@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::exit::{Failure, tell};
 use replay_core::swf::{self, ReadOptions};
-use replay_core::workload::generated::{self, Generated};
+use replay_core::workload::synthetic::{self, SyntheticTrace};
 use replay_core::workload::{
     KnownTrace, LoadError, Manifest, Policy, SearchPath, Window, Workload,
 };
@@ -32,7 +32,7 @@ const INPUT_NAME: &str = "stdin";
 enum Source {
     File(PathBuf),
     Input,
-    Made(Generated),
+    Made(SyntheticTrace),
     /// The trace that comes with the project.
     Own,
 }
@@ -56,9 +56,9 @@ pub fn load_traces(
             Ok(path) => Ok(Source::File(path)),
             Err(_) if is_own(name, &manifest) => Ok(Source::Own),
             // What is no trace may be the name of a model.
-            Err(_) if generated::is_generator(name) => {
+            Err(_) if synthetic::is_generator(name) => {
                 let name = name.parse().map_err(Failure::usage)?;
-                generated::generate(&name).map(Source::Made).map_err(Failure::usage)
+                synthetic::generate(&name).map(Source::Made).map_err(Failure::usage)
             }
             Err(unknown) => Err(Failure::usage(unknown)),
         }

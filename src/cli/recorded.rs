@@ -9,7 +9,7 @@ use replay_core::cancel::CancelToken;
 use replay_core::number::counted;
 use replay_core::scheduler::WhenFull;
 use replay_core::swf::ReadOptions;
-use replay_core::workload::{Change, Job, NodeMap, PlacedError, PlacedNodes, Policy, Workload};
+use replay_core::workload::{Change, Job, NodeMap, RecordedPlacementsError, RecordedPlacements, Policy, Workload};
 use replay_experiment::grid::ParameterGrid;
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Places, Trace};
@@ -43,8 +43,8 @@ pub fn placed(
     let map = grid.file.node_map.as_deref().map(node_map).transpose()?;
     let options = ReadOptions { max_errors };
     let name = source.display().to_string();
-    let nodes = with_input(&source, |text| PlacedNodes::of_input(text, &name, options))
-        .unwrap_or_else(|| PlacedNodes::load(&source, options));
+    let nodes = with_input(&source, |text| RecordedPlacements::of_input(text, &name, options))
+        .unwrap_or_else(|| RecordedPlacements::load(&source, options));
     let nodes = nodes.map_err(Failure::data)?;
     let renumbered = trace.workload.report.changes.contains_key(&Change::Renumbered);
     if nodes.is_by_number() && renumbered {
@@ -114,8 +114,8 @@ pub fn placed(
             tell(format_args!("{name}, recorded placements: {lists}; these jobs have no place"));
         }
         tell(format_args!("{name} on {machine}, recorded placements: {conflicts}"));
-        if let Some(strangers) = trace.strangers() {
-            tell(format_args!("{name}, recorded placements: {strangers}"));
+        if let Some(unmatched) = trace.unmatched() {
+            tell(format_args!("{name}, recorded placements: {unmatched}"));
         }
         if overfull.jobs > 0 {
             // Of a log whose jobs share nodes sizes in nodes come to more than there are.
@@ -133,7 +133,7 @@ fn node_map(file: &str) -> Result<NodeMap, Failure> {
         Failure::usage(anyhow::Error::new(error).context(format!("cannot read {file}")))
     })?;
     NodeMap::read(input, file).map_err(|error| match error {
-        error @ PlacedError::Io { .. } => Failure::usage(error),
+        error @ RecordedPlacementsError::Io { .. } => Failure::usage(error),
         error => Failure::data(error),
     })
 }

@@ -26,7 +26,7 @@ use super::skipped_jobs::why_nobody;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::{NodeId, Topology};
-use replay_core::workload::Instant;
+use replay_core::workload::TraceTime;
 use replay_experiment::snapshot::{HeldAllocation, Snapshot, When, snapshot};
 use replay_experiment::{Cell, CellProblem};
 use replay_output::plot::{Edge, MachineMap, Plots, save};
@@ -56,7 +56,7 @@ pub struct ShowArgs {
     /// Seconds, or days, hours, minutes and seconds, since the start of the log; or a date in its local time,
     /// if its header has UnixStartTime.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Show")]
-    pub at: Option<Instant>,
+    pub at: Option<TraceTime>,
 
     /// When the job of this number has just been given its processors.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Show")]
@@ -180,7 +180,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
 }
 
 /// Seconds of the trace, of an instant that an option says.
-fn seconds(option: &str, at: Instant, header: &Header) -> Result<i64, Failure> {
+fn seconds(option: &str, at: TraceTime, header: &Header) -> Result<i64, Failure> {
     at.seconds(header).map_err(|error| Failure::usage_message(format!("{option}: {error}")))
 }
 

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
 use replay_core::naming::StrategyName;
-use replay_core::workload::generated::{Generated, generate};
+use replay_core::workload::synthetic::{SyntheticTrace, generate};
 use replay_core::workload::lublin::{LublinFeitelson, write_swf};
 use replay_core::workload::sidecar::check_file;
 use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
@@ -87,7 +87,7 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
 }
 
 /// Refuses to write a trace beside a file that names another one and would be taken for a part of it.
-fn refuse_others(path: &Path, made: &Generated) -> Result<(), Failure> {
+fn refuse_others(path: &Path, made: &SyntheticTrace) -> Result<(), Failure> {
     let replaced = made.shapes.is_some().then(|| shapes_path(path));
     let digest = blake3::hash(&made.swf).to_hex();
     let beside = [shapes_path(path), nodes_path(path), ids_path(path)];
@@ -103,7 +103,7 @@ fn refuse_others(path: &Path, made: &Generated) -> Result<(), Failure> {
 }
 
 /// The Lublin-Feitelson model by the single options.
-fn by_options(args: &SynthArgs) -> Result<Generated, Failure> {
+fn by_options(args: &SynthArgs) -> Result<SyntheticTrace, Failure> {
     let mut model = LublinFeitelson::batch_and_interactive(args.processors);
     if let Some(load) = args.load {
         model = model.with_load(load);
@@ -125,5 +125,5 @@ fn by_options(args: &SynthArgs) -> Result<Generated, Failure> {
     let mut swf = Vec::new();
     write_swf(&jobs, args.processors, &fields, &mut swf)
         .map_err(|e| Failure::output("the trace", e))?;
-    Ok(Generated { name: StrategyName::plain("lublin"), swf, shapes: None })
+    Ok(SyntheticTrace { name: StrategyName::plain("lublin"), swf, shapes: None })
 }

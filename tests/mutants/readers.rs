@@ -13,7 +13,7 @@ use replay::simulation::{OutageFile, Outages, WhenDown};
 use replay::swf::{ReadOptions, Reader};
 use replay::topology::Topology;
 use replay::workload::stochastic::ShapeFile;
-use replay::workload::{Job, NodeMap, PlacedNodes, Policy, Window, Workload};
+use replay::workload::{Job, NodeMap, RecordedPlacements, Policy, Window, Workload};
 
 /// A name that every refusal has to mention.
 const FILE: &str = "mutant.file";
@@ -167,7 +167,7 @@ fn swf(bytes: &[u8], number: u64) -> bool {
     let options = ReadOptions { max_errors: [0, 8][number as usize % 2] };
     let policies = Policy::ALL;
     let policy = policies[number as usize / 2 % policies.len()];
-    if let Err(error) = PlacedNodes::of_records(bytes, FILE, options) {
+    if let Err(error) = RecordedPlacements::of_records(bytes, FILE, options) {
         refused(error);
     }
     match Workload::from_reader(bytes, FILE, policy, &Window::ALL, options) {
@@ -198,7 +198,7 @@ fn imported(source: &str, map: Option<ColumnMap>, log: &[u8]) -> bool {
             let mut reader = Reader::new(swf.as_slice(), "made.swf");
             let records = reader.records().filter(|record| record.is_ok()).count();
             assert_eq!(records as u64, report.jobs, "{}", String::from_utf8_lossy(&swf));
-            PlacedNodes::of_file(nodes.as_slice(), "made.nodes.csv").expect("what was written");
+            RecordedPlacements::of_file(nodes.as_slice(), "made.nodes.csv").expect("what was written");
             ShapeFile::read(shapes.as_slice(), "made.shapes.csv").expect("what was written");
             true
         }
@@ -251,7 +251,7 @@ fn job(number: i64, size: u32) -> Job {
 }
 
 fn nodes(bytes: &[u8], _: u64) -> bool {
-    let placed = match PlacedNodes::of_file(bytes, FILE) {
+    let placed = match RecordedPlacements::of_file(bytes, FILE) {
         Ok(placed) => placed,
         Err(error) => return refused(error),
     };

@@ -10,7 +10,7 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{
-    Chains, Dependencies, Job, JobId, NodeMap, PlacedNodes, Shake, UnmatchedPlacements, Workload,
+    Chains, Dependencies, Job, JobId, NodeMap, RecordedPlacements, Shake, UnmatchedPlacements, Workload,
 };
 
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.
@@ -51,7 +51,7 @@ struct Copies {
 #[derive(Clone, Debug)]
 pub struct Places {
     /// What the log says.
-    pub nodes: PlacedNodes,
+    pub nodes: RecordedPlacements,
     /// The point of each node.
     pub points: Vec<NodeId>,
     /// Whether nodes are not where somebody says but in order of their names.
@@ -65,7 +65,7 @@ impl Places {
     /// # Errors
     /// In words, if the map has no place for a node, or there are more nodes than points.
     pub fn on(
-        nodes: PlacedNodes,
+        nodes: RecordedPlacements,
         machine: &Topology,
         map: Option<&NodeMap>,
     ) -> Result<Self, String> {
@@ -300,8 +300,8 @@ impl Trace {
     }
 
     /// Placements beside the log that are of none of its jobs.
-    pub fn strangers(&self) -> Option<UnmatchedPlacements> {
-        self.places()?.nodes.strangers(&self.workload.jobs)
+    pub fn unmatched(&self) -> Option<UnmatchedPlacements> {
+        self.places()?.nodes.unmatched(&self.workload.jobs)
     }
 
     /// The log with its places: `observe` sees each job with its points. Without [places](Self::places)

@@ -1,8 +1,8 @@
 //! A job as every kind of log tells it, and the line it stands in.
 
 use replay_core::lines::LONGEST_LINE;
-use replay_core::workload::PlacedNodes;
-use replay_core::workload::nodes::{self, Why};
+use replay_core::workload::RecordedPlacements;
+use replay_core::workload::nodes::{self, NodeListProblem};
 
 /// One line of a log.
 #[derive(Clone, Copy, Debug)]
@@ -86,9 +86,11 @@ const AROUND: usize = 32;
 /// the report.
 pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
     match nodes::count(list) {
-        Ok(count) if count <= PlacedNodes::MOST && list.len() + AROUND <= LONGEST_LINE => Ok(count),
+        Ok(count) if count <= RecordedPlacements::MOST && list.len() + AROUND <= LONGEST_LINE => {
+            Ok(count)
+        }
         Ok(_) => Err(noted::LONG_LIST),
-        Err(bad) if matches!(bad.why, Why::TooMany(_)) => Err(noted::LONG_LIST),
+        Err(bad) if matches!(bad.why, NodeListProblem::TooMany(_)) => Err(noted::LONG_LIST),
         Err(_) => Err(noted::NO_LIST),
     }
 }
@@ -111,7 +113,7 @@ pub(super) mod noted {
     pub const UNLIKE: &str = "list of nodes unlike their number";
 }
 
-/// Why a job is left out, though its line is well formed. The words of the report.
+/// NodeListProblem a job is left out, though its line is well formed. The words of the report.
 pub(super) mod dropped {
     pub const UNFINISHED: &str = "not ended when the log was written";
     pub const NOT_STARTED: &str = "array of tasks that did not start";

@@ -5,7 +5,7 @@
 //! from the name of a job, if there is such a column.
 
 use super::entry::{Entry, Line, UNKNOWN, count_nodes, dropped, noted, status};
-use super::pending::{self, Pending, Taken};
+use super::pending_arrays::{self, Pending, Taken};
 use super::row::{Cell, Columns, Row};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, slurm_duration};
@@ -245,7 +245,7 @@ impl Log for Sacct {
             // So Slurm cuts a list that is long, unless SLURM_BITSTR_LEN is 0.
             let cut = tasks.strip_suffix(",...");
             let tasks = cut.unwrap_or(tasks);
-            let Some((count, ranges)) = pending::tasks(tasks) else {
+            let Some((count, ranges)) = pending_arrays::tasks(tasks) else {
                 return Err(row.fault(places.id, Reason::NotAJob).into());
             };
             if cut.is_some() {

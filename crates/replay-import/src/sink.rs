@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Seek, Write};
 
+use super::duplicates::{Known, Rows, Seen};
 use super::entry::{Entry, UNKNOWN, dropped, noted};
-use super::joined::{Joined, Taken};
-use super::seen::{Known, Rows, Seen};
+use super::row_merge::{Joined, Taken};
 use super::spill::{FIELDS, Spill};
 use super::value::digits;
 use super::{Class, Fault, Import, ImportError, LineFault, Place, Report, plain};

@@ -12,8 +12,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
+use super::duplicates::{Known, Seen};
 use super::entry::{Entry, Line, UNKNOWN, dropped, noted, status};
-use super::seen::{Known, Seen};
 use super::source::{Source, Submit, Unit};
 use super::value::{digits, hours, is_american, whole};
 use super::{Fault, Log, ReadStop, Reason, Sink};

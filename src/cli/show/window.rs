@@ -16,7 +16,7 @@ use replay_core::metrics::Allocation;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::Topology;
-use replay_core::workload::Instant;
+use replay_core::workload::TraceTime;
 use replay_experiment::files::{self, AtomicFile};
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
 use replay_experiment::{Cell, Measure, OfRun, RunContext, RunResult, run_cell};
@@ -28,12 +28,12 @@ use std::io::stdout;
 
 /// Part of a trace, from one instant to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Window([Instant; 2]);
+pub struct Window([TraceTime; 2]);
 
 impl Window {
     /// Its first and last second.
     pub fn seconds(self, header: &Header) -> Result<[i64; 2], Failure> {
-        let second = |at: Instant| super::seconds("FROM..TO", at, header);
+        let second = |at: TraceTime| super::seconds("FROM..TO", at, header);
         let [from, until] = [second(self.0[0])?, second(self.0[1])?];
         match from < until {
             true => Ok([from, until]),
@@ -52,7 +52,7 @@ impl std::str::FromStr for Window {
                 .to_string()
         };
         let (from, until) = text.split_once("..").ok_or_else(problem)?;
-        let instant = |text: &str| text.parse::<Instant>().map_err(|_| problem());
+        let instant = |text: &str| text.parse::<TraceTime>().map_err(|_| problem());
         Ok(Self([instant(from)?, instant(until)?]))
     }
 }

@@ -1,7 +1,7 @@
 //! Applying a policy: records in, jobs and a report out.
 
 use super::error::{AnyField, CleaningError, Problem};
-use super::extra::Extra;
+use super::extra_fields::Extra;
 use super::job::Job;
 use super::oversize;
 use super::policy::{Policy, Repair, Rounding, SizeSource};

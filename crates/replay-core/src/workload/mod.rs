@@ -13,14 +13,12 @@
 //! ```
 //!
 //! [`shake`] makes copies of a trace whose times differ a little, for error bars;
-//! [`lublin`] and [`stochastic`] make jobs without a trace; [`generated`] makes traces of them.
+//! [`lublin`] and [`stochastic`] make jobs without a trace; [`synthetic`] makes traces of them.
 
 mod clean;
 mod dependencies;
 mod error;
-mod extra;
-pub mod generated;
-mod instant;
+mod extra_fields;
 mod job;
 mod load;
 mod locate;
@@ -30,14 +28,16 @@ pub mod midplanes;
 mod node_map;
 pub mod nodes;
 mod oversize;
-mod placed;
 mod policy;
 mod presets;
+mod recorded_placements;
 mod report;
 mod scale;
 pub mod shake;
 pub mod sidecar;
 pub mod stochastic;
+pub mod synthetic;
+mod trace_time;
 mod users;
 mod waits;
 mod window;
@@ -50,21 +50,23 @@ pub use dependencies::{
     Chains, Dependencies, DependenciesError, DependencyCounts, Follows, Ignored, Links, Repeated,
 };
 pub use error::{AnyField, CleaningError, LoadError, Problem};
-pub use extra::{Descriptor, Extra, ExtraFields};
-pub use instant::{Instant, InstantError, NoStart};
+pub use extra_fields::{Descriptor, Extra, ExtraFields};
 pub use job::{Job, JobId};
 pub use load::Workload;
 pub use locate::{NotFound, SearchPath, TRACES_VARIABLE};
 pub use manifest::{KnownTrace, Manifest, ManifestError};
 pub use node_map::NodeMap;
 pub use oversize::fit_to_machine;
-pub use placed::{PlacedError, PlacedNodes, UnmatchedPlacements, Unreadable};
 pub use policy::{
     EstimateRule, Oversize, Policy, PolicyRow, Repair, Rounding, SizeSource, UnknownOversize,
+};
+pub use recorded_placements::{
+    RecordedPlacements, RecordedPlacementsError, UnmatchedPlacements, Unreadable,
 };
 pub use report::{Change, CleaningReport, DropReason};
 pub use scale::{Scaled, offered_load, scale_load, scaled_name, unscaled_name};
 pub use shake::{Shake, ShakeError};
+pub use trace_time::{NoStart, TraceTime, TraceTimeError};
 pub use users::Users;
 pub use waits::Waits;
 pub use window::days_since_1970;

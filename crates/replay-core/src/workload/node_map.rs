@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::{BufReader, Read};
 
-use super::placed::PlacedError;
+use super::recorded_placements::RecordedPlacementsError;
 use crate::lines::{LineError, Lines};
 use crate::number::{counted, digits, grouped};
 use crate::sanitize::excerpt;
@@ -38,7 +38,7 @@ impl NodeMap {
     /// Reads a file; `file` is its name in messages.
     ///
     /// # Errors
-    /// [`PlacedError`] with line and field: no header, a field that is no number, a node that comes again.
+    /// [`RecordedPlacementsError`] with line and field: no header, a field that is no number, a node that comes again.
     ///
     /// ```
     /// use replay_core::workload::NodeMap;
@@ -48,9 +48,9 @@ impl NodeMap {
     /// assert_eq!(points[0].0, 13);
     /// let error = NodeMap::read("node,x,y\nn1,3\n".as_bytes(), "map.csv").expect_err("no y");
     /// assert_eq!(error.to_string(), "map.csv:2: field y: is missing");
-    /// # Ok::<(), replay_core::workload::PlacedError>(())
+    /// # Ok::<(), replay_core::workload::RecordedPlacementsError>(())
     /// ```
-    pub fn read(input: impl Read, file: &str) -> Result<Self, PlacedError> {
+    pub fn read(input: impl Read, file: &str) -> Result<Self, RecordedPlacementsError> {
         let mut map = Self { file: file.to_string(), ..Self::default() };
         let mut lines = Lines::new(BufReader::new(input));
         loop {
@@ -64,7 +64,7 @@ impl NodeMap {
                 Ok(None) => (lines.number().max(1), ("node", no_header(""))),
                 Ok(Some(Err(problem))) => problem,
                 Err(LineError::Io(source)) => {
-                    return Err(PlacedError::Io { file: map.file, source });
+                    return Err(RecordedPlacementsError::Io { file: map.file, source });
                 }
                 Err(error) => (lines.number(), ("node", error.to_string())),
             };
@@ -72,8 +72,8 @@ impl NodeMap {
         }
     }
 
-    fn problem(&self, line: u64, field: &'static str, problem: String) -> PlacedError {
-        PlacedError::Field { file: self.file.clone(), line, field, problem }
+    fn problem(&self, line: u64, field: &'static str, problem: String) -> RecordedPlacementsError {
+        RecordedPlacementsError::Field { file: self.file.clone(), line, field, problem }
     }
 
     fn line(&mut self, line: u64, text: &str) -> Result<(), FieldProblem> {
@@ -119,9 +119,13 @@ impl NodeMap {
     /// The points of nodes by name on a machine.
     ///
     /// # Errors
-    /// [`PlacedError`]: a node that the file does not have, a point that the machine does not have, or another
+    /// [`RecordedPlacementsError`]: a node that the file does not have, a point that the machine does not have, or another
     /// number of coordinates than the machine has dimensions.
-    pub fn points(&self, names: &[String], machine: &Topology) -> Result<Vec<NodeId>, PlacedError> {
+    pub fn points(
+        &self,
+        names: &[String],
+        machine: &Topology,
+    ) -> Result<Vec<NodeId>, RecordedPlacementsError> {
         let grid = machine.grid().filter(|grid| self.axes > 1 || grid.dimensions() == 1);
         if let Some(grid) = grid.filter(|grid| grid.dimensions() != self.axes) {
             let told = counted(self.axes as u64, "coordinate");
@@ -137,7 +141,11 @@ impl NodeMap {
         let mut unknown = names.iter().filter(|name| !self.rows.contains_key(*name));
         if let Some(node) = unknown.next() {
             let (file, node) = (self.file.clone(), excerpt(node));
-            return Err(PlacedError::Unmapped { file, node, more: unknown.count() as u64 });
+            return Err(RecordedPlacementsError::Unmapped {
+                file,
+                node,
+                more: unknown.count() as u64,
+            });
         }
         let point = |name: &String| {
             let Some((line, place)) = self.rows.get(name) else { return Ok(NodeId(0)) };

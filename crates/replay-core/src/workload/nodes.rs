@@ -18,21 +18,21 @@ use crate::sanitize::excerpt;
 /// Most nodes of a list.
 const MOST: u64 = 1 << 32;
 
-/// Why a text is no list.
+/// NodeListProblem a text is no list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{}\": {why}", excerpt(text))]
-pub struct BadList {
+pub struct NodeListError {
     /// The place in it, in bytes.
     pub at: usize,
     /// The text there.
     pub text: String,
     /// What is wrong.
-    pub why: Why,
+    pub why: NodeListProblem,
 }
 
 /// What is wrong with a list of nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum NodeListProblem {
     /// Nothing where a name or a number should be.
     Empty,
     /// A blank in a name.
@@ -51,17 +51,17 @@ pub enum Why {
     TooMany(u64),
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for NodeListProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Why::Empty => f.write_str("an empty name"),
-            Why::Blank => f.write_str("a blank in a name"),
-            Why::Nested => f.write_str("a bracket inside a bracket"),
-            Why::Unopened => f.write_str("a closing bracket without an opening one"),
-            Why::Unclosed => f.write_str("a bracket that is not closed"),
-            Why::NotANumber => f.write_str("not a number"),
-            Why::Backwards => f.write_str("a range that runs backwards"),
-            Why::TooMany(most) => write!(f, "more than {most} nodes"),
+            NodeListProblem::Empty => f.write_str("an empty name"),
+            NodeListProblem::Blank => f.write_str("a blank in a name"),
+            NodeListProblem::Nested => f.write_str("a bracket inside a bracket"),
+            NodeListProblem::Unopened => f.write_str("a closing bracket without an opening one"),
+            NodeListProblem::Unclosed => f.write_str("a bracket that is not closed"),
+            NodeListProblem::NotANumber => f.write_str("not a number"),
+            NodeListProblem::Backwards => f.write_str("a range that runs backwards"),
+            NodeListProblem::TooMany(most) => write!(f, "more than {most} nodes"),
         }
     }
 }
@@ -69,7 +69,7 @@ impl fmt::Display for Why {
 /// How many nodes a list names.
 ///
 /// # Errors
-/// [`BadList`], also for more than 2^32 nodes.
+/// [`NodeListError`], also for more than 2^32 nodes.
 ///
 /// ```
 /// use replay_core::workload::nodes::count;
@@ -78,7 +78,7 @@ impl fmt::Display for Why {
 /// assert_eq!(count("rack[1-2]n[0-3]"), Ok(8));
 /// assert!(count("n[4-1]").is_err() && count("2,1-0").is_err());
 /// ```
-pub fn count(list: &str) -> Result<u64, BadList> {
+pub fn count(list: &str) -> Result<u64, NodeListError> {
     let mut total = 0u64;
     for_items(list, |item| {
         let mut nodes = 1u64;
@@ -92,7 +92,7 @@ pub fn count(list: &str) -> Result<u64, BadList> {
             Ok(())
         })?;
         total = total.saturating_add(nodes);
-        if total > MOST { Err(bad(list, item, Why::TooMany(MOST))) } else { Ok(()) }
+        if total > MOST { Err(bad(list, item, NodeListProblem::TooMany(MOST))) } else { Ok(()) }
     })?;
     Ok(total)
 }
@@ -100,7 +100,7 @@ pub fn count(list: &str) -> Result<u64, BadList> {
 /// The names that a list stands for, in order.
 ///
 /// # Errors
-/// [`BadList`], as [`count`], and for more than `most` nodes.
+/// [`NodeListError`], as [`count`], and for more than `most` nodes.
 ///
 /// ```
 /// use replay_core::workload::nodes::names;
@@ -108,9 +108,9 @@ pub fn count(list: &str) -> Result<u64, BadList> {
 /// assert_eq!(names("n[009-010],m1", 9).unwrap(), ["n009", "n010", "m1"]);
 /// assert_eq!(names("r[1-2]n[1-2]", 9).unwrap(), ["r1n1", "r1n2", "r2n1", "r2n2"]);
 /// ```
-pub fn names(list: &str, most: u64) -> Result<Vec<String>, BadList> {
+pub fn names(list: &str, most: u64) -> Result<Vec<String>, NodeListError> {
     if count(list)? > most {
-        return Err(bad(list, list, Why::TooMany(most)));
+        return Err(bad(list, list, NodeListProblem::TooMany(most)));
     }
     let mut all = Vec::new();
     for_items(list, |item| {
@@ -139,7 +139,7 @@ pub fn names(list: &str, most: u64) -> Result<Vec<String>, BadList> {
 /// First and last number of each part of a list of numbers and ranges: `0-127,256`.
 ///
 /// # Errors
-/// [`BadList`].
+/// [`NodeListError`].
 ///
 /// ```
 /// use replay_core::workload::nodes::ranges;
@@ -147,7 +147,7 @@ pub fn names(list: &str, most: u64) -> Result<Vec<String>, BadList> {
 /// assert_eq!(ranges("17,20-22"), Ok(vec![(17, 17), (20, 22)]));
 /// assert!(ranges("n17").is_err());
 /// ```
-pub fn ranges(list: &str) -> Result<Vec<(u64, u64)>, BadList> {
+pub fn ranges(list: &str) -> Result<Vec<(u64, u64)>, NodeListError> {
     let mut all = Vec::new();
     for part in list.split(',').map(str::trim) {
         let Part { first, last, .. } = Part::read(list, part)?;
@@ -158,24 +158,24 @@ pub fn ranges(list: &str) -> Result<Vec<(u64, u64)>, BadList> {
 
 /// What is wrong with a part of a list.
 #[cold]
-fn bad(list: &str, part: &str, why: Why) -> BadList {
+fn bad(list: &str, part: &str, why: NodeListProblem) -> NodeListError {
     let at = (part.as_ptr() as usize).saturating_sub(list.as_ptr() as usize).min(list.len());
-    BadList { at, text: part.to_string(), why }
+    NodeListError { at, text: part.to_string(), why }
 }
 
 /// Each item of a list; of an empty list none.
 fn for_items<'a>(
     list: &'a str,
-    mut see: impl FnMut(&'a str) -> Result<(), BadList>,
-) -> Result<(), BadList> {
+    mut see: impl FnMut(&'a str) -> Result<(), NodeListError>,
+) -> Result<(), NodeListError> {
     if list.is_empty() {
         return Ok(());
     }
     let (mut begin, mut open) = (0, false);
     for (at, byte) in list.bytes().enumerate() {
         match byte {
-            b'[' if open => return Err(bad(list, &list[at..], Why::Nested)),
-            b']' if !open => return Err(bad(list, &list[at..], Why::Unopened)),
+            b'[' if open => return Err(bad(list, &list[at..], NodeListProblem::Nested)),
+            b']' if !open => return Err(bad(list, &list[at..], NodeListProblem::Unopened)),
             b'[' | b']' => open = byte == b'[',
             b',' if !open => {
                 see(whole_item(list, &list[begin..at])?)?;
@@ -186,17 +186,19 @@ fn for_items<'a>(
     }
     let last = &list[begin..];
     if open {
-        return Err(bad(list, last.trim(), Why::Unclosed));
+        return Err(bad(list, last.trim(), NodeListProblem::Unclosed));
     }
     see(whole_item(list, last)?)
 }
 
 /// An item without the blanks around it.
-fn whole_item<'a>(list: &str, item: &'a str) -> Result<&'a str, BadList> {
+fn whole_item<'a>(list: &str, item: &'a str) -> Result<&'a str, NodeListError> {
     let trimmed = item.trim();
     match trimmed {
-        "" => Err(bad(list, item, Why::Empty)),
-        _ if trimmed.contains(char::is_whitespace) => Err(bad(list, trimmed, Why::Blank)),
+        "" => Err(bad(list, item, NodeListProblem::Empty)),
+        _ if trimmed.contains(char::is_whitespace) => {
+            Err(bad(list, trimmed, NodeListProblem::Blank))
+        }
         _ => Ok(trimmed),
     }
 }
@@ -204,8 +206,8 @@ fn whole_item<'a>(list: &str, item: &'a str) -> Result<&'a str, BadList> {
 /// Each group of an item, or the item itself if it is a number or a range.
 fn for_groups<'a>(
     item: &'a str,
-    mut see: impl FnMut(&'a str) -> Result<(), BadList>,
-) -> Result<(), BadList> {
+    mut see: impl FnMut(&'a str) -> Result<(), NodeListError>,
+) -> Result<(), NodeListError> {
     if is_part(item) {
         return see(item);
     }
@@ -234,17 +236,17 @@ struct Part {
 }
 
 impl Part {
-    fn read(list: &str, part: &str) -> Result<Part, BadList> {
+    fn read(list: &str, part: &str) -> Result<Part, NodeListError> {
         let number = |text: &str| match crate::number::digits(text) {
             Some(number) => Ok(number as u64),
-            None if text.is_empty() => Err(bad(list, part, Why::Empty)),
-            None => Err(bad(list, part, Why::NotANumber)),
+            None if text.is_empty() => Err(bad(list, part, NodeListProblem::Empty)),
+            None => Err(bad(list, part, NodeListProblem::NotANumber)),
         };
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last, width) = (number(first)?, number(last)?, first.len());
         match first <= last {
             true => Ok(Part { first, last, width }),
-            false => Err(bad(list, part, Why::Backwards)),
+            false => Err(bad(list, part, NodeListProblem::Backwards)),
         }
     }
 }
@@ -270,22 +272,22 @@ mod tests {
             assert_eq!(names(list, 1000).map(|names| names.len() as u64), Ok(nodes), "{list}");
         }
         for (list, at, why) in [
-            ("n[", 0, Why::Unclosed),
-            ("m,n[1-", 2, Why::Unclosed),
-            ("n]1", 1, Why::Unopened),
-            ("n[[1]]", 2, Why::Nested),
-            ("n[]", 2, Why::Empty),
-            ("n[1-]", 2, Why::Empty),
-            ("n[-1]", 2, Why::Empty),
-            ("n[a]", 2, Why::NotANumber),
-            ("n[+1]", 2, Why::NotANumber),
-            ("n1,", 3, Why::Empty),
-            (",n1", 0, Why::Empty),
-            ("n1,,n2", 3, Why::Empty),
-            ("n 1", 0, Why::Blank),
-            ("n[3-1]", 2, Why::Backwards),
-            ("2,1-0", 2, Why::Backwards),
-            ("n[0-18446744073709551615]", 2, Why::NotANumber),
+            ("n[", 0, NodeListProblem::Unclosed),
+            ("m,n[1-", 2, NodeListProblem::Unclosed),
+            ("n]1", 1, NodeListProblem::Unopened),
+            ("n[[1]]", 2, NodeListProblem::Nested),
+            ("n[]", 2, NodeListProblem::Empty),
+            ("n[1-]", 2, NodeListProblem::Empty),
+            ("n[-1]", 2, NodeListProblem::Empty),
+            ("n[a]", 2, NodeListProblem::NotANumber),
+            ("n[+1]", 2, NodeListProblem::NotANumber),
+            ("n1,", 3, NodeListProblem::Empty),
+            (",n1", 0, NodeListProblem::Empty),
+            ("n1,,n2", 3, NodeListProblem::Empty),
+            ("n 1", 0, NodeListProblem::Blank),
+            ("n[3-1]", 2, NodeListProblem::Backwards),
+            ("2,1-0", 2, NodeListProblem::Backwards),
+            ("n[0-18446744073709551615]", 2, NodeListProblem::NotANumber),
         ] {
             let found = count(list).expect_err(list);
             assert_eq!((found.at, found.why), (at, why), "{list}");

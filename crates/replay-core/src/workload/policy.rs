@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::extra::Extra;
+use super::extra_fields::Extra;
 
 /// Where a job's size comes from (SWF fields 5 and 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

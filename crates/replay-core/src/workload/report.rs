@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::dependencies::{DependencyCounts, Repeated};
-use super::extra::ExtraFields;
+use super::extra_fields::ExtraFields;
 use super::job::Job;
 use crate::number::{counted, grouped};
 use crate::swf::Field;

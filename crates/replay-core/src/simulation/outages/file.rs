@@ -18,7 +18,7 @@ use crate::lines::{LineError, Lines};
 use crate::sanitize::excerpt;
 use crate::scheduler::FOREVER;
 use crate::topology::{NodeId, Topology};
-use crate::workload::nodes::{BadList, ranges};
+use crate::workload::nodes::{NodeListError, ranges};
 
 /// A file of windows, not yet of a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -198,7 +198,7 @@ fn time(field: &'static str, text: &str) -> Result<i64, FieldProblem> {
 
 impl What {
     /// Reads it; else what is wrong with its list, if it has one.
-    fn parse(text: &str) -> Result<Self, Option<BadList>> {
+    fn parse(text: &str) -> Result<Self, Option<NodeListError>> {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word.to_ascii_lowercase().as_str() {
             "all" if rest.trim().is_empty() => Ok(What::All),

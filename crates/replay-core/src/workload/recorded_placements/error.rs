@@ -8,7 +8,7 @@ use crate::workload::sidecar::OtherTrace;
 
 /// Placements that cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum PlacedError {
+pub enum RecordedPlacementsError {
     /// The input's own complaint.
     #[error("cannot read {file}: {source}")]
     Io {

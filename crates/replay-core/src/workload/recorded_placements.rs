@@ -8,14 +8,14 @@
 
 mod error;
 
-pub use error::PlacedError;
+pub use error::RecordedPlacementsError;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use super::extra::Extra;
+use super::extra_fields::Extra;
 use super::job::Job;
 use super::load::Workload;
 use super::midplanes;
@@ -29,7 +29,7 @@ use crate::swf::{Decoder, ReadOptions, Reader, Record};
 
 /// The nodes of jobs, numbered in order of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PlacedNodes {
+pub struct RecordedPlacements {
     /// Names by number: as numbers if all are, else as text.
     names: Vec<String>,
     /// By line of the record, or by job number.
@@ -85,34 +85,35 @@ impl std::fmt::Display for UnmatchedPlacements {
     }
 }
 
-impl PlacedNodes {
+impl RecordedPlacements {
     /// Most nodes of one job: as many as a machine has points.
     pub const MOST: u64 = crate::topology::MAX_POINTS as u64;
 
     /// Reads the placements of a trace: those of the file beside it if there is one, else of its records.
     ///
     /// # Errors
-    /// [`PlacedError`].
-    pub fn load(trace: &Path, options: ReadOptions) -> Result<Self, PlacedError> {
+    /// [`RecordedPlacementsError`].
+    pub fn load(trace: &Path, options: ReadOptions) -> Result<Self, RecordedPlacementsError> {
         let beside = nodes_path(trace);
         let mut packed = beside.clone().into_os_string();
         packed.push(".gz");
         let packed = PathBuf::from(packed);
         if beside.exists() && packed.exists() {
             let [one, other] = [&beside, &packed].map(|path| path.display().to_string());
-            return Err(PlacedError::Both { one, other });
+            return Err(RecordedPlacementsError::Both { one, other });
         }
         for path in [beside.clone(), packed] {
             let file = path.display().to_string();
             match File::open(&path) {
                 Ok(input) => return Self::of_file(input, &file),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(source) => return Err(PlacedError::Io { file, source }),
+                Err(source) => return Err(RecordedPlacementsError::Io { file, source }),
             }
         }
         let file = trace.display().to_string();
         let input = File::open(trace);
-        let input = input.map_err(|source| PlacedError::Io { file: file.clone(), source })?;
+        let input =
+            input.map_err(|source| RecordedPlacementsError::Io { file: file.clone(), source })?;
         let beside = format!("there is no {}", beside.display());
         Self::of_records(input, &file, options)?.or_nowhere(file, beside)
     }
@@ -121,20 +122,20 @@ impl PlacedNodes {
     /// messages.
     ///
     /// # Errors
-    /// [`PlacedError`].
+    /// [`RecordedPlacementsError`].
     pub fn of_input(
         input: impl io::Read,
         name: &str,
         options: ReadOptions,
-    ) -> Result<Self, PlacedError> {
+    ) -> Result<Self, RecordedPlacementsError> {
         let beside = "no file is beside it".to_string();
         Self::of_records(input, name, options)?.or_nowhere(name.to_string(), beside)
     }
 
-    fn or_nowhere(self, trace: String, beside: String) -> Result<Self, PlacedError> {
+    fn or_nowhere(self, trace: String, beside: String) -> Result<Self, RecordedPlacementsError> {
         match self.jobs.is_empty() && self.unreadable.is_none() {
             false => Ok(self),
-            true => Err(PlacedError::Nowhere { trace, beside }),
+            true => Err(RecordedPlacementsError::Nowhere { trace, beside }),
         }
     }
 
@@ -142,9 +143,9 @@ impl PlacedNodes {
     /// names more nodes than a machine has, has no place: see [`unreadable`](Self::unreadable).
     ///
     /// # Errors
-    /// [`PlacedError`] with line and field.
-    pub fn of_file(input: impl io::Read, file: &str) -> Result<Self, PlacedError> {
-        let io = |source| PlacedError::Io { file: file.to_string(), source };
+    /// [`RecordedPlacementsError`] with line and field.
+    pub fn of_file(input: impl io::Read, file: &str) -> Result<Self, RecordedPlacementsError> {
+        let io = |source| RecordedPlacementsError::Io { file: file.to_string(), source };
         let mut lines = Lines::new(BufReader::new(Decoder::new(input).map_err(io)?));
         let (mut placed, mut header) = (Builder::default(), false);
         loop {
@@ -171,7 +172,7 @@ impl PlacedNodes {
                 }
                 Ok(Some(Ok(()))) => {}
                 Ok(Some(Err((line, field, problem)))) => {
-                    return Err(PlacedError::Field {
+                    return Err(RecordedPlacementsError::Field {
                         file: file.to_string(),
                         line,
                         field,
@@ -182,7 +183,7 @@ impl PlacedNodes {
                 Err(error) => {
                     let (line, problem) = (lines.number(), error.to_string());
                     let (file, field) = (file.to_string(), "nodes");
-                    return Err(PlacedError::Field { file, line, field, problem });
+                    return Err(RecordedPlacementsError::Field { file, line, field, problem });
                 }
             }
         }
@@ -191,15 +192,15 @@ impl PlacedNodes {
     /// Reads the lists of nodes in field 19 of the records of a trace; none if there are none.
     ///
     /// # Errors
-    /// [`PlacedError`].
+    /// [`RecordedPlacementsError`].
     pub fn of_records(
         input: impl io::Read,
         file: &str,
         options: ReadOptions,
-    ) -> Result<Self, PlacedError> {
+    ) -> Result<Self, RecordedPlacementsError> {
         let decoder = Decoder::new(input);
-        let decoder =
-            decoder.map_err(|source| PlacedError::Io { file: file.to_string(), source })?;
+        let decoder = decoder
+            .map_err(|source| RecordedPlacementsError::Io { file: file.to_string(), source })?;
         let mut reader = Reader::new(BufReader::new(decoder), file).with_options(options);
         let (mut placed, mut record) = (Builder::default(), Record::UNKNOWN);
         while reader.read_record(&mut record)? {
@@ -221,9 +222,9 @@ impl PlacedNodes {
     /// number.
     ///
     /// # Errors
-    /// [`PlacedError::Other`] if a file of placements names another trace, [`PlacedError::Repeated`] with the first job
+    /// [`RecordedPlacementsError::Other`] if a file of placements names another trace, [`RecordedPlacementsError::Repeated`] with the first job
     /// whose number comes again.
-    pub fn check(&self, trace: &Workload) -> Result<(), PlacedError> {
+    pub fn check(&self, trace: &Workload) -> Result<(), RecordedPlacementsError> {
         if self.by_line {
             return Ok(());
         }
@@ -235,9 +236,11 @@ impl PlacedNodes {
         // The record in which a number first comes again.
         match jobs.iter().filter(twice).min_by_key(|job| lines(job)[1]) {
             None => Ok(()),
-            Some(job) => {
-                Err(PlacedError::Repeated { trace: name, job: job.number, lines: lines(job) })
-            }
+            Some(job) => Err(RecordedPlacementsError::Repeated {
+                trace: name,
+                job: job.number,
+                lines: lines(job),
+            }),
         }
     }
 
@@ -282,7 +285,7 @@ impl PlacedNodes {
     }
 
     /// The placements of a file beside a trace that are of none of these jobs; `None` if there are none.
-    pub fn strangers(&self, jobs: &[Job]) -> Option<UnmatchedPlacements> {
+    pub fn unmatched(&self, jobs: &[Job]) -> Option<UnmatchedPlacements> {
         let known: HashSet<i64> = jobs.iter().map(|job| job.number).collect();
         let others = self.lines.iter().filter(|(job, _)| !known.contains(job));
         let (count, first) = others.fold((0, None), |(count, first), (&job, &line)| {
@@ -356,7 +359,7 @@ impl Builder {
             None if bare.contains('"') => Err("a quote in it".to_string()),
             None if bare.contains(char::is_control) => Err("a control character in it".to_string()),
             None => {
-                let found = names(bare, PlacedNodes::MOST).map_err(|why| why.to_string());
+                let found = names(bare, RecordedPlacements::MOST).map_err(|why| why.to_string());
                 found.map(|nodes| self.add(number, nodes.into_iter()))
             }
         };
@@ -372,7 +375,7 @@ impl Builder {
         Ok(())
     }
 
-    fn finish(self, by_line: bool) -> PlacedNodes {
+    fn finish(self, by_line: bool) -> RecordedPlacements {
         let Self { names, jobs, lines, unreadable, traces, .. } = self;
         // Numbers in their order, before text in its own.
         let key = |name: &String| (name.parse::<u64>().unwrap_or(u64::MAX), name.clone());
@@ -383,7 +386,7 @@ impl Builder {
         let renamed = jobs
             .into_iter()
             .map(|(job, nodes)| (job, nodes.iter().map(|&node| new[node as usize]).collect()));
-        PlacedNodes {
+        RecordedPlacements {
             jobs: renamed.collect(),
             by_line,
             lines,
@@ -398,8 +401,9 @@ impl Builder {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<PlacedNodes, String> {
-        PlacedNodes::of_file(text.as_bytes(), "x.nodes.csv").map_err(|error| error.to_string())
+    fn read(text: &str) -> Result<RecordedPlacements, String> {
+        RecordedPlacements::of_file(text.as_bytes(), "x.nodes.csv")
+            .map_err(|error| error.to_string())
     }
 
     fn job(number: i64) -> Job {
@@ -487,11 +491,11 @@ mod tests {
     fn placements_of_no_job_are_counted() {
         let placed = read("job,nodes\n3,a\n9,b\n1,c\n8,b\n").expect("four jobs");
         let jobs = [job(1), job(3)];
-        let strangers = placed.strangers(&jobs).expect("two");
-        assert_eq!(strangers, UnmatchedPlacements { count: 2, line: 3, job: 9 });
+        let unmatched = placed.unmatched(&jobs).expect("two");
+        assert_eq!(unmatched, UnmatchedPlacements { count: 2, line: 3, job: 9 });
         let words =
             "2 placements of jobs that are not among those replayed, first in line 3: job 9";
-        assert_eq!(strangers.to_string(), words);
-        assert_eq!(placed.strangers(&[job(1), job(3), job(8), job(9)]), None);
+        assert_eq!(unmatched.to_string(), words);
+        assert_eq!(placed.unmatched(&[job(1), job(3), job(8), job(9)]), None);
     }
 }

@@ -21,7 +21,7 @@ use crate::swf::ReadOptions;
 
 /// A trace as text, with the shapes of its jobs if it has any.
 #[derive(Clone, Debug)]
-pub struct Generated {
+pub struct SyntheticTrace {
     /// The canonical name.
     pub name: StrategyName,
     /// The trace.
@@ -40,7 +40,7 @@ pub fn is_generator(name: &str) -> bool {
 ///
 /// # Errors
 /// [`NameError`] if it is no generator or describes nothing possible.
-pub fn generate(name: &StrategyName) -> Result<Generated, NameError> {
+pub fn generate(name: &StrategyName) -> Result<SyntheticTrace, NameError> {
     let model = TABLE.parse(name)?;
     let name = TABLE.name(&model);
     let note = format!("Synthetic: {name}");
@@ -53,10 +53,10 @@ pub fn generate(name: &StrategyName) -> Result<Generated, NameError> {
         write_trace_line(&blake3::hash(&swf).to_hex(), shapes)
             .map_err(|error| name.error(TABLE.kind(), error.to_string()))?;
     }
-    Ok(Generated { name, swf, shapes })
+    Ok(SyntheticTrace { name, swf, shapes })
 }
 
-impl Generated {
+impl SyntheticTrace {
     /// Loads the trace as if it were a file.
     ///
     /// # Errors

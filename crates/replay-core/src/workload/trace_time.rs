@@ -8,7 +8,7 @@ use crate::swf::Header;
 
 /// An instant of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Instant {
+pub enum TraceTime {
     /// Seconds since the start of the log (time 0 of its submit times).
     Seconds(i64),
     /// Local time of the log (`TimeZone` of the header, else UTC), in seconds since the midnight with which 1970 began.
@@ -20,7 +20,7 @@ pub enum Instant {
 #[error(
     "write seconds of the trace (2000000), a time since its start (1d2h, 2h30m, 3:20:00) or a date (1996-09-23T12:00)"
 )]
-pub struct InstantError;
+pub struct TraceTimeError;
 
 /// A date where the header does not say when the log starts.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -29,45 +29,45 @@ pub struct InstantError;
 )]
 pub struct NoStart;
 
-impl Instant {
+impl TraceTime {
     /// Seconds since the start of the log.
     ///
     /// # Errors
     /// [`NoStart`] if it is a date and the header does not say when the log starts.
     pub fn seconds(self, header: &Header) -> Result<i64, NoStart> {
         match self {
-            Instant::Seconds(seconds) => Ok(seconds),
-            Instant::Local(local) => since_start(header, local).ok_or(NoStart),
+            TraceTime::Seconds(seconds) => Ok(seconds),
+            TraceTime::Local(local) => since_start(header, local).ok_or(NoStart),
         }
     }
 }
 
-impl FromStr for Instant {
-    type Err = InstantError;
+impl FromStr for TraceTime {
+    type Err = TraceTimeError;
 
     /// ```
-    /// use replay_core::workload::Instant;
+    /// use replay_core::workload::TraceTime;
     ///
     /// for (text, seconds) in [("2000000", 2_000_000), ("1d2h", 93_600), ("2h30m", 9_000), ("3:20:00", 12_000)] {
-    ///     assert_eq!(text.parse(), Ok(Instant::Seconds(seconds)));
+    ///     assert_eq!(text.parse(), Ok(TraceTime::Seconds(seconds)));
     /// }
-    /// assert_eq!("1970-01-02T00:30".parse(), Ok(Instant::Local(86_400 + 1_800)));
+    /// assert_eq!("1970-01-02T00:30".parse(), Ok(TraceTime::Local(86_400 + 1_800)));
     /// ```
-    fn from_str(text: &str) -> Result<Self, InstantError> {
+    fn from_str(text: &str) -> Result<Self, TraceTimeError> {
         let text = text.trim();
         if let Ok(seconds) = text.parse() {
-            return Ok(Instant::Seconds(seconds));
+            return Ok(TraceTime::Seconds(seconds));
         }
-        let since = clock(text, 4).or_else(|| units(text)).map(Instant::Seconds);
-        since.or_else(|| local(text).map(Instant::Local)).ok_or(InstantError)
+        let since = clock(text, 4).or_else(|| units(text)).map(TraceTime::Seconds);
+        since.or_else(|| local(text).map(TraceTime::Local)).ok_or(TraceTimeError)
     }
 }
 
-impl fmt::Display for Instant {
+impl fmt::Display for TraceTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Instant::Seconds(seconds) => write!(f, "second {seconds}"),
-            Instant::Local(local) => write!(f, "second {local} since 1970-01-01"),
+            TraceTime::Seconds(seconds) => write!(f, "second {seconds}"),
+            TraceTime::Local(local) => write!(f, "second {local} since 1970-01-01"),
         }
     }
 }
@@ -120,14 +120,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(text: &str) -> Option<Instant> {
+    fn at(text: &str) -> Option<TraceTime> {
         text.parse().ok()
     }
 
     #[test]
     fn instants_are_read_as_people_write_them() {
         let seconds = |text: &str| match at(text) {
-            Some(Instant::Seconds(seconds)) => Some(seconds),
+            Some(TraceTime::Seconds(seconds)) => Some(seconds),
             _ => None,
         };
         assert_eq!(
@@ -156,14 +156,14 @@ mod tests {
         let header = |text: &str| Header::parse(text.as_bytes());
         let noon = at("1996-09-23T12:00").expect("a date");
         assert_eq!(at("1996-09-23 12:00:00"), Some(noon));
-        assert_eq!(at("1996-09-23"), Some(Instant::Local(843_436_800)));
+        assert_eq!(at("1996-09-23"), Some(TraceTime::Local(843_436_800)));
         let log = header("; UnixStartTime: 843436800\n");
         assert_eq!(noon.seconds(&log), Ok(43_200));
         // East of Greenwich noon is earlier.
         let log = header("; UnixStartTime: 843436800\n; TimeZone: 3600\n");
         assert_eq!(noon.seconds(&log), Ok(39_600));
         assert_eq!(noon.seconds(&header("")), Err(NoStart));
-        assert_eq!(Instant::Seconds(7).seconds(&header("")), Ok(7));
+        assert_eq!(TraceTime::Seconds(7).seconds(&header("")), Ok(7));
     }
 
     proptest! {
@@ -175,7 +175,7 @@ mod tests {
         #[test]
         fn days_hours_minutes_and_seconds_add_up(d in 0i64..9999, h in 0i64..99, m in 0i64..99, s in 0i64..99) {
             let seconds = ((d * 24 + h) * 60 + m) * 60 + s;
-            prop_assert_eq!(at(&format!("{d}d{h}h{m}m{s}s")), Some(Instant::Seconds(seconds)));
+            prop_assert_eq!(at(&format!("{d}d{h}h{m}m{s}s")), Some(TraceTime::Seconds(seconds)));
         }
     }
 }

@@ -75,12 +75,26 @@ impl Page {
         parts
     }
 
-    /// The lines of the `sh` blocks, comments cut off.
+    /// Returns the commands of `sh` blocks, without comments, and those of tables headed `type ...`.
     pub fn commands(&self) -> Vec<Command> {
         let mut commands: Vec<Command> = Vec::new();
         let mut just_ran = false;
+        let mut in_table = false;
         for part in self.parts() {
             match part {
+                Part::Line(line) if line.starts_with('|') => {
+                    in_table |= line.ends_with("| type ... |");
+                    just_ran = false;
+                    let cell = line.trim_end_matches(" |").rsplit("| ").next().unwrap_or_default();
+                    let command = cell.strip_prefix('`').and_then(|cell| cell.strip_suffix('`'));
+                    commands.extend(
+                        command.filter(|_| in_table).map(|command| Command {
+                            line: command.to_string(),
+                            shows: Vec::new(),
+                        }),
+                    );
+                    continue;
+                }
                 Part::Block("sh", lines) => {
                     commands.extend(lines.iter().map(|line| Command {
                         line: line.split("  #").next().unwrap_or(line).trim().to_string(),
@@ -97,6 +111,7 @@ impl Page {
                 Part::Line("") => {}
                 _ => just_ran = false,
             }
+            in_table = false;
         }
         commands
     }

@@ -95,8 +95,8 @@ fn a_flood_takes_no_memory() {
     let program = env!("CARGO_BIN_EXE_replay");
     let search = "search -q --jobs 50 --strategy external --time 3s --ask-command";
     for (flood, code, words) in [
-        ("cat /dev/zero", 3, "line 1: a line of more than 16777216 bytes"),
-        ("tr '\\0' x </dev/zero", 3, "line 1: a line of more than 16777216 bytes"),
+        ("cat /dev/zero", 3, "line 1: the line is longer than 16777216 bytes"),
+        ("tr '\\0' x </dev/zero", 3, "line 1: the line is longer than 16777216 bytes"),
         ("yes '{\"ask\":[[2,1,1,1]]}'", 0, ""),
     ] {
         // What a search takes, and some longest lines.

@@ -72,7 +72,7 @@ fn bad_machines() {
         ("1024x1025", "at most 1,048,576 points"),
         ("4x4*0", "at least one processor at a point"),
         ("4x4*two", "\"two\" is not a number of processors at a point"),
-        ("hypercube:3*2", "several processors at a point are for meshes and tori"),
+        ("hypercube:3*2", "only meshes and tori can have several processors at a point"),
         ("2x2x2x2", "sides"),
         ("ring:4x4", "unknown kind \"ring\""),
         ("torus[z]:4x4", "no dimension z"),
@@ -166,7 +166,7 @@ fn machines_by_name() {
         assert_eq!(machine(flag), ["torus:24x24x24*2"], "{flag}");
     }
     assert_eq!(machine("--mesh 4x2 --system nasa-ipsc"), ["4x2", "hypercube:7"]);
-    let near = ["no system \"blue-watrs\"", "did you mean \"blue-waters\"?", "replay list systems"];
+    let near = ["unknown system \"blue-watrs\"", "did you mean \"blue-waters\"?", "replay list systems"];
     dir.replay("--trace t.swf --system blue-watrs").fails(2, 1, &near);
     let listed = dir.replay("list systems").code(0);
     listed.prints("blue-waters: torus:24x24x24*2, 27,648 processors").prints("[NCSA");

@@ -363,7 +363,7 @@ impl Layout {
             let cells = 0..torus.cells() as u32;
             (torus.sides, cells.filter(|&cell| !torus.nodes.contains(cell)).collect())
         };
-        Topology::of_toruses(&self.toruses.iter().map(of).collect::<Vec<_>>())
+        Topology::from_tori(&self.toruses.iter().map(of).collect::<Vec<_>>())
     }
 
     /// By node of such a machine its number here; `None` if this is another machine.

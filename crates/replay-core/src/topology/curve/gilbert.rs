@@ -1,12 +1,12 @@
-//! The generalised Hilbert curve (Červený's "gilbert"): a space-filling curve for boxes
-//! of any side lengths, by halving the longest side and orienting the parts so that each
-//! begins beside the end of the one before.
+//! The generalised Hilbert curve (Červený's "gilbert"): a space-filling curve for boxes of any side
+//! lengths. It halves the longest side and orients the parts so that each begins next to the end of
+//! the previous part.
 
 use crate::topology::{Coord, Grid};
 
 type Vector = [i32; 3];
 
-/// All positions of the grid in curve order.
+/// Returns all positions of the grid in curve order.
 pub fn walk(grid: &Grid) -> Vec<Coord> {
     let [x, y, z] = [0, 1, 2].map(|axis| grid.extent(axis) as i32);
     let mut path = Vec::with_capacity(grid.processors());

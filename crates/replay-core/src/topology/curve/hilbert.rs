@@ -1,11 +1,11 @@
-//! The truncated Hilbert curve: that of the smallest enclosing power-of-two square or
-//! cube, with the processors off the grid dropped.
+//! The truncated Hilbert curve: the curve of the smallest enclosing power-of-two square or cube,
+//! without the positions outside the grid.
 //!
-//! In 2D the square has the side 2^ceil(log2 Y). Its curve starts at (0, 0), visits the
-//! quadrants lower left, upper left, upper right, lower right and ends at (side - 1, 0).
-//! A grid wider than that square is walked through several of them side by side: each
-//! begins next to the end of the one before. In 3D it is the curve of Skilling
-//! ("Programming the Hilbert curve", 2004) in the cube of the longest side.
+//! In 2D the square has the side 2^ceil(log2 Y). Its curve starts at (0, 0), visits the quadrants
+//! lower left, upper left, upper right, lower right and ends at (side - 1, 0). A grid wider than
+//! that square is covered by several squares side by side, each of which begins next to the end of
+//! the previous one. In 3D the curve is that of Skilling ("Programming the Hilbert curve", 2004) in
+//! the cube of the longest side.
 
 use crate::topology::{Coord, Grid};
 
@@ -34,7 +34,7 @@ fn rank2(order: u32, x: u16, y: u16) -> u64 {
             (true, false) => 3,
         };
         rank += quadrant * half * half;
-        // Each quadrant holds a smaller copy: the first transposed, the last
+        // Each quadrant contains a smaller copy of the curve: the first transposed, the last
         // transposed about the other diagonal.
         (x, y) = match quadrant {
             0 => (y, x),
@@ -49,7 +49,7 @@ fn rank2(order: u32, x: u16, y: u16) -> u64 {
 /// Rank on Skilling's three-dimensional curve of side 2^order.
 fn rank3(order: u32, coord: Coord) -> u64 {
     let mut p = coord.map(u32::from);
-    // From coordinates to the transposed Hilbert index: undo the excess exchanges and
+    // Convert coordinates to the transposed Hilbert index: undo the excess exchanges and
     // inversions, highest bit first, then Gray-encode.
     for bit in (1..order).rev() {
         let q = 1u32 << bit;

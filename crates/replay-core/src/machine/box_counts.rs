@@ -1,19 +1,18 @@
-//! Box counts from a summed-area table whose innermost dimension is laid out for vectors.
+//! Box counts from a summed-area table whose innermost dimension is laid out for vector instructions.
 //!
-//! The fastest dimension of the grid is the *lane* dimension: consecutive entries of a
-//! table row belong to consecutive processors, and each row is padded on both sides so
-//! that a box of any radius around any lane needs no clipping (a wrapped dimension is
-//! continued periodically instead). The count for 16 neighbouring centres is then eight
-//! unaligned vector loads and a few subtractions, which the compiler vectorises. The other
-//! dimensions are clipped, or continued, by an index table.
+//! The fastest dimension of the grid is the *lane* dimension: consecutive entries of a table row belong to consecutive
+//! processors, and each row is padded on both sides so that a box of any radius around any lane needs no clipping (a
+//! wrapped dimension is continued periodically instead). The counts of 16 neighbouring centres then take eight
+//! unaligned vector loads and a few subtractions, which the compiler vectorises. The other dimensions are clipped, or
+//! continued, by an index table.
 //!
-//! All sums wrap modulo the width of a [`Count`]. Differences of wrapped sums are exact where no count
-//! exceeds it: 16 bits do on machines of up to 65,535 points, on larger ones 32.
+//! All sums wrap modulo the width of a [`Count`]. Differences of wrapped sums are exact if no count exceeds the width:
+//! 16 bits suffice for machines of up to 65,535 points, larger ones need 32 bits.
 
 use super::{Count, Machine};
 use crate::topology::{Axis, Grid, NodeId};
 
-/// Number of centres counted at a time.
+/// Number of centres processed at a time.
 pub const LANES: usize = 16;
 
 /// A row of centres: all processors that differ only along the lane dimension.
@@ -24,19 +23,19 @@ pub struct Row(pub usize);
 #[derive(Clone, Debug)]
 pub struct BoxCounts<C = u16> {
     grid: Grid,
-    /// Which processors count at all.
+    /// Whether each processor is in the subset.
     subset: Vec<bool>,
     /// Outer dimension, middle dimension (3D only) and lane dimension.
     outer: Spans,
     middle: Option<Spans>,
     lane: LaneSpans,
-    /// `table[(a * (middle + 1) + b) * stride + j]`: members with outer position < a,
-    /// middle position < b, padded lane position < j.
+    /// `table[(a * (middle + 1) + b) * stride + j]`: members with outer position < a, middle position < b, padded lane
+    /// position < j.
     table: Vec<C>,
-    /// Prefix sums of each row, padded; `stride` entries a row. Of a 2D mesh none are kept.
+    /// Padded prefix sums of each row, `stride` entries per row. Empty for a 2D mesh.
     prefixes: Vec<C>,
     rows: usize,
-    /// Whether any processor of a row counts.
+    /// Whether a row contains any processor of the subset.
     row_counts: Vec<bool>,
     /// A row of zeros.
     nothing: Vec<C>,
@@ -46,14 +45,14 @@ pub struct BoxCounts<C = u16> {
 }
 
 impl<C: Count> BoxCounts<C> {
-    /// Counts of free processors.
+    /// Creates counts of all free processors.
     pub fn new(grid: &Grid) -> Self {
         Self::of_subset(grid, vec![true; grid.processors()])
     }
 
-    /// Counts of the free processors for which `subset` holds (by processor number).
+    /// Creates counts of the free processors for which `subset`, indexed by processor number, is true.
     pub fn of_subset(grid: &Grid, subset: Vec<bool>) -> Self {
-        debug_assert!(grid.processors() <= C::MOST);
+        debug_assert!(grid.processors() <= C::MAX_POINTS);
         let axes = &grid.axes()[..grid.dimensions()];
         let max_radius = axes.iter().map(|axis| u32::from(axis.diameter())).max().unwrap_or(0);
         let outer = Spans::new(axes[0]);
@@ -80,7 +79,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Takes in what has changed on `machine`, whose topology must be this grid.
+    /// Updates the table from `machine`, whose topology must be this grid.
     #[inline(always)]
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {
@@ -109,12 +108,12 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Forgets the machine seen last; the next update takes in the whole of its machine.
+    /// Makes the next update read the whole machine.
     pub fn reset(&mut self) {
         self.seen = 0;
     }
 
-    /// On a 2D mesh: the rows of the table from that of row `first` on.
+    /// Recomputes the rows of the table from row `first`, on a 2D mesh.
     #[inline(always)]
     fn sum_flat(&mut self, first: usize, machine: &Machine) {
         let (pad, extent, stride) = (self.lane.pad, self.lane.extent, self.stride);
@@ -153,7 +152,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// 2D: sums the rows from `first` on (all of them on a wrapped dimension).
+    /// Recomputes a 2D table from row `first` (from row 0 if the dimension wraps).
     #[inline(always)]
     fn sum_rows(&mut self, first: usize) {
         let stride = self.stride;
@@ -168,7 +167,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// 3D: sums everything.
+    /// Recomputes a 3D table.
     fn sum_planes(&mut self) {
         let Some(middle) = &self.middle else { return };
         let stride = self.stride;
@@ -190,24 +189,24 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// The largest distance between two processors; larger radii count the same.
+    /// Returns the largest distance between two processors; larger radii give the same counts.
     pub fn max_radius(&self) -> u32 {
         self.max_radius
     }
 
-    /// Number of rows of centres.
+    /// Returns the number of rows of centres.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Number of centres in a row.
+    /// Returns the number of centres in a row.
     pub fn row_length(&self) -> usize {
         self.lane.extent
     }
 
-    /// Members within L-infinity distance `radius` of 16 centres: those of `row` with lane
-    /// positions `first_lane..first_lane + 16`. `first_lane` is a multiple of 16 below
-    /// the row length; entries past the end of the row mean nothing.
+    /// Returns the numbers of members within L-infinity distance `radius` of 16 centres: those of `row` with lane
+    /// positions `first_lane..first_lane + 16`. `first_lane` is a multiple of 16 below the row length; entries beyond
+    /// the end of the row are meaningless.
     #[inline(always)]
     pub fn lanes(&self, row: Row, radius: u32, first_lane: usize) -> [C; LANES] {
         let radius = radius.min(self.max_radius) as usize;
@@ -233,7 +232,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Positions of the grid within L-infinity distance `radius` of 16 centres, as
+    /// Returns the numbers of grid positions within L-infinity distance `radius` of 16 centres, in the layout of
     /// [`BoxCounts::lanes`].
     #[inline(always)]
     pub fn lane_cells(&self, row: Row, radius: u32, first_lane: usize) -> [C; LANES] {
@@ -257,7 +256,7 @@ impl<C: Count> BoxCounts<C> {
         sub(load(&self.table[row + high..]), load(&self.table[row + low..]))
     }
 
-    /// Members within L-infinity distance `radius` of `centre`.
+    /// Returns the number of members within L-infinity distance `radius` of `centre`.
     #[inline]
     pub fn count(&self, centre: NodeId, radius: u32) -> u32 {
         let radius = radius.min(self.max_radius) as usize;
@@ -271,7 +270,7 @@ impl<C: Count> BoxCounts<C> {
         self.sum(self.outer.span(outer, radius), middle, low, high)
     }
 
-    /// The first radius within which `centre` has `size` members, if it has.
+    /// Returns the smallest radius within which `centre` has at least `size` members; `None` if there is none.
     pub fn reach(&self, centre: NodeId, size: u32) -> Option<u32> {
         let (row, lane) = (centre.index() / self.lane.extent, centre.index() % self.lane.extent);
         let (outer, middle) = match &self.middle {
@@ -285,8 +284,8 @@ impl<C: Count> BoxCounts<C> {
         })
     }
 
-    /// Members in the box of the given first position and length along each dimension
-    /// ([`Axis::interval`]); the box must lie on the grid, but for wrapped dimensions.
+    /// Returns the number of members in the box with the given first position and length along each dimension
+    /// ([`Axis::interval`]). The box must lie on the grid, except along wrapped dimensions.
     pub fn count_box(&self, spans: [(i32, u32); 3]) -> u32 {
         let lane_axis = self.grid.dimensions() - 1;
         let (lane_low, lane_length) = spans[lane_axis];
@@ -310,7 +309,8 @@ impl<C: Count> BoxCounts<C> {
     }
 }
 
-/// By which of eight processors count, the first in the lowest bit: how many do so before each.
+/// For each set of eight processors, as a bit pattern with the first in the lowest bit: the number of members before
+/// each position.
 static BEFORE: [[u8; 8]; 256] = {
     let mut before = [[0; 8]; 256];
     let mut pattern = 0;
@@ -325,16 +325,16 @@ static BEFORE: [[u8; 8]; 256] = {
     before
 };
 
-/// Which of eight are free and members.
+/// Bit pattern of those of eight processors that are free and members.
 #[inline(always)]
 fn pattern(free: &[bool; 8], member: &[bool; 8]) -> usize {
     let [free, member] = [free, member].map(|eight| u64::from_le_bytes(eight.map(u8::from)));
-    // The lowest bit of each byte, side by side in the highest byte of the product.
+    // The product gathers the lowest bit of each byte in its highest byte.
     ((free & member).wrapping_mul(0x0102_0408_1020_4080) >> 56) as usize
 }
 
-/// Sets each entry to that `below` it and how many of the processors before its own are free and members;
-/// how many all are. A table tells of eight processors at once.
+/// Sets each entry to the entry of `below` plus the number of free members before its position; returns the number of
+/// free members. A lookup table handles eight processors at a time.
 #[inline(always)]
 fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], member: &[bool]) -> C {
     let (eights, rest) = entries.as_chunks_mut::<8>();
@@ -363,7 +363,7 @@ fn sum_along<C: Count>(entries: &mut [C], below: &[C], free: &[bool], member: &[
 
 #[inline(always)]
 fn load<C: Count>(entries: &[C]) -> [C; LANES] {
-    // The tables are padded, so that there are always enough.
+    // The tables are padded, so there are always enough entries.
     entries.first_chunk().copied().unwrap_or_default()
 }
 
@@ -378,7 +378,7 @@ struct Spans {
     axis: Axis,
     extent: usize,
     wrapped: bool,
-    /// Positions in the table: the extent, or nearly two turns of a wrapped dimension.
+    /// Number of positions in the table: the extent, or nearly two turns of a wrapped dimension.
     positions: usize,
     /// Table position of grid position 0.
     origin: usize,
@@ -413,7 +413,7 @@ impl Spans {
     }
 }
 
-/// Offsets of boxes along the padded lane dimension, the same for every lane.
+/// Offsets of boxes along the padded lane dimension; they are equal for all lanes.
 #[derive(Clone, Debug)]
 struct LaneSpans {
     extent: usize,
@@ -421,7 +421,7 @@ struct LaneSpans {
     /// Padding before lane 0.
     pad: usize,
     stride: usize,
-    /// By radius: offset from the lane of the low and the high end of its box.
+    /// Offsets from the lane of the low and high ends of its box, by radius.
     spans: Vec<[u32; 2]>,
 }
 
@@ -441,8 +441,8 @@ impl LaneSpans {
         Self { extent, wrapped: axis.wrapped, pad, stride, spans }
     }
 
-    /// Positions of the dimension within `radius` of 16 lanes. A lane past the end of the
-    /// row has none that mean anything.
+    /// Numbers of positions of the dimension within `radius` of 16 lanes; meaningless for lanes beyond the end of the
+    /// row.
     #[inline(always)]
     fn lengths(&self, radius: usize, first_lane: usize) -> [u16; LANES] {
         let (radius, extent) = (radius as u16, self.extent as u16);

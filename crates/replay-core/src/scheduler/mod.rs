@@ -1,42 +1,39 @@
-//! When jobs start: a queue and a rule. Positions of processors play no part.
+//! Scheduling disciplines: a queue and a rule that selects the next job to start, independent of processor positions.
 //!
-//! The simulation tells a [`Scheduler`] of arrivals and completions and then asks it
-//! again and again which job to start, until it starts nothing more; one such series of
-//! questions is a *round*. The event order is defined in
-//! [`simulation`](crate::simulation).
+//! The simulation notifies a [`Scheduler`] of arrivals and completions and then calls [`next_job`](Scheduler::next_job)
+//! until it returns no job; this series of calls is a *round*. [`simulation`](crate::simulation) defines the order of
+//! events.
 //!
-//! An allocator may be unable to place the job that was named although enough processors
-//! are free ([`Scheduler::on_refused`]). The scheduler keeps the job at its place and does not
-//! name it again before some job completes; with an allocator whose refusals
-//! [do not last](crate::allocator::Capabilities::refusals_last), before some job starts or completes.
+//! An allocator may be unable to place the selected job although enough processors are free
+//! ([`Scheduler::on_refused`]). The scheduler returns the job to its position in the queue and does not select it again
+//! before a job completes or, with an allocator whose refusals [do not
+//! last](crate::allocator::Capabilities::refusals_last), before a job starts or completes.
 //!
-//! An allocator may also give a job more processors than it asked for. A waiting job says
-//! how many that can be ([`QueuedJob::takes`]), a running job how many it holds
-//! ([`Running::size`]): a discipline that promises processors counts these.
+//! An allocator may also give a job more processors than requested. [`QueuedJob::takes`] is the maximum for a waiting
+//! job, and [`Running::size`] the number that a running job holds; a discipline that reserves processors counts these.
 //!
 //! # Allocators that fold jobs
 //!
-//! Whether a job is [folded](crate::allocator::reduced), and how much longer it then takes, is decided
-//! when it starts. All disciplines that take refusals work with that, under every speed-up: all but
-//! `conservative`, which reserves processors and time at arrival. On hosts that jobs share `easy` and
-//! the orders by estimate do not work either: how long a job takes is not known beforehand there.
+//! Whether a job is [folded](crate::allocator::reduced), and how much its run time then increases, is decided when it
+//! starts. All disciplines that accept refusals support this with every speed-up, that is, all except `conservative`,
+//! which reserves processors and time at arrival. On hosts that jobs share, `easy` and the orders by estimate are
+//! unsupported, too, because the run time of a job is not known in advance.
 //!
 //! # Run to the end of the phase
 //!
-//! Turner 1995 mentions a rule by Setia et al. for hosts that jobs share: a job goes on to the end of a
-//! phase of computing and communicating, then another may. It is no discipline here. A phase is a
-//! property of a program, and neither traces nor streams say where phases end; and which job goes on
-//! then, the one sentence of the thesis leaves open.
+//! Turner 1995 mentions a rule by Setia et al. for shared hosts: a job continues to the end of a phase of computing and
+//! communicating, then another job may run. It is not implemented: traces and streams do not contain the ends of
+//! phases, and the one sentence in the thesis does not define which job runs next.
 //!
 //! [`registry`] maps names such as `easy` or `priority[order=largest]` to code.
 //!
 //! # How to add one
 //!
-//! 1. Write its file: a type with [`Scheduler`], and tests.
-//! 2. Beside it, a struct of its options with [`SchedulerOptions`].
-//! 3. And a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
+//! 1. Write its file: a type that implements [`Scheduler`], and tests.
+//! 2. Add a struct of its options that implements [`SchedulerOptions`].
+//! 3. Add a function `table` with name, meaning, source and parameters (see [`crate::naming`]).
 //! 4. Add its `mod` line here and one line to the registry.
-//! 5. `replay list schedulers` shows it; the tests of [`simulation`](crate::simulation) hold it.
+//! 5. `replay list schedulers` then lists it, and the tests of [`simulation`](crate::simulation) cover it.
 
 mod by_dimension;
 mod conservative;
@@ -72,57 +69,58 @@ pub use strict::Strict;
 
 use crate::workload::JobId;
 
-/// What a scheduler knows of a waiting job.
+/// A waiting job as schedulers see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct QueuedJob {
     /// The job.
     pub id: JobId,
-    /// Processors it asks for; the fewest on which it may run where the allocator
-    /// [folds](crate::allocator::reduced) jobs.
+    /// Number of requested processors; if the allocator [folds](crate::allocator::reduced) jobs, the minimum on which
+    /// the job can run.
     pub size: u32,
-    /// Processors it can be given at most: more than `size` where the allocator rounds up.
+    /// Maximum number of processors that it can be given: more than `size` if the allocator rounds up.
     pub takes: u32,
     /// Estimated run time in seconds.
     pub estimate: i64,
-    /// Its place in the order of arrival, which it keeps if it comes back after it was cut off.
+    /// Its position in the order of arrival, which it keeps when an outage interrupts it and it returns.
     pub turn: u64,
 }
 
-/// Processors out of service for a time, by number.
+/// A number of processors that are out of service for an interval.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outage {
-    /// First second.
+    /// The first second.
     pub from: i64,
-    /// End; [`FOREVER`] if there is none.
+    /// The end; [`FOREVER`] if the outage has no end.
     pub until: i64,
-    /// Processors.
+    /// The number of processors.
     pub processors: u32,
 }
 
-/// An instant that no trace comes to, with room for sums beyond it.
+/// A time later than any in a trace, to which durations can be added without overflow.
 pub const FOREVER: i64 = i64::MAX / 4;
 
-/// What a scheduler sees of the system when it is asked.
+/// The state of the system when the scheduler is called.
 #[derive(Clone, Copy, Debug)]
 pub struct System<'a> {
-    /// The instant, in trace seconds.
+    /// The current time, in trace seconds.
     pub now: i64,
     /// Free processors.
     pub free: u32,
-    /// Number of the round: questions of one round differ only by the jobs started.
+    /// The number of the round. Calls within a round differ only by the jobs started.
     pub round: u64,
     /// The running jobs.
     pub running: &'a RunningJobs,
 }
 
-/// What became of the instants at which heads of the queue were to start at the latest.
+/// Statistics of the guaranteed start times of heads of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Promises {
-    /// Jobs that had to wait at the head of the queue and were told an instant; the first one counts.
+    /// Number of jobs that had to wait at the head of the queue and got a guaranteed start; the first guarantee of a
+    /// job counts.
     pub given: u64,
-    /// Those of them that started later.
+    /// Number of these jobs that started later than guaranteed.
     pub broken: u64,
-    /// The most by which one did, in seconds.
+    /// The largest delay beyond a guarantee, in seconds.
     pub worst: i64,
 }
 
@@ -130,11 +128,11 @@ pub struct Promises {
 ///
 /// A type that changes what another scheduler does implements [`Decorator`] instead.
 pub trait Scheduler: Send {
-    /// Adds a job to the queue. Jobs with equal arrival times come in file order; a job that was cut off
-    /// comes again.
+    /// Adds a job to the queue. Jobs with equal arrival times arrive in file order; a job that was interrupted arrives
+    /// again.
     fn arrive(&mut self, job: QueuedJob, now: i64);
 
-    /// Follows what happens to running jobs and to the machine.
+    /// Handles an event of a running job or of the machine.
     fn on_event(&mut self, event: SchedulerEvent<'_>) {
         let _ = event;
     }
@@ -143,21 +141,20 @@ pub trait Scheduler: Send {
     /// not exceed `system.free`.
     fn next_job(&mut self, system: System<'_>) -> Option<Selection>;
 
-    /// Puts the job that [`next_job`](Self::next_job) has just selected back to its place in the queue. Not
-    /// called unless the scheduler [takes refusals](Capabilities::takes_refusals).
+    /// Returns the job that [`next_job`](Self::next_job) has just selected to its position in the queue. Only called if
+    /// the scheduler [takes refusals](Capabilities::takes_refusals).
     fn on_refused(&mut self, job: JobId, rejection: Rejection);
 
     /// Returns the number of waiting jobs.
     fn waiting(&self) -> usize;
 
-    /// Returns the next instant after `after` at which the scheduler is to be asked even if no job arrives
-    /// or completes.
+    /// Returns the next time after `after` at which the scheduler must be called even if no job arrives or completes.
     fn next_wakeup(&self, after: i64) -> Option<i64> {
         let _ = after;
         None
     }
 
-    /// Returns what the simulation must know of the discipline. It does not change.
+    /// Returns the properties of the discipline, which do not change.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }
@@ -170,26 +167,26 @@ pub trait Scheduler: Send {
 
 /// A scheduler that guarantees the head of the queue a start.
 pub trait Reservation {
-    /// Returns the job that needs a place before [`next_job`](Scheduler::next_job) is called. The
-    /// simulation answers with [`set_reservation`](Self::set_reservation): the earliest instant at which,
-    /// running jobs ending at their estimates, the allocator finds a place on a copy of the machine. Only
-    /// called if the scheduler [reserves places](Capabilities::reserves_places) and the allocator may refuse.
+    /// Returns the job that needs a reservation before [`next_job`](Scheduler::next_job) is called. The simulation
+    /// answers with [`set_reservation`](Self::set_reservation): the earliest time at which, with running jobs ending at
+    /// their estimates, the allocator finds a place on a copy of the machine. Only called if the scheduler [reserves
+    /// places](Capabilities::reserves_places) and the allocator may refuse.
     fn reservation_request(&mut self, system: System<'_>) -> Option<JobId>;
 
-    /// The job that [`reservation_request`](Self::reservation_request) returned has a place at this instant.
+    /// Reserves a place from time `at` for the job that [`reservation_request`](Self::reservation_request) returned.
     fn set_reservation(&mut self, job: JobId, at: i64);
 
-    /// Returns how the guarantees were kept.
+    /// Returns statistics of the guarantees.
     fn promises(&self) -> Promises;
 }
 
-/// What the simulation must know of a scheduler before it runs.
+/// Properties of a scheduler that the simulation checks before it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capabilities {
-    /// Whether the discipline is defined for allocators that can refuse or give more than was
-    /// asked for, those that do not [keep the schedule](crate::allocator::Capabilities::keeps_schedule).
+    /// Whether the discipline supports allocators that can refuse or give more processors than requested, that is, that
+    /// do not [keep the schedule](crate::allocator::Capabilities::keeps_schedule).
     pub takes_refusals: bool,
-    /// Whether it asks for places of its own accord: it then has a [`Reservation`].
+    /// Whether it requests places; it then has a [`Reservation`].
     pub reserves_places: bool,
 }
 
@@ -200,30 +197,30 @@ impl Default for Capabilities {
     }
 }
 
-/// What happens to running jobs and to the machine.
+/// An event of a running job or of the machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SchedulerEvent<'a> {
     /// A running job has completed.
     Completed {
         /// The job.
         job: JobId,
-        /// The instant.
+        /// The time.
         now: i64,
     },
-    /// Processors have left the machine or come back: a refused job may be selected again.
+    /// Processors have gone out of service or returned: a refused job may be selected again.
     MachineChanged,
-    /// Before the first arrival: the processors that will be out of service.
+    /// The processors that will be out of service; sent before the first arrival.
     OutagesKnown {
-        /// In order of time and without overlap.
+        /// The outages in order of time, without overlap.
         outages: &'a [Outage],
-        /// Processors of the machine.
+        /// Number of processors of the machine.
         processors: u32,
     },
-    /// The job that has just started holds processors that will be out of service; they count once.
+    /// The job that has just started holds processors that will be out of service; these must not be counted twice.
     OutagesOverlap {
         /// The job.
         job: JobId,
-        /// In order of time and without overlap.
+        /// The outages in order of time, without overlap.
         outages: Vec<Outage>,
     },
 }
@@ -233,7 +230,7 @@ pub enum SchedulerEvent<'a> {
 pub struct Selection {
     /// The job.
     pub job: JobId,
-    /// Why it was selected; `None` if the definition of the discipline says it all.
+    /// Why it was selected; `None` if the definition of the discipline determines it.
     pub reason: Option<Reason>,
     /// Whether the job must leave the [reserved](Reservation) place free; otherwise it is
     /// [rejected](Rejection::TakesReserved).
@@ -241,7 +238,7 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// A job that may start anywhere.
+    /// Selects a job that may start on any processors.
     pub fn new(job: JobId, reason: Option<Reason>) -> Self {
         Self { job, reason, respects_reservation: false }
     }
@@ -252,21 +249,21 @@ impl Selection {
 pub enum Rejection {
     /// The allocator has refused it.
     Refused {
-        /// Whether the refusal stands until processors come free; otherwise the allocator may find a
-        /// place as soon as another job has started.
+        /// Whether the refusal lasts until processors become free; otherwise the allocator may find a place as soon as
+        /// another job has started.
         lasts: bool,
     },
-    /// It would have taken processors of the reserved place. As soon as other processors are free the
-    /// allocator may choose others for it.
+    /// It would have taken processors of the reserved place. When other processors become free, the allocator may
+    /// choose those.
     TakesReserved {
-        /// Whether the allocator chooses by the free processors alone; otherwise it may choose others
-        /// as soon as time passes.
+        /// Whether the allocator's choice depends only on the free processors; otherwise it may choose others as soon
+        /// as time passes.
         lasts: bool,
     },
 }
 
 impl Rejection {
-    /// Whether the rejection stands for longer, as the variants say.
+    /// Returns the `lasts` flag of the variant.
     pub fn lasts(self) -> bool {
         match self {
             Rejection::Refused { lasts } | Rejection::TakesReserved { lasts } => lasts,

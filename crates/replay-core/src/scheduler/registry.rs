@@ -1,4 +1,4 @@
-//! Names of scheduling disciplines.
+//! The registry of scheduling disciplines.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -22,18 +22,18 @@ static STANDARD: LazyLock<Registry<SchedulerSpec>> = LazyLock::new(|| {
         .with(recorded::table(), SchedulerSpec::parse)
 });
 
-/// The disciplines that come with the project.
+/// Returns the registry of the disciplines that come with the project.
 pub fn standard() -> &'static Registry<SchedulerSpec> {
     &STANDARD
 }
 
-/// Options that a [`Table`] can name.
+/// Options that a [`Table`] can parse and print.
 pub trait Options: SchedulerOptions + Value {}
 
 impl<O: SchedulerOptions + Value> Options for O {}
 
-/// A scheduling discipline as chosen by a user: its options, and their canonical name, by
-/// which two are compared.
+/// A scheduling discipline as chosen by a user: its options and their canonical name. Two specs are
+/// equal if their names are.
 #[derive(Clone)]
 pub struct SchedulerSpec {
     name: Arc<str>,
@@ -41,25 +41,25 @@ pub struct SchedulerSpec {
 }
 
 impl SchedulerSpec {
-    /// First Come First Served.
+    /// Returns First Come First Served.
     pub fn fcfs() -> Self {
         Self::new(&strict::table(), strict::StrictOptions::default())
     }
 
-    /// EASY backfilling in arrival order.
+    /// Returns EASY backfilling in arrival order.
     pub fn easy() -> Self {
         Self::new(&easy::table(), easy::EasyOptions::default())
     }
 
-    /// The discipline of these options, named by a table.
+    /// Returns the discipline with these options, named by `table`.
     pub fn new<O: Options>(table: &Table<O>, options: O) -> Self {
         Self { name: table.name(&options).to_string().into(), options: Arc::new(options) }
     }
 
-    /// The discipline that a table gives a name, for a [`Registry`].
+    /// Parses a discipline of `table`, for a [`Registry`].
     ///
     /// # Errors
-    /// As [`Table::parse`].
+    /// [`NameError`] under the conditions of [`Table::parse`].
     pub fn parse<O: Options>(
         table: &Arc<Table<O>>,
         name: &StrategyName,
@@ -67,17 +67,18 @@ impl SchedulerSpec {
         Ok(Self::new(table, table.parse(name)?))
     }
 
-    /// Whether it looks at the estimates of jobs, to backfill or to order them.
+    /// Returns whether the discipline uses estimates of jobs, to backfill or to order them.
     pub fn uses_estimates(&self) -> bool {
         self.options.uses_estimates()
     }
 
-    /// If its schedule is the one that the log tells: what happens to jobs without a place.
+    /// Returns the treatment of jobs without free processors if the schedule is the recorded one;
+    /// otherwise `None`.
     pub fn recorded(&self) -> Option<WhenFull> {
         self.options.recorded()
     }
 
-    /// The discipline with an empty queue, for a machine of `processors`.
+    /// Builds the scheduler with an empty queue, for a machine of `processors`.
     pub fn build(&self, processors: u32) -> Box<dyn Scheduler> {
         self.options.build(processors)
     }
@@ -117,7 +118,7 @@ impl Hash for SchedulerSpec {
     }
 }
 
-/// All disciplines with their definitions; the priority queues come last.
+/// Returns the descriptions of all disciplines; `priority` comes last.
 pub fn descriptions() -> Vec<Description> {
     let mut all = standard().descriptions();
     all.sort_by_key(|entry| entry.name == "priority");
@@ -153,9 +154,9 @@ mod tests {
         assert_eq!("easy".parse(), Ok(SchedulerSpec::easy()));
     }
 
-    /// Every word that is read is listed, and means what the listing says.
+    /// Every accepted alias is listed and has the listed meaning.
     #[test]
-    fn the_listing_is_whole() {
+    fn lists_all_aliases() {
         let words = "backfill easy-backfill cons oo largest smallest longest shortest ssd sjf \
                      least-work largest-first smallest-first longest-first shortest-first \
                      least-work-first shortest-job-first ljf";
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_get_advice() {
+    fn invalid_names_get_suggestions() {
         for (text, advice) in [
             ("esay", "did you mean \"easy\"?"),
             ("largst", "did you mean \"largest\"?"),
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn estimates_matter_to_those_that_look_at_them() {
+    fn knows_which_disciplines_use_estimates() {
         let uses = |text: &str| text.parse::<SchedulerSpec>().expect(text).uses_estimates();
         for text in ["easy", "conservative", "ssd", "least-work", "oo[order=longest]"] {
             assert!(uses(text), "{text}");

@@ -83,7 +83,7 @@ pub fn simulate(
         turns: vec![0; jobs.len()],
         overhead: Overhead::default(),
     };
-    system.machine.wall_off(outages.walls);
+    system.machine.set_down_walls(outages.walls);
     for id in (0..jobs.len() as u32).map(JobId) {
         input.stop.check()?;
         if !allocator.bounds(system.request(id)).servable {

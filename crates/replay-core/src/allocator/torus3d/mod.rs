@@ -71,7 +71,7 @@ pub struct Placements {
     /// The most that its fragmentation can be.
     most_blocked: u64,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
     /// Breaks off decisions.
     stop: CancelToken,
 }
@@ -101,7 +101,7 @@ impl Placements {
         let most_blocked = fragmentation::most(&layout);
         let (layout, hold) = (Arc::new(layout), HashMap::new());
         let (numbers, nodes) = (numbers.into(), nodes.into());
-        let (census, notes) = (Census::default(), ExplanationLog::default());
+        let (census, explanation) = (Census::default(), ExplanationLog::default());
         Self {
             layout,
             decider,
@@ -117,7 +117,7 @@ impl Placements {
             to_come: None,
             most_blocked,
             census,
-            notes,
+            explanation,
             stop: CancelToken::new(),
         }
     }
@@ -188,7 +188,7 @@ fn idle(decider: &Decider, layout: &Layout) -> Vec<Open> {
 
 impl Allocator for Placements {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        let (notes, stop) = (setup.notes.clone(), setup.stop.clone());
+        let (explanation, stop) = (setup.explanation.clone(), setup.stop.clone());
         if let Some((options, machine, seed)) = self.to_come.take_if(|_| !setup.jobs.is_empty()) {
             // A job that asks for more than the machine has is an error of its own.
             let sizes = setup.jobs.iter().map(|job| job.size);
@@ -196,10 +196,10 @@ impl Allocator for Placements {
                 sizes.filter(|&size| size as usize <= self.numbers.len()).collect();
             sizes.sort_unstable();
             sizes.dedup();
-            *self = Self { notes, stop, ..options.placements(&machine, &sizes, seed)? };
+            *self = Self { explanation, stop, ..options.placements(&machine, &sizes, seed)? };
             return Ok(());
         }
-        (self.notes, self.stop) = (notes, stop);
+        (self.explanation, self.stop) = (explanation, stop);
         self.machine = idle(&self.decider, &self.layout);
         self.places.clear();
         self.tied = self.tied.take().map(Tied::again);
@@ -235,7 +235,7 @@ impl Allocator for Placements {
         if asked.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
-        if self.notes.are_read() {
+        if self.explanation.is_recording() {
             self.tell(&asked, request);
         }
         let picks = self.picks(&asked, request).ok_or(Refusal::Fragmented)?;
@@ -270,7 +270,7 @@ impl Allocator for Placements {
             MachineEvent::NodesDown(nodes) => {
                 let all = self.cells_of(nodes);
                 if let (Some(tied), [cells]) = (&mut self.tied, &all[..]) {
-                    tied.withdraw(cells.iter().copied(), machine.walls_off());
+                    tied.withdraw(cells.iter().copied(), machine.has_down_walls());
                 }
                 let machines = self.machine.iter_mut().zip(self.layout.toruses()).zip(all);
                 machines.for_each(|((open, torus), cells)| open.take_cells(torus, cells));
@@ -334,7 +334,7 @@ impl Allocator for Placements {
             to_come: None,
             most_blocked: self.most_blocked,
             census: self.census,
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
             stop: self.stop.clone(),
         }))
     }

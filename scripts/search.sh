@@ -302,7 +302,7 @@ summary_shaken() {
         echo
         echo "[portability](portability.md): vectors found on one trace tried on the others (the paper's Fig. 15)."
         echo
-        echo "![Vectors found on one trace, tried on others](portability-portability.svg)"
+        echo "![Vectors found on one trace, evaluated on others](portability-portability.svg)"
     fi
 } > "$out/README.md.part"
 mv "$out/README.md.part" "$out/README.md"

@@ -18,7 +18,7 @@ use replay_experiment::compare::Compared;
 use replay_experiment::contention::{Contended, ContendedJob, Correlations};
 use replay_experiment::explained::steps::Step;
 use replay_experiment::fragmentation::FreeSpace;
-use replay_experiment::log_comparison::AgainstRow;
+use replay_experiment::log_comparison::LogComparisonRow;
 use replay_experiment::schedule_diff::Moved;
 use replay_experiment::search::{PortabilityRow, SearchRow, SkippedWorkRow};
 use replay_experiment::shaken::ShakenRow;
@@ -292,7 +292,7 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<OfRun<'_, JobMeasures>>(),
         TableInfo::of::<OfRun<'_, Allocation>>(),
         TableInfo::of::<ShakenRow>(),
-        TableInfo::of::<AgainstRow>(),
+        TableInfo::of::<LogComparisonRow>(),
         TableInfo::of::<OfRun<'_, OutageMetrics>>(),
         TableInfo::of::<HeldAllocation>(),
         TableInfo::of::<ScoredCandidate>(),

@@ -19,16 +19,16 @@ use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
 use replay_core::table::{Column, Name, Table, write_csv, write_json_line};
 use replay_experiment::files::AtomicFile;
-use replay_experiment::log_comparison::{self, Against, AgainstRow, CAVEAT, NOT_COMPARED};
+use replay_experiment::log_comparison::{self, Against, LogComparisonRow, CAVEAT, NOT_COMPARED};
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::{RunKey, RunResult};
 use replay_output::frame::{FrameError, Tables};
-use replay_output::plot::{Plots, Waits};
+use replay_output::plot::{Plots, WaitDistributions};
 use replay_output::report::manifest::{
     Configuration, RunDetails, RunRecord, TraceRecord, WindowRecord,
 };
 use replay_output::report::{
-    RUN_FIGURES, RunChange, Sheet, Shown, against_summary, shaken_summary, summary,
+    RUN_FIGURES, RunChange, Sheet, Shown, log_comparison_summary, shaken_summary, summary,
 };
 use std::io::stdout;
 
@@ -50,13 +50,13 @@ pub struct Runs<'a> {
     /// Without their jobs: what the summary and the plots need.
     results: Vec<RunResult>,
     /// What the figures need of their jobs.
-    waits: Vec<Waits>,
+    waits: Vec<WaitDistributions>,
     /// If the traces are shaken.
     estimates: Option<Estimates<RunMetrics>>,
     /// What the cells come to over shaken copies, once all are done.
     shaken: Vec<ShakenRow>,
     /// How runs differ from what the log did, once all are done.
-    against: Vec<AgainstRow>,
+    against: Vec<LogComparisonRow>,
     /// Jobs of sizes that have no place.
     left_out: LeftOut,
     quiet: bool,
@@ -130,7 +130,7 @@ impl<'a> Runs<'a> {
             written => written.map_err(|e| Failure::output("standard output", e))?,
         }
         if self.tables.is_some() {
-            self.waits.extend(Waits::of(&result));
+            self.waits.extend(WaitDistributions::of(&result));
         }
         (result.jobs, result.allocations) = (Vec::new(), Vec::new());
         if !result.is_unshaken() {
@@ -168,7 +168,7 @@ impl<'a> Runs<'a> {
                 tell(format_args!("{trace} {scheduler} {strategy} {NOT_COMPARED}"));
             }
             if let Some(tables) = &mut self.tables {
-                tables.write_against(rows.clone()).map_err(|e| Failure::output("results", e))?;
+                tables.write_log_comparison(rows.clone()).map_err(|e| Failure::output("results", e))?;
             }
             // Of the sizes only the files tell.
             self.against.extend(rows.into_iter().filter(|row| row.size.is_none()));
@@ -206,7 +206,7 @@ impl Results for Runs<'_> {
         let unshaken: Vec<&RunResult> =
             self.results.iter().filter(|result| result.is_unshaken()).collect();
         let against = self.against.iter().filter(|row| row.key.copy == 0);
-        let against = against_summary(&against.cloned().collect::<Vec<_>>());
+        let against = log_comparison_summary(&against.cloned().collect::<Vec<_>>());
         let mut sheets = match self.named {
             true => {
                 let shown = |column: Column<RunResult>| {

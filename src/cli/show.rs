@@ -318,7 +318,7 @@ impl Results for Picture<'_> {
                 }
             },
             jobs: taken.holds.iter().map(|hold| hold.job.number).collect(),
-            asked: taken.asked,
+            highlighted: taken.asked,
             edges: edges(topology),
             slices: (0..sheets.sides[2])
                 .filter_map(|z| Some((sheets.slice_name(z)?, sheets.first_column(z))))

@@ -136,9 +136,9 @@ fn distances_do_not_rank_runs_that_fold_jobs() {
         String::from_utf8(text).expect("text")
     };
     let bars = figure("strategies");
-    assert!(bars.contains("not shown, as jobs are folded: 1 strategy") && !bars.contains("limit["));
+    assert!(bars.contains("not shown because jobs are folded: 1 strategy") && !bars.contains("limit["));
     let comparison = figure("comparison");
-    assert!(comparison.contains("last and without distances, as jobs are folded: 1 strategy"));
+    assert!(comparison.contains("last and without distances because jobs are folded: 1 strategy"));
     let data = dir.read("out/plots/comparison--lublin-10x10--10x10--fcfs.csv");
     let data = String::from_utf8(data).expect("text");
     let last = data.lines().last().expect("rows");

@@ -59,7 +59,7 @@ impl Against {
 
 /// A metric of a run beside that of the run that repeats the log.
 #[derive(Clone, Debug)]
-pub struct AgainstRow {
+pub struct LogComparisonRow {
     /// The run.
     pub run: u32,
     /// What ran.
@@ -80,7 +80,7 @@ pub struct AgainstRow {
     pub values: [f64; 2],
 }
 
-impl AgainstRow {
+impl LogComparisonRow {
     /// The change in percent; `None` where the log has 0.
     pub fn change(&self) -> Option<f64> {
         let [log, own] = self.values;
@@ -117,13 +117,13 @@ impl<'a> Side<'a> {
 
 /// The rows of a run: its metrics, then those of its job sizes, over the jobs that both runs have. None if this run
 /// lacks some that the other has: it repeats starts of jobs that shared points there, and has the points whole.
-pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
+pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
     let (own, with) = (Side::of(run), Side::of(log));
     let mut rows = Vec::new();
     if own.jobs() != with.jobs() {
         return rows;
     }
-    let row = |size, metric, unit, values| AgainstRow {
+    let row = |size, metric, unit, values| LogComparisonRow {
         run: run.run,
         key: run.key.clone(),
         log_run: log.run,
@@ -147,7 +147,7 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
             if let (Some(log), Some(own)) = (value(&with), value(&own)) {
                 let left_out = Some(LeftOut { nowhere, ..left_out });
                 let whole = row(None, column.name, column.unit, [log, own]);
-                rows.push(AgainstRow { jobs, left_out, ..whole });
+                rows.push(LogComparisonRow { jobs, left_out, ..whole });
             }
         }
     }
@@ -162,21 +162,21 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<AgainstRow> {
                 let is_of_places = column.name == name::mean_pairwise_l1;
                 let jobs = if is_of_places { own.known_of(at) } else { own_row.jobs };
                 let of_size = row(Some(size), column.name, column.unit, [log, value]);
-                rows.push(AgainstRow { jobs, ..of_size });
+                rows.push(LogComparisonRow { jobs, ..of_size });
             }
         }
     }
     rows
 }
 
-impl Table for AgainstRow {
+impl Table for LogComparisonRow {
     const NAME: &'static str = "against_log";
     const ROW: &'static str = "one row per run and metric, and per job size of it, beside a run that repeats the \
                                log: how it differs from what the log did. Both values are over the same jobs";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {
-        type C = Column<AgainstRow>;
+        type C = Column<LogComparisonRow>;
         let [trace, topology, scheduler, allocator, tie, policy, seed, copy] =
             RunKey::columns(|row: &Self| &row.key);
         let mut columns = vec![run_column(|row: &Self| row.run)];

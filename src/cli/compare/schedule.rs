@@ -36,7 +36,7 @@ pub fn show(
     for pair in pairs {
         let Some(first) = pair.first() else { continue };
         let figure = figure(pair, first);
-        let stem = stems.give(&["schedule", &first.base, &first.run]);
+        let stem = stems.unique(&["schedule", &first.base, &first.run]);
         save(plots, &stem, &figure).map_err(|e| Failure::output(plots.dir().display(), e))?;
     }
     Ok(())

@@ -34,10 +34,10 @@ pub fn write(
         let mut parts = vec!["contention", &key.trace, &key.topology, &key.scheduler];
         parts.extend(seed.as_deref());
         let figure = comparison(&group, shaken).truncated(most);
-        files.extend(save(plots, &stems.give(&parts), &figure)?);
+        files.extend(save(plots, &stems.unique(&parts), &figure)?);
         if let Some(figure) = stretches(&group, most) {
             parts[0] = "stretch";
-            files.extend(save(plots, &stems.give(&parts), &figure)?);
+            files.extend(save(plots, &stems.unique(&parts), &figure)?);
         }
     }
     let drawn = |one: &Correlations<'_>| one.points.len() >= FEWEST_POINTS;
@@ -53,7 +53,7 @@ pub fn write(
         let mut runs = runs.unwrap_or_default();
         runs.retain(|run| !one.over_jobs || run.key == *key);
         let figure = scatter(&one, &outcomes[0].pattern, &runs, most);
-        files.extend(save(plots, &stems.give(&parts), &figure)?);
+        files.extend(save(plots, &stems.unique(&parts), &figure)?);
     }
     let drawn = outcomes
         .iter()
@@ -73,7 +73,7 @@ pub fn write(
         let figure = LinkMaps { most: most(key), ..figure.clone() };
         let mut parts = vec!["links", key.trace.as_str(), &key.topology, &key.scheduler, &strategy];
         parts.extend(seed.as_deref());
-        files.extend(save(plots, &stems.give(&parts), &figure)?);
+        files.extend(save(plots, &stems.unique(&parts), &figure)?);
     }
     Ok(files)
 }

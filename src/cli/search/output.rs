@@ -20,7 +20,7 @@ use replay_experiment::search::{
     improvement, rows, shaken_improvement,
 };
 use replay_output::frame::{self, FrameError};
-use replay_output::plot::{Plots, Searched, search_gallery};
+use replay_output::plot::{Plots, SearchRun, search_gallery};
 use replay_output::report::{Sheet, portability_summary, search_summary};
 
 /// What a search has found.
@@ -236,7 +236,7 @@ impl Results for SearchReport<'_> {
         let Findings { task, archives, given, portability, .. } = self.found;
         let names: Vec<String> = task.searches.iter().map(Problem::name).collect();
         let each = names.iter().zip(*archives).zip(*given).zip(&task.searches);
-        let searched = each.map(|(((name, archive), given), problem)| Searched {
+        let searched = each.map(|(((name, archive), given), problem)| SearchRun {
             name,
             archive,
             given,

@@ -22,9 +22,9 @@ use replay_core::number::grouped;
 use replay_experiment::explained::{Explained, explain};
 use replay_experiment::snapshot::{When, snapshot};
 use replay_experiment::{Cell, CellProblem};
-use replay_output::plot::{CandidateMap, Candidates, Counted, Plots, ProcessorState, save};
+use replay_output::plot::{CandidateMap, Candidates, Plots, ProcessorState, TieTerm, save};
 use replay_output::report::machine::Sheets;
-use replay_output::report::{Sheet, Shown, candidate_maps, candidate_words};
+use replay_output::report::{Sheet, Shown, candidate_maps, candidate_lines};
 use std::io::stdout;
 
 /// The most maps of text.
@@ -128,7 +128,7 @@ impl Competition<'_> {
     /// In words: the decision, and who is not shown.
     fn words(&self, explained: &Explained, shown: usize) -> Vec<String> {
         let decision = &explained.decision;
-        let all = decision.account.rivals.as_ref().map_or(0, |all| all.first.len() + all.more);
+        let all = decision.account.candidates.as_ref().map_or(0, |all| all.first.len() + all.more);
         let mut words = vec![format!(
             "at {} s job {} gets {} of {} free processors",
             grouped(explained.start),
@@ -153,7 +153,7 @@ impl Competition<'_> {
     /// How many candidates a format leaves out, in words.
     fn not_told(&self, format: FormatArg) -> Option<String> {
         let known = self.rows().len();
-        let all = known + self.explained.as_ref()?.decision.account.rivals.as_ref()?.more;
+        let all = known + self.explained.as_ref()?.decision.account.candidates.as_ref()?.more;
         let told = match format {
             FormatArg::Table | FormatArg::Md => known.min(LISTED),
             FormatArg::Json | FormatArg::Csv => known,
@@ -166,7 +166,7 @@ impl Competition<'_> {
     }
 
     fn vector(&self) -> Option<TieVector> {
-        self.explained.as_ref()?.decision.account.rivals.as_ref()?.vector
+        self.explained.as_ref()?.decision.account.candidates.as_ref()?.vector
     }
 
     /// Maps for people, above the table.
@@ -210,13 +210,13 @@ impl Competition<'_> {
             let mut weights = vec![None; places.len()];
             for weight in &one.weights {
                 let counted = match weight.term {
-                    Term::Free => Counted::Free,
-                    Term::Wall => Counted::Wall,
-                    Term::Busy => Counted::Busy,
+                    Term::Free => TieTerm::Free,
+                    Term::Wall => TieTerm::Wall,
+                    Term::Busy => TieTerm::Busy,
                 };
                 weights[places[weight.node.index()]] = Some((counted, weight.weight));
             }
-            let mut lines = candidate_words(topology, one, rank == 0);
+            let mut lines = candidate_lines(topology, one, rank == 0);
             let shell = |processor: usize| one.shells.get(processor).copied().unwrap_or(0);
             if let (Some(value), Some(vector)) = (one.tie, self.vector()) {
                 let [af, wf, bf] = vector.factors();
@@ -255,7 +255,7 @@ impl Competition<'_> {
             subtitle: self.words(explained, shown),
             sides: sheets.sides,
             edges: super::edges(topology),
-            ground,
+            states: ground,
             scan_radius: self.vector().map(|vector| vector.scan_radius),
             candidates,
         }
@@ -267,7 +267,7 @@ impl Results for Competition<'_> {
 
     fn rows(&self) -> &[ScoredCandidate] {
         let Some(explained) = &self.explained else { return &[] };
-        explained.decision.account.rivals.as_ref().map_or(&[], |rivals| &rivals.first)
+        explained.decision.account.candidates.as_ref().map_or(&[], |rivals| &rivals.first)
     }
 
     fn sheets(&self) -> Vec<Sheet> {
@@ -287,7 +287,7 @@ impl Results for Competition<'_> {
             let shown = vec![
                 Shown::column(name::candidate_number, "candidate", 0),
                 Shown::text("box at", centre),
-                Shown::text("comes to", |one: &ScoredCandidate| Some(one.worth())),
+                Shown::text("comes to", |one: &ScoredCandidate| Some(one.label())),
             ];
             return vec![Sheet::of(told, shown)];
         }
@@ -315,7 +315,7 @@ impl Results for Competition<'_> {
                 "run": self.cell.key(),
                 "at": explained.start,
                 "job": explained.job.number,
-                "more_candidates": explained.decision.account.rivals.as_ref().map(|all| all.more),
+                "more_candidates": explained.decision.account.candidates.as_ref().map(|all| all.more),
             })
         })
     }

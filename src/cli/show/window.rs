@@ -21,7 +21,7 @@ use replay_experiment::files::{self, AtomicFile};
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
 use replay_experiment::{Cell, Measure, OfRun, RunContext, RunResult, run_cell};
 use replay_output::frame::{self, FrameError};
-use replay_output::plot::{Areas, Bar, Film, Gantt, Line, Lines, Plots, Point, Scene, save};
+use replay_output::plot::{Areas, Bar, Film, FilmJob, Gantt, Line, Lines, Plots, Point, save};
 use replay_output::report::machine::Sheets;
 use replay_output::report::{Sheet, Shown, perfetto};
 use std::io::stdout;
@@ -241,7 +241,7 @@ impl Part<'_> {
         for (place, processor) in sheets.processors().enumerate() {
             places[processor] = place;
         }
-        let scene = |one: &Allocation| Scene {
+        let scene = |one: &Allocation| FilmJob {
             job: one.job,
             start: one.start,
             end: one.end,
@@ -253,7 +253,7 @@ impl Part<'_> {
             window: self.window,
             duration: DURATION,
             sides: sheets.sides,
-            scenes: run.allocations.iter().map(scene).collect(),
+            jobs: run.allocations.iter().map(scene).collect(),
         }
     }
 

@@ -24,7 +24,7 @@ pub fn stem(shown: &str, results: &[StreamRow], load: Option<f64>) -> String {
         parts.push(first);
     }
     parts.extend(load.map(|load| load.to_string()));
-    FileNames::default().give(&parts.iter().map(String::as_str).collect::<Vec<_>>())
+    FileNames::default().unique(&parts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 /// What is the same at all points, and what has to be told apart.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use replay_output::plot::{Beside, BesideRow, FileNames, Plots, save};
+use replay_output::plot::{FileNames, Plots, PublishedComparison, PublishedRow, save};
 use replay_published::Check;
 
 /// Draws a figure for each figure or table of each suite that has printed numbers and ours; the paths of
@@ -20,7 +20,7 @@ pub fn write(plots: &Plots, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<P
         }
         for (figure, checks) in figures {
             let drawn = beside(suite, figure, &checks);
-            files.extend(save(plots, &stems.give(&[suite, figure]), &drawn)?);
+            files.extend(save(plots, &stems.unique(&[suite, figure]), &drawn)?);
         }
     }
     Ok(files)
@@ -34,7 +34,7 @@ fn has_both(check: &Check) -> bool {
 /// Values whose largest is more than this many times their smallest do not share an axis.
 const SPAN: f64 = 20.0;
 
-fn beside(suite: &str, figure: &str, checks: &[&Check]) -> Beside {
+fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {
     let names = without_common(checks.iter().map(|check| check.what.as_str()));
     let groups = without_common(checks.iter().map(|check| check.workload.as_str()));
     let printed = || checks.iter().map(|check| check.published);
@@ -43,7 +43,7 @@ fn beside(suite: &str, figure: &str, checks: &[&Check]) -> Beside {
     // Rows that begin with the same words are of one measure.
     let values = !names.before.is_empty() && least > 0.0 && most <= SPAN * least;
     let row = |((check, label), group): ((&&Check, String), String)| {
-        Some(BesideRow {
+        Some(PublishedRow {
             group,
             label,
             printed: check.published,
@@ -54,7 +54,7 @@ fn beside(suite: &str, figure: &str, checks: &[&Check]) -> Beside {
     };
     let (common, of_all) = (names.common(), groups.common());
     let rows = checks.iter().zip(names.left).zip(groups.left).filter_map(row);
-    Beside {
+    PublishedComparison {
         title: format!("{suite}, {figure}: printed numbers and ours"),
         subtitle: [of_all, common.clone(), "at the right ours / printed".to_string()]
             .into_iter()

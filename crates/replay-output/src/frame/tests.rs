@@ -93,7 +93,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
     }
 }
 
-/// Each on the first processors of a mesh: some fill a box, some do not.
+/// Allocations of the first processors of a mesh, of which some fill a box.
 fn allocations(sizes: &[u32]) -> Vec<Allocation> {
     let mesh = "4x4".parse().expect("a mesh");
     let of = |(i, &size): (i64, &u32)| {
@@ -132,7 +132,7 @@ fn table(path: &Path) -> DataFrame {
 }
 
 #[test]
-fn files_are_whole_named_and_documented() {
+fn files_are_complete_and_documented() {
     let dir = tempfile::tempdir().expect("a folder");
     let results = [run(0, None, &[1, 2, 2, 16]), run(1, Some("2,13,20,6"), &[3, 1])];
     let names = write(dir.path(), &results, true);
@@ -151,7 +151,7 @@ fn files_are_whole_named_and_documented() {
     assert_eq!(value("about:job").as_deref(), Some("job number in the trace"));
 }
 
-/// A foreign folder has no digests: whatever its tables are, reading them returns.
+/// Directories of other programs have no digests; reading any damaged table must return an error or values.
 #[test]
 fn damaged_tables_are_errors() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -160,12 +160,12 @@ fn damaged_tables_are_errors() {
     let folder = ResultFolder::open(dir.path()).expect("a folder");
     assert_eq!(read::runs(&folder, &REPLAYED).expect("whole").len(), 2);
     let mut seed = ChaCha8Rng::seed_from_u64(7);
-    let (mut refused, mut read_whole) = (0, 0);
+    let (mut rejected, mut read_whole) = (0, 0);
     for name in ["runs.parquet", "jobs.parquet"] {
         let path = dir.path().join(name);
         let whole = fs::read(&path).expect("a table");
         for attempt in 0..300 {
-            fs::write(&path, damaged_like(&whole, attempt, &mut seed)).expect("a table");
+            fs::write(&path, damage(&whole, attempt, &mut seed)).expect("a table");
             let outcome = match name {
                 "runs.parquet" => read::runs(&folder, &REPLAYED)
                     .and(read::values(
@@ -182,18 +182,18 @@ fn damaged_tables_are_errors() {
                 Ok(()) => read_whole += 1,
                 Err(error) => {
                     assert!(error.to_string().contains(name), "{error}");
-                    refused += 1;
+                    rejected += 1;
                 }
             }
         }
         fs::write(&path, whole).expect("a table");
     }
-    // Some mutations meet values, or metadata that has no part in them.
-    assert!(refused > 100 && read_whole > 20, "{refused} {read_whole}");
+    // Some mutations only change values or unused metadata.
+    assert!(rejected > 100 && read_whole > 20, "{rejected} {read_whole}");
 }
 
-/// A copy with damage of one of several kinds, most of it in the footer.
-fn damaged_like(whole: &[u8], attempt: usize, seed: &mut ChaCha8Rng) -> Vec<u8> {
+/// Copy of a table with one of several kinds of damage, mostly in the footer.
+fn damage(whole: &[u8], attempt: usize, seed: &mut ChaCha8Rng) -> Vec<u8> {
     let (mut bytes, length) = (whole.to_vec(), whole.len());
     let footer = length - length / 4;
     match attempt % 4 {
@@ -212,15 +212,15 @@ fn damaged_like(whole: &[u8], attempt: usize, seed: &mut ChaCha8Rng) -> Vec<u8> 
 }
 
 #[test]
-fn counts_of_rows_beyond_the_file_are_refused() {
+fn rejects_row_counts_beyond_the_file() {
     let dir = tempfile::tempdir().expect("a folder");
     write(dir.path(), &[run(0, None, &[1, 2])], false);
     let path = dir.path().join("runs.parquet");
     let mut file = File::open(&path).expect("the table");
     let mut metadata = damaged::footer(&mut file).expect("as it was written");
     metadata.num_rows = 1 << 40;
-    let refused = damaged::counts(&metadata, 1000).expect_err("more rows than its groups have");
-    assert!(refused.contains("1099511627776 rows in the file, 1 in its groups"), "{refused}");
+    let rejected = damaged::counts(&metadata, 1000).expect_err("more rows than its groups have");
+    assert!(rejected.contains("1099511627776 rows in the file, 1 in its groups"), "{rejected}");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn csv_has_full_precision() {
                 AnyValue::String(text) => assert_eq!(field, text),
                 AnyValue::Float64(value) => {
                     assert_eq!(field.parse(), Ok(value));
-                    // A reader that guesses types must not take it for an integer.
+                    // A reader that infers types must not read a float as an integer.
                     assert!(field.contains(['.', 'e']), "{}: {field}", column.name());
                 }
                 value => assert_eq!(field, value.to_string()),
@@ -257,7 +257,7 @@ fn csv_has_full_precision() {
 }
 
 #[test]
-fn a_bad_path_fails_at_once() {
+fn an_invalid_path_fails_immediately() {
     let file = tempfile::NamedTempFile::new().expect("a file");
     let problem = Tables::create(&file.path().join("below"), &[], Measure::default()).err();
     assert!(problem.is_some_and(|problem| problem.to_string().starts_with("cannot write")));
@@ -275,8 +275,8 @@ fn an_unfinished_file_does_not_have_the_final_name() {
     assert!(!part.exists() && !dir.path().join("jobs.parquet").exists());
 }
 
-/// Written and read back the rows are the same, and two files of the table concatenate,
-/// whichever of their columns are all null.
+/// Checks that rows are equal after writing and reading, and that two files of a table can be concatenated regardless
+/// of which columns are all null.
 fn round_trip<Row: Table>(rows: &[Row]) {
     let dir = tempfile::tempdir().expect("a folder");
     let parts: Vec<&[Row]> = rows.chunks(1).chain([&[] as &[Row], rows]).collect();
@@ -305,8 +305,8 @@ fn round_trip<Row: Table>(rows: &[Row]) {
 }
 
 #[test]
-fn files_of_one_table_always_concatenate() {
-    // One run with ties and without a vector, one the other way round.
+fn files_of_one_table_can_be_concatenated() {
+    // One run with ties and without a vector, and one without ties and with a vector.
     let mut runs = [run(0, None, &[1, 2, 2, 16]), run(1, Some("2,13,20,6"), &[3, 1])];
     let recorder = SystemRecorder::new(1);
     runs[1].metrics.system = Some(recorder.metrics(0, 16, &Overhead::default()));
@@ -407,7 +407,7 @@ fn files_of_one_table_always_concatenate() {
 }
 
 #[test]
-fn streams_and_contention_concatenate_too() {
+fn tables_of_streams_and_contention_can_be_concatenated() {
     // A strategy with units, and one without.
     let rows = ["paging", "mc1x1[tie=2,13,20,6]"].map(|allocator| {
         let point = Point {
@@ -462,7 +462,7 @@ fn streams_and_contention_concatenate_too() {
         let key = run(0, (number == 0).then_some("2,13,20,6"), &[1]).key;
         Contended::new(number, key, trace.clone(), "n-body".to_string(), result)
     };
-    // Of the second run nobody sends anything.
+    // In the second run no job sends packets.
     let runs = [contended(0, &[5, 0]), contended(1, &[0, 0])];
     round_trip(&runs);
     round_trip(&runs.iter().flat_map(Contended::job_rows).collect::<Vec<_>>());
@@ -472,7 +472,7 @@ fn streams_and_contention_concatenate_too() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn what_is_written_is_read_back_and_the_bytes_repeat(
+    fn tables_round_trip_and_are_reproducible(
         runs in proptest::collection::vec(
             (proptest::option::of("[0-9]{1,2}(,[0-9]{1,2}){3}"), proptest::collection::vec(1u32..17, 1..20)),
             0..4,

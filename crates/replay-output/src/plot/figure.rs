@@ -1,28 +1,29 @@
 use plotters::prelude::DrawingBackend;
 
+use super::figure_style::Page;
 use super::header::Head;
-use super::look::Page;
 use super::style::PAGE;
 use super::{Canvas, PlotError, Table};
 
-/// Something that can be drawn, and the numbers it shows.
+/// A figure and the numbers that it shows.
 ///
-/// Lengths are units of the layout: ticks are 13.5 high, and a page is 1000 wide unless another size is asked for.
+/// Lengths are units of the layout: tick labels have size 13.5, and a page is 1000 wide unless
+/// [`FigureStyle`](super::FigureStyle) sets another size.
 pub trait Figure {
-    /// What stands above it.
+    /// Title, subtitle and legend above the figure.
     fn head(&self) -> Head;
 
-    /// Width of the page, which may be less than that of the default.
+    /// Width of the page. A figure may be narrower than the default page.
     fn width(&self, page: &Page) -> f64 {
         page.width
     }
 
-    /// Height of the page if none is asked for.
+    /// Height of the page if the style sets none.
     fn usual_height(&self, _page: &Page) -> f64 {
         PAGE.1
     }
 
-    /// The least height of what is below the head, so that no text lies over another.
+    /// Least height below the head at which no texts overlap.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.
@@ -30,12 +31,12 @@ pub trait Figure {
         Ok(176.0)
     }
 
-    /// Draws it on an empty white page.
+    /// Draws the figure on an empty white page.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the back end fails.
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError>;
 
-    /// The data shown.
+    /// Numbers shown by the figure.
     fn table(&self) -> Table;
 }

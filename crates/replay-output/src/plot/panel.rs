@@ -1,11 +1,11 @@
 use plotters::prelude::DrawingBackend;
 
-use super::header::broken;
+use super::header::break_lines;
 use super::scale::{Scale, Tick};
 use super::style::{AXIS_LINE, GRID, GRID_LINE, INK, LABEL, MUTED, TICK};
 use super::{Align, Canvas, PlotError, Text};
 
-/// A rectangle of the page with two scales. The axes are drawn one by one.
+/// A rectangle of the page with a scale in each direction. Its axes are drawn separately.
 #[derive(Clone, Copy, Debug)]
 pub struct Panel {
     /// Left edge in units of the layout.
@@ -22,29 +22,32 @@ pub struct Panel {
     pub y: Scale,
 }
 
-/// Distance of tick labels from their axis, and length of the ticks.
+/// Distance of tick labels from their axis.
 const GAP: f64 = 8.0;
+/// Length of the ticks.
 const TICK_LENGTH: f64 = 4.0;
-/// Fewest ticks of an axis, if their labels have room.
+/// Least number of ticks of an axis, if their labels have room.
 const FEWEST_TICKS: usize = 3;
-/// The most steps of an axis on which so few ticks are sought.
+/// Largest number of steps tried to reach this number of ticks.
 const DENSEST: usize = 16;
-/// Least room between labels side by side.
+/// Least gap between labels side by side.
 const LABEL_GAP: f64 = 12.0;
-/// Between lines of an axis title.
+/// Distance of the lines of an axis title.
 const TITLE_LINE: f64 = 17.0;
-/// How far an axis title may go beyond the ends of its axis.
+/// Distance by which an axis title may extend beyond each end of its axis.
 const BEYOND: f64 = 16.0;
 /// Least distance of tick labels of a y axis.
 const Y_STEP: f64 = 17.0;
-/// Room for an axis: from the panel's edge to the page's, with a title of one line.
+/// Room for the left axis, from the edge of the page to the panel, with a title of one line.
 pub const LEFT_ROOM: f64 = 92.0;
+/// Room for the bottom axis, with a title of one line.
 pub const BOTTOM_ROOM: f64 = 66.0;
-/// Right of a panel without an axis there: half of the last tick label.
+/// Room right of a panel without an axis there: half of the last tick label.
 pub const END_ROOM: f64 = 40.0;
 
 impl Panel {
-    /// All of a page from `top` down, with the room on the left and at the bottom that axes with these titles need.
+    /// A panel that fills the page from `top` down, except for the left and bottom room that axes with these titles
+    /// need.
     pub fn of_page<DB: DrawingBackend>(
         canvas: &Canvas<DB>,
         top: f64,
@@ -56,22 +59,22 @@ impl Panel {
         Ok(Self { left, top, right: canvas.width() - END_ROOM, bottom, x, y })
     }
 
-    /// Where a value of the x axis is.
+    /// Position of a value on the x axis.
     pub fn at_x(&self, value: f64) -> f64 {
         self.left + self.x.share(value) * (self.right - self.left)
     }
 
-    /// Where a value of the y axis is.
+    /// Position of a value on the y axis.
     pub fn at_y(&self, value: f64) -> f64 {
         self.y_on(self.y, value)
     }
 
-    /// Where a value of another y scale is.
+    /// Position of a value on another y scale.
     pub fn y_on(&self, scale: Scale, value: f64) -> f64 {
         self.bottom - scale.share(value) * (self.bottom - self.top)
     }
 
-    /// The point of two values.
+    /// Position of the point with these two values.
     pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.at_x(x), self.at_y(y))
     }
@@ -89,7 +92,7 @@ impl Panel {
         }
         let ticks = match fitting {
             Some(ticks) => ticks,
-            // A scale with steps of its own, or labels that are too long for two.
+            // The scale has fixed steps, or two labels are too long.
             None => self.thinned(&self.x.ticks(2))?,
         };
         for steps in most + 1..=DENSEST {
@@ -106,7 +109,7 @@ impl Panel {
             return Ok(if decades.len() > ticks.len() { decades } else { ticks });
         }
         if ticks.len() < FEWEST_TICKS && self.x.is_log() {
-            // Ticks of such an axis are uneven anyway: those that have room.
+            // Ticks of a logarithmic axis are uneven, so take all that fit.
             let mut some: Vec<Tick> = Vec::new();
             for tick in self.x.ticks(DENSEST) {
                 some.push(tick);
@@ -121,7 +124,7 @@ impl Panel {
         Ok(ticks)
     }
 
-    /// Whether labels of ticks of the x axis meet.
+    /// Whether labels of ticks on the x axis overlap.
     pub fn crowded(&self, ticks: &[Tick]) -> Result<bool, PlotError> {
         let look = Text::of_size(TICK);
         for pair in ticks.windows(2) {
@@ -139,7 +142,7 @@ impl Panel {
         y_ticks(scale, self.bottom - self.top)
     }
 
-    /// Vertical grid lines.
+    /// Draws vertical grid lines.
     pub fn grid_x<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         for tick in self.x_ticks()? {
             let x = self.at_x(tick.value);
@@ -148,7 +151,7 @@ impl Panel {
         Ok(())
     }
 
-    /// Horizontal grid lines.
+    /// Draws horizontal grid lines.
     pub fn grid_y<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         for tick in self.y_ticks(self.y) {
             let y = self.at_y(tick.value);
@@ -157,12 +160,12 @@ impl Panel {
         Ok(())
     }
 
-    /// The line of the x axis alone.
+    /// Draws the line of the x axis without ticks.
     pub fn line_bottom<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], AXIS_LINE, INK)
     }
 
-    /// The x axis below, with its title.
+    /// Draws the x axis below the panel, with its title.
     pub fn axis_bottom<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -171,7 +174,7 @@ impl Panel {
         self.axis_bottom_with(canvas, &self.x_ticks()?, title)
     }
 
-    /// The x axis below, with its title no wider than this.
+    /// Draws the x axis below the panel, with its title broken to `room` width.
     pub fn axis_bottom_within<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -182,7 +185,7 @@ impl Panel {
         self.title_within(canvas, title, room)
     }
 
-    /// The x axis below with these ticks.
+    /// Draws the x axis below the panel with the given ticks.
     pub fn axis_bottom_with<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -201,7 +204,7 @@ impl Panel {
         self.title_bottom(canvas, title)
     }
 
-    /// Those of some ticks of the x axis whose labels have room: all, every second one, every third, ...
+    /// Every tick of the x axis, every second one, every third one and so on, until the labels have room.
     pub fn thinned(&self, ticks: &[Tick]) -> Result<Vec<Tick>, PlotError> {
         let mut every = 1;
         loop {
@@ -213,7 +216,7 @@ impl Panel {
         }
     }
 
-    /// The title below.
+    /// Draws the title of the x axis.
     pub fn title_bottom<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -224,7 +227,7 @@ impl Panel {
         self.title_within(canvas, title, room)
     }
 
-    /// The title below, no wider than this: the panels beside it have titles as well.
+    /// Draws the title of the x axis broken to `room` width, because panels beside this one have titles as well.
     pub fn title_within<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -233,14 +236,14 @@ impl Panel {
     ) -> Result<(), PlotError> {
         let middle = (self.left + self.right) / 2.0;
         let look = Text::of_size(LABEL).align(Align::Centre);
-        for (line, text) in broken(title, look, room)?.iter().enumerate() {
+        for (line, text) in break_lines(title, look, room)?.iter().enumerate() {
             let y = self.bottom + GAP + 33.0 + line as f64 * TITLE_LINE;
             canvas.text(text, (middle, y), look)?;
         }
         Ok(())
     }
 
-    /// The y axis on the left.
+    /// Draws the y axis on the left.
     pub fn axis_left<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -256,7 +259,7 @@ impl Panel {
         self.title_left(canvas, title)
     }
 
-    /// The title on the left.
+    /// Draws the title of the left y axis.
     pub fn title_left<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -264,7 +267,7 @@ impl Panel {
     ) -> Result<(), PlotError> {
         let look = Text::of_size(LABEL).align(Align::Centre).upwards();
         let ticks = widest(&self.y_ticks(self.y))?;
-        let lines = broken(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
+        let lines = break_lines(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
         for (line, text) in lines.iter().rev().enumerate() {
             let x = self.left - GAP - ticks - 16.0 - line as f64 * TITLE_LINE;
             canvas.text(text, (x.max(EDGE), (self.top + self.bottom) / 2.0), look)?;
@@ -272,7 +275,7 @@ impl Panel {
         Ok(())
     }
 
-    /// A second y axis on the right.
+    /// Draws a second y axis on the right.
     pub fn axis_right<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -288,7 +291,7 @@ impl Panel {
         }
         let look = Text::of_size(LABEL).align(Align::Centre).colour(MUTED).upwards();
         let ticks = widest(&self.y_ticks(scale))?;
-        let lines = broken(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
+        let lines = break_lines(title, look, self.bottom - self.top + 2.0 * BEYOND)?;
         for (line, text) in lines.iter().enumerate() {
             let x = self.right + GAP + ticks + 16.0 + line as f64 * TITLE_LINE;
             canvas.text(text, (x, (self.top + self.bottom) / 2.0), look)?;
@@ -303,7 +306,7 @@ const EDGE: f64 = 16.0;
 fn y_ticks(scale: Scale, height: f64) -> Vec<Tick> {
     let about = (height / 52.0).max(2.0) as usize;
     let mut ticks = scale.ticks(about);
-    // Scales with steps of their own, on a low panel.
+    // Scales with fixed steps may have labels that are too close on a low panel.
     let near = |ticks: &[Tick]| {
         let apart = |pair: &[Tick]| scale.share(pair[1].value) - scale.share(pair[0].value);
         ticks.windows(2).any(|pair| apart(pair) * height < Y_STEP)
@@ -322,15 +325,15 @@ fn widest(ticks: &[Tick]) -> Result<f64, PlotError> {
     ticks.iter().try_fold(0.0_f64, |widest, tick| Ok(widest.max(look.width(&tick.label)?)))
 }
 
-/// Room on the right of a panel of a height whose second y axis has this scale and this title.
+/// Room right of a panel whose second y axis has this scale and title.
 pub fn right_room(title: &str, scale: Scale, height: f64) -> Result<f64, PlotError> {
     left_room(title, &[scale], height)
 }
 
-/// Room on the left of panels of a height whose y axes have these scales and this title.
+/// Room left of panels whose y axes have these scales and this title.
 pub fn left_room(title: &str, scales: &[Scale], height: f64) -> Result<f64, PlotError> {
     let look = Text::of_size(LABEL);
-    let lines = broken(title, look, height + 2.0 * BEYOND)?.len();
+    let lines = break_lines(title, look, height + 2.0 * BEYOND)?.len();
     let mut ticks = 0.0_f64;
     for scale in scales {
         ticks = ticks.max(widest(&y_ticks(*scale, height))?);
@@ -338,12 +341,12 @@ pub fn left_room(title: &str, scales: &[Scale], height: f64) -> Result<f64, Plot
     Ok(EDGE + lines.saturating_sub(1) as f64 * TITLE_LINE + 16.0 + ticks + GAP)
 }
 
-/// Room below a panel that is as wide as the page, for its tick labels and its title.
+/// Room below a panel as wide as the page for its tick labels and title.
 pub fn bottom_room(title: &str, width: f64) -> Result<f64, PlotError> {
     let (left, right) = (LEFT_ROOM + TITLE_LINE, width - END_ROOM);
     let middle = (left + right) / 2.0;
     let room = 2.0 * (middle.min(width - middle) - EDGE);
-    let lines = broken(title, Text::of_size(LABEL), room)?.len();
+    let lines = break_lines(title, Text::of_size(LABEL), room)?.len();
     Ok(BOTTOM_ROOM + lines.saturating_sub(1) as f64 * TITLE_LINE)
 }
 
@@ -351,9 +354,9 @@ pub fn bottom_room(title: &str, width: f64) -> Result<f64, PlotError> {
 mod tests {
     use super::*;
 
-    /// Axes of a column have three labels wherever these have room.
+    /// Axes on narrow pages have three labels if there is room.
     #[test]
-    fn narrow_axes_have_three_ticks() {
+    fn short_axes_have_three_ticks() {
         crate::plot::style::register().expect("the font");
         let of = |x: Scale, width: f64| {
             let y = Scale::linear(0.0, 1.0);

@@ -1,26 +1,26 @@
-//! A machine and who holds it, as text.
+//! The jobs on a machine as text.
 
 use replay_core::topology::{NodeId, Topology};
 use replay_experiment::snapshot::Snapshot;
 
-/// How processors lie on a page: slices of rows of columns.
+/// Layout of processors on a page: slices of rows of columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sheets {
-    /// Columns, rows, slices; their product is the number of processors.
+    /// Columns, rows and slices; their product is the number of processors.
     pub sides: [usize; 3],
-    /// By how much the number of a processor grows to the next column, row, slice.
+    /// Increment of the processor number to the next column, row and slice.
     steps: [usize; 3],
-    /// Whether a slice is a group of hosts, a column each.
+    /// Whether a slice is a group of hosts with one column per host.
     hosts: bool,
 }
 
-/// Most hosts side by side, if their number can be divided into groups of at least half as many.
-const ABREAST: usize = 25;
+/// Largest number of hosts side by side, if the hosts can be divided into groups of at least half of this size.
+const MOST_ACROSS: usize = 25;
 
 impl Sheets {
-    /// A grid as it is, a slice for each z; a hypercube unfolded, the lower half of a processor's bits
-    /// along x, the upper along y; of a cluster a column for each host, with a row for each level of priority, in groups of hosts. Processors
-    /// of several tori by number, row by row.
+    /// Layout of a topology. A grid has a slice for each z. A hypercube has the lower half of a processor's bits
+    /// along x and the upper half along y. A cluster has a column for each host and a row for each priority level, in
+    /// groups of hosts. Multiple tori are laid out by processor number, row by row.
     pub fn of(topology: &Topology) -> Self {
         let sides = match topology {
             Topology::Grid(grid) => {
@@ -35,15 +35,15 @@ impl Sheets {
             Topology::Cluster(cluster) => {
                 let (hosts, levels) = (cluster.hosts() as usize, cluster.levels() as usize);
                 let divides = |across: &usize| hosts.is_multiple_of(*across);
-                let across = (ABREAST.div_ceil(2)..=ABREAST).rev().find(divides);
-                let across = across.filter(|_| hosts > ABREAST).unwrap_or(hosts);
+                let across = (MOST_ACROSS.div_ceil(2)..=MOST_ACROSS).rev().find(divides);
+                let across = across.filter(|_| hosts > MOST_ACROSS).unwrap_or(hosts);
                 let sides = [across, levels, hosts / across];
                 return Self { sides, steps: [1, hosts, across], hosts: true };
             }
             Topology::MultiTorus(toruses) => {
                 let all = toruses.processors();
                 let across =
-                    (1..=ABREAST.min(all)).rev().find(|&across| all.is_multiple_of(across));
+                    (1..=MOST_ACROSS.min(all)).rev().find(|&across| all.is_multiple_of(across));
                 let across = across.unwrap_or(all);
                 [across, all / across, 1]
             }
@@ -51,12 +51,12 @@ impl Sheets {
         Self { sides, steps: [1, sides[0], sides[0] * sides[1]], hosts: false }
     }
 
-    /// The processor in a column, row and slice.
+    /// Number of the processor in a column, row and slice.
     pub fn processor(self, [x, y, z]: [usize; 3]) -> usize {
         x * self.steps[0] + y * self.steps[1] + z * self.steps[2]
     }
 
-    /// How a machine that is no grid lies on the page, in a line; nothing of others.
+    /// One-line description of the layout of a hypercube; `None` for other topologies.
     pub fn unfolded(topology: &Topology) -> Option<String> {
         let Topology::Hypercube(cube) = topology else { return None };
         let [columns, rows, _] = Self::of(topology).sides;
@@ -75,7 +75,7 @@ impl Sheets {
         ))
     }
 
-    /// What a slice is called; nothing if it is the only one.
+    /// Name of a slice; `None` if there is only one.
     pub fn slice_name(self, z: usize) -> Option<String> {
         let [columns, _, slices] = self.sides;
         match (slices > 1, self.hosts) {
@@ -85,12 +85,12 @@ impl Sheets {
         }
     }
 
-    /// The number of the first column of a slice.
+    /// Number of the first column of a slice.
     pub fn first_column(self, z: usize) -> usize {
         if self.hosts { z * self.sides[0] } else { 0 }
     }
 
-    /// All processors as they lie on the page: columns count fastest, then rows, then slices.
+    /// All processor numbers in page order: columns fastest, then rows, then slices.
     pub fn processors(self) -> impl Iterator<Item = usize> {
         let [columns, rows, slices] = self.sides;
         let places = 0..columns * rows * slices;
@@ -98,10 +98,10 @@ impl Sheets {
     }
 }
 
-/// Symbols of jobs in the order of their starts; with more jobs they come again.
+/// Symbols of jobs in the order of their starts; they repeat for more jobs.
 const SYMBOLS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// The symbol of job number `place` of a snapshot.
+/// Symbol of the job with index `place` in a snapshot.
 pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
     match snapshot.asked == Some(place) {
         true => '#',
@@ -109,7 +109,7 @@ pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
     }
 }
 
-/// Which of the snapshot's jobs holds each processor, [as they lie](Sheets::processors).
+/// Index in the snapshot of the job on each processor, in [page order](Sheets::processors).
 pub fn holders(snapshot: &Snapshot, sheets: Sheets) -> Vec<Option<usize>> {
     let mut holders = vec![None; sheets.sides.iter().product()];
     for (place, hold) in snapshot.holds.iter().enumerate() {
@@ -122,9 +122,9 @@ pub fn holders(snapshot: &Snapshot, sheets: Sheets) -> Vec<Option<usize>> {
     sheets.processors().map(|processor| holders[processor]).collect()
 }
 
-/// The machine as lines of text: a letter for each processor, `.` if it is free, `-` if it is out of
-/// service, `#` if it is the asked job's. Rows from the largest y down, as on paper; slices of three dimensions one under the
-/// other.
+/// Text map of a machine: a letter for the job on each processor, `.` for a free processor, `-` for one out of
+/// service, `#` for a processor of the highlighted job. Rows are listed from the largest y down; slices of three
+/// dimensions are below each other.
 pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;
@@ -143,7 +143,7 @@ pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
             let row: Vec<String> = (0..columns).map(|x| cell(x).to_string()).collect();
             lines.push(format!("{y:>label$}  {}", row.join(" ")));
         }
-        // Every fifth column has its number.
+        // Every fifth column is numbered.
         let mut axis = " ".repeat(label + 2);
         for x in (0..columns).step_by(5) {
             axis += &format!("{:<10}", sheets.first_column(z) + x);
@@ -160,7 +160,7 @@ mod tests {
     use replay_core::topology::NodeId;
 
     #[test]
-    fn processors_lie_where_their_numbers_say() {
+    fn layout_maps_positions_to_processor_numbers() {
         let sheets = |machine: &str| Sheets::of(&machine.parse().expect("a machine"));
         assert_eq!(sheets("4x3").sides, [4, 3, 1]);
         assert_eq!(sheets("torus:4x3x2").processor([1, 2, 1]), 11);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_has_a_letter_for_each_processor() {
+    fn machine_maps_have_one_symbol_per_processor() {
         let (holds, down) = (Vec::new(), vec![NodeId(3), NodeId(7)]);
         let some_out = Snapshot { at: 0, holds, waiting: 0, asked: None, down, span: None };
         let empty = Snapshot { down: Vec::new(), ..some_out.clone() };

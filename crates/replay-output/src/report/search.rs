@@ -3,7 +3,8 @@ use replay_core::table::{Align, Sheet, Shown, name};
 use replay_experiment::search::{Behind, Candidate, Origin, Portability, SearchRow};
 use replay_experiment::shaken::Apart;
 
-/// The table for people, of an objective with its unit. Columns that say nothing are left out.
+/// Table of search results for the terminal; `objective` is the title with its unit. Columns without values are
+/// omitted.
 pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
     let mut shown = Vec::new();
     if rows.windows(2).any(|pair| pair[0].searched != pair[1].searched) {
@@ -49,13 +50,14 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
     Sheet::of(rows, shown)
 }
 
-/// A percentage with half the width of its interval, if it has one.
+/// Formats a percentage with half the width of its confidence interval, if present.
 fn with_interval(percent: f64, half_width: Option<f64>) -> String {
     let half_width = half_width.map_or(String::new(), |width| format!(" ± {}", fixed(width, 3)));
     fixed(percent, 3) + &half_width
 }
 
-/// The factors over the first that is not 0, as the paper's Fig. 8 gives them; signs stay.
+/// Ratios of the factors to the absolute value of the first nonzero factor, as in Fig. 8 of Johnson, Bunde and Leung;
+/// signs are kept.
 fn ratios(Candidate { vector, .. }: Candidate) -> String {
     let factors = vector.factors().map(f64::from);
     let unit = factors.iter().copied().find(|&factor| factor != 0.0).unwrap_or(1.0).abs();

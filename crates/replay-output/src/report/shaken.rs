@@ -3,10 +3,10 @@ use replay_core::table::Column;
 use replay_core::table::{Name, Sheet, Shown, name, with_unit};
 use replay_experiment::shaken::{Apart, ShakenRow};
 
-/// What is shown of a run over shaken copies: metric, title without the unit of its column, factor, decimals.
+/// A metric shown as a mean over perturbed copies: name, title without the unit of its column, factor, decimals.
 pub type ShakenFigure = (Name, &'static str, f64, usize);
 
-/// Of a replay.
+/// Metrics of a replay.
 pub const RUN_FIGURES: &[ShakenFigure] = &[
     (name::mean_pairwise_l1, "pairwise L1", 1.0, 3),
     (name::utilization, "util %", 100.0, 2),
@@ -15,7 +15,7 @@ pub const RUN_FIGURES: &[ShakenFigure] = &[
     (name::mean_bounded_slowdown, "slowdown", 1.0, 3),
 ];
 
-/// Of jobs on a network.
+/// Metrics of jobs on a network.
 pub const CONTENTION_FIGURES: &[ShakenFigure] = &[
     (name::median_stretch, "median stretch", 1.0, 4),
     (name::trimmed_mean_stretch, "trimmed stretch", 1.0, 4),
@@ -24,7 +24,7 @@ pub const CONTENTION_FIGURES: &[ShakenFigure] = &[
     (name::mean_turnaround_cycles, "turnaround", 1.0, 0),
 ];
 
-/// The metrics of one run.
+/// Rows of one run.
 struct Run<'a>(&'a [ShakenRow]);
 
 impl<'a> Run<'a> {
@@ -33,11 +33,11 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The table of means over shaken copies for people: each with half the width of its interval, and
-/// how it differs from the run it is compared with, if it does: behind `~` if they cannot be told
-/// apart.
+/// Table for the terminal of means over perturbed copies. Each mean has half the width of its confidence interval
+/// and, if it differs, the difference from the run it is compared with, marked with `~` if the difference is not
+/// significant.
 ///
-/// Titles have the units that `columns` declare, those of what a run comes to.
+/// Titles contain the units declared by `columns`.
 pub fn shaken_summary<Metrics>(
     rows: &[ShakenRow],
     figures: &[ShakenFigure],
@@ -58,7 +58,7 @@ pub fn shaken_summary<Metrics>(
     ];
     for &(name, title, factor, decimals) in figures {
         let value = move |value: f64| fixed(factor * value, decimals);
-        // Of a share the title says so.
+        // Titles of shares contain their unit.
         let title = match factor == 1.0 {
             true => with_unit(columns, name, title),
             false => title.to_string(),

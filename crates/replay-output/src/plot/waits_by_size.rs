@@ -1,20 +1,20 @@
-//! What a log did, beside what policies make of its jobs.
+//! Mean waits by job size in a log and under other schedulers.
 
 use std::collections::BTreeMap;
 
 use super::{Line, Lines, Point};
 use replay_experiment::RunResult;
 
-/// The scheduler that repeats a log.
+/// Name of the scheduler that repeats a log.
 pub const RECORDED: &str = "recorded";
 
-/// Mean waits by size class, a line for each of `runs`, which differ in their scheduler. Classes end at
-/// powers of two: 1, 2, 3 to 4, 5 to 8, and so on; a point stands at the end of its class.
+/// Mean waits by size class, one line for each of `runs`, which differ only in their scheduler. Classes end at powers
+/// of two (1, 2, 3 to 4, 5 to 8, and so on); a point is at the end of its class.
 pub fn waits_by_class(subtitle: Vec<String>, runs: &[&RunResult]) -> Lines {
     Lines {
-        title: "Mean wait in the log and under policies".to_string(),
+        title: "Mean wait in the log and under other schedulers".to_string(),
         subtitle,
-        x_title: "Processors asked for, up to".to_string(),
+        x_title: "Requested processors, up to".to_string(),
         y_title: "Mean wait (hours)".to_string(),
         log_x: true,
         log_y: true,

@@ -1,4 +1,4 @@
-//! Waits against the load of a trace.
+//! Mean waits by the load of a trace.
 
 use super::shaken::over_copies;
 use super::spread::not_shown;
@@ -6,26 +6,26 @@ use super::{Line, Lines, Point};
 use replay_core::metrics::estimate::Estimate;
 use replay_experiment::RunResult;
 
-/// Fewest loads that make a line.
+/// Least number of loads for a line.
 pub const FEWEST: usize = 3;
 
 const HOUR: f64 = 3600.0;
 
-/// A strategy at a load: its runs on the trace, one for each seed, and those on shaken copies.
+/// A strategy at one load: its runs on the trace, one per seed, and its runs on perturbed copies.
 pub struct AtLoad<'a> {
     /// Offered load.
     pub load: f64,
     /// The strategy.
     pub strategy: String,
-    /// Its runs on the trace as it is.
+    /// Runs on the unperturbed trace.
     pub runs: Vec<&'a RunResult>,
-    /// Its runs on shaken copies.
+    /// Runs on perturbed copies.
     pub shaken: Vec<&'a RunResult>,
 }
 
-/// The mean wait of each strategy against the load, means over shaken copies where there are any. Strategies
-/// that wait equally long at every load share a line: where none refuses, the wait follows from
-/// the scheduler alone. Of more lines than `most` those with the least waits are shown. `None` if there are fewer than [three](FEWEST) loads.
+/// Mean wait of each strategy by load, averaged over perturbed copies if there are any. Strategies with equal waits
+/// at every load share a line; without refusals the wait depends on the scheduler only. If there are more lines than
+/// `most`, those with the least waits are shown. `None` if there are fewer than [three](FEWEST) loads.
 pub fn waits_by_load(
     mut subtitle: Vec<String>,
     points: &[AtLoad<'_>],
@@ -53,7 +53,7 @@ pub fn waits_by_load(
         }
     }
     if shared.len() > most {
-        // Those that wait least, in their order.
+        // Keep the lines with the least waits in their order.
         let total = |line: &[Point]| line.iter().map(|point| point.y).sum::<f64>();
         let mut totals: Vec<f64> = shared.iter().map(|(_, line)| total(line)).collect();
         totals.sort_by(f64::total_cmp);
@@ -67,7 +67,7 @@ pub fn waits_by_load(
     let log_y = least > 0.0 && waits().fold(0.0, f64::max) > 30.0 * least;
     let line = |(names, points): (Vec<&str>, Vec<Point>)| Line { name: label(&names), points };
     Some(Lines {
-        title: "Mean wait against the load".to_string(),
+        title: "Mean wait by load".to_string(),
         subtitle,
         x_title: "Offered load".to_string(),
         y_title: "Mean wait (hours)".to_string(),
@@ -94,7 +94,7 @@ fn point(at: &AtLoad<'_>) -> Point {
     }
 }
 
-/// One name, or those that share its line.
+/// Name of a line: the strategies that share it.
 fn label(names: &[&str]) -> String {
     match names {
         [] => String::new(),

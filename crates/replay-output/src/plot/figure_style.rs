@@ -1,32 +1,32 @@
-//! How figures look: the size of the page, the size of text, titles, and how many strategies one figure shows.
+//! Style of figures: page size, text size, titles, and the number of strategies per figure.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::style::{PAGE, TICK};
 
-/// Points of an inch, and millimetres of one.
+/// Points per inch and millimetres per inch.
 const INCH: (f64, f64) = (72.0, 25.4);
-/// Sides of a page that can be asked for, in millimetres.
+/// Smallest and largest side of a page in millimetres.
 const SIDES: (f64, f64) = (10.0, 600.0);
-/// Font sizes that can be asked for, in points.
+/// Smallest and largest font size in points.
 const FONTS: (f64, f64) = (4.0, 36.0);
-/// Least width of a page in units of the layout: labels, an axis and a panel side by side.
+/// Least width of a page in units of the layout, which fits labels, an axis and a panel side by side.
 const LEAST_WIDTH: f64 = 300.0;
 
-/// How figures look.
+/// Style of figures.
 ///
-/// Layouts count in units in which ticks are 13.5 high, so every gap and line grows and shrinks with the text. The
-/// page of the default is 1000 units wide, a unit is a point, and each kind of figure has its own height.
+/// Lengths of a layout are in units in which tick labels have size 13.5, so gaps and lines scale with the text. By
+/// default a page is 1000 units wide, a unit is a point, and each kind of figure has its own height.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FigureStyle {
-    /// Size of the page; `None` for 1000 pt wide and as high as the kind of figure.
+    /// Size of the page; `None` for a width of 1000 pt and the height of the kind of figure.
     pub size: Option<FigureSize>,
-    /// Size of tick labels and legends in points, titles in proportion; `None` for 13.5, or 8 if there is a size.
+    /// Size of tick labels and legends in points, with titles in proportion; `None` for 13.5, or 8 if `size` is set.
     pub font_size: Option<FontSize>,
     /// Whether titles and subtitles are drawn.
     pub titles: bool,
-    /// The most strategies of a figure.
+    /// Largest number of strategies in a figure.
     pub strategies: usize,
 }
 
@@ -37,9 +37,9 @@ impl Default for FigureStyle {
 }
 
 impl FigureStyle {
-    /// The most strategies of a figure, unless another number is asked for.
+    /// Default of [`strategies`](Self::strategies).
     pub const STRATEGIES: usize = 12;
-    /// Font size in points on a page of a given size, unless another one is asked for.
+    /// Default font size in points on a page of a given size.
     pub const FONT_OF_SIZE: f64 = 8.0;
 
     fn font(&self) -> f64 {
@@ -47,7 +47,7 @@ impl FigureStyle {
         self.font_size.map_or(usual, |font| font.0)
     }
 
-    /// Points of a unit of the layout.
+    /// Points per unit of the layout.
     pub(super) fn unit(&self) -> f64 {
         self.font() / TICK
     }
@@ -62,10 +62,10 @@ impl FigureStyle {
         }
     }
 
-    /// Checks that text of this size fits a page of that size.
+    /// Checks that text of this font size fits on a page of this size.
     ///
     /// # Errors
-    /// A sentence with the least width, and what to change.
+    /// Returns a message with the least width and what to change.
     pub fn check(&self) -> Result<(), String> {
         if self.page().width >= LEAST_WIDTH {
             return Ok(());
@@ -89,9 +89,9 @@ impl FigureStyle {
 /// Width and height of a page.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FigureSize {
-    /// In millimetres.
+    /// Width in millimetres.
     pub width: f64,
-    /// In millimetres; a figure whose text needs more is higher.
+    /// Height in millimetres. A figure whose text needs more is higher.
     pub height: f64,
 }
 
@@ -113,12 +113,12 @@ impl FromStr for FigureSize {
         let (width, height) = sides.split_once('x').ok_or_else(form)?;
         let side = |text: &str| {
             let side = text.trim().parse::<f64>().map_err(|_| form())? * by;
-            // Digits of an inch that no page has.
+            // Round the digits that result from inches.
             let side = (side * 1000.0).round() / 1000.0;
             match (SIDES.0..=SIDES.1).contains(&side) {
                 true => Ok(side),
                 false => {
-                    Err(format!("a side is from {} to {} mm, not {side} mm", SIDES.0, SIDES.1))
+                    Err(format!("a side must be from {} to {} mm, not {side} mm", SIDES.0, SIDES.1))
                 }
             }
         };
@@ -126,7 +126,7 @@ impl FromStr for FigureSize {
     }
 }
 
-/// A font size in points.
+/// Font size in points.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FontSize(pub f64);
 
@@ -144,9 +144,9 @@ impl FromStr for FontSize {
 /// A page in units of the layout, before the height of a figure is known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Page {
-    /// Width.
+    /// Width in units of the layout.
     pub width: f64,
-    /// Height that was asked for.
+    /// Height set by the style; `None` if the figure chooses it.
     pub height: Option<f64>,
     /// Whether titles and subtitles are drawn.
     pub titles: bool,
@@ -158,7 +158,7 @@ impl Default for Page {
     }
 }
 
-/// A folder of figures, and how they look.
+/// A directory of figures, and their style.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plots {
     dir: PathBuf,
@@ -166,17 +166,17 @@ pub struct Plots {
 }
 
 impl Plots {
-    /// Figures of a style in a folder.
+    /// Figures of a style in a directory.
     pub fn new(dir: &Path, style: FigureStyle) -> Self {
         Self { dir: dir.to_path_buf(), style }
     }
 
-    /// The folder.
+    /// Directory in which figures are saved.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// How they look.
+    /// Style of the figures.
     pub fn style(&self) -> FigureStyle {
         self.style
     }
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_a_unit() {
+    fn parses_sizes_with_a_unit() {
         let size = |text: &str| text.parse::<FigureSize>();
         assert_eq!(size("85x60mm"), Ok(FigureSize { width: 85.0, height: 60.0 }));
         assert_eq!(size("8.5x6cm"), size("85x60mm"));
@@ -204,15 +204,15 @@ mod tests {
     }
 
     #[test]
-    fn text_has_its_size_on_a_page_of_any_size() {
+    fn text_keeps_its_size_on_a_page_of_any_size() {
         let size = Some(FigureSize { width: 85.0, height: 60.0 });
         let column = FigureStyle { size, ..FigureStyle::default() };
-        // 8 pt are 13.5 units, so a column of 240.9 pt is 406.6 units.
+        // 8 pt correspond to 13.5 units, so a page of 240.9 pt is 406.6 units wide.
         assert!((column.page().width - 406.6).abs() < 0.1, "{:?}", column.page());
         assert!(column.check().is_ok());
         let large = FigureStyle { font_size: Some(FontSize(14.0)), ..column };
-        let said = large.check().expect_err("too large");
-        assert!(said.contains("85x60mm") && said.contains("110 mm"), "{said}");
+        let message = large.check().expect_err("too large");
+        assert!(message.contains("85x60mm") && message.contains("110 mm"), "{message}");
         assert!(FigureStyle::default().check().is_ok());
         let font = FigureStyle { font_size: Some(FontSize(27.0)), ..FigureStyle::default() };
         assert_eq!(font.page().width, 500.0);

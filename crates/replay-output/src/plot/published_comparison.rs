@@ -1,67 +1,68 @@
 use plotters::prelude::DrawingBackend;
 
+use super::figure_style::Page;
 use super::header::{Head, Mark};
-use super::look::Page;
 use super::number::significant;
 use super::rows::{self, Rows};
 use super::scale::Scale;
 use super::style::{AXIS_LINE, BLUE, Colour, GRID, INK, TICK, VERMILION};
 use super::{Canvas, Figure, PlotError, Table, Text};
 
-/// Printed numbers with ours beside them: a row each.
+/// Published numbers compared with ours, one row each.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Beside {
-    /// Of which paper and figure.
+pub struct PublishedComparison {
+    /// Figure title: paper and figure.
     pub title: String,
-    /// What all rows have in common.
+    /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// Whether values are drawn, which then have one unit; else ours as a share of the printed ones.
+    /// Whether absolute values are drawn, which then share one unit; otherwise ours is drawn as a ratio to the
+    /// published number.
     pub values: bool,
-    /// What the values are.
+    /// Title of the x axis with its unit.
     pub x_title: String,
-    /// From top to bottom; rows of one group follow each other.
-    pub rows: Vec<BesideRow>,
+    /// Rows from top to bottom; rows of one group are consecutive.
+    pub rows: Vec<PublishedRow>,
 }
 
-/// A printed number and ours.
+/// A published number and ours.
 #[derive(Clone, PartialEq, Debug)]
-pub struct BesideRow {
-    /// The heading over it and its neighbours; empty for none.
+pub struct PublishedRow {
+    /// Heading above the rows of this group; empty for none.
     pub group: String,
-    /// What tells it from them.
+    /// Label of the row within its group.
     pub label: String,
-    /// As in print.
+    /// Published number.
     pub printed: f64,
-    /// Ours.
+    /// Our number.
     pub ours: f64,
-    /// Half the width of its 95 % interval; 0 if it is exact.
+    /// Half the width of the 95 % interval of our number; 0 if it is exact.
     pub margin: f64,
-    /// How far they may be apart, in the unit of the number, if it is judged by that.
+    /// Largest accepted difference in the unit of the number; `None` if the row has no tolerance.
     pub reach: Option<f64>,
 }
 
-impl BesideRow {
+impl PublishedRow {
     fn is_beyond(&self) -> bool {
         self.reach.is_some_and(|reach| (self.ours - self.printed).abs() - self.margin > reach)
     }
 }
 
-/// What a line of the figure holds.
+/// A line of the figure.
 enum Line<'a> {
     Heading(&'a str),
-    Row(&'a BesideRow),
+    Row(&'a PublishedRow),
 }
 
-/// What is printed.
+/// Colour of the published numbers.
 const GREY: Colour = Colour(190, 190, 190);
 
-impl Beside {
+impl PublishedComparison {
     fn layout(&self, width: f64) -> Result<Rows, PlotError> {
         let label = |line: &Line<'_>| match line {
             Line::Heading(group) => group.to_string(),
             Line::Row(row) => row.label.clone(),
         };
-        Rows::of(&self.lines().iter().map(label).collect::<Vec<_>>(), 1, width)
+        Rows::new(&self.lines().iter().map(label).collect::<Vec<_>>(), 1, width)
     }
 
     fn lines(&self) -> Vec<Line<'_>> {
@@ -77,13 +78,13 @@ impl Beside {
         lines
     }
 
-    /// A number of a row as it is drawn.
-    fn drawn(&self, row: &BesideRow, value: f64) -> f64 {
+    /// Value drawn for a number of a row: the number itself, or its ratio to the published one.
+    fn drawn(&self, row: &PublishedRow, value: f64) -> f64 {
         if self.values { value } else { value / row.printed }
     }
 
     fn scale(&self) -> Scale {
-        let of_row = |row: &BesideRow| {
+        let of_row = |row: &PublishedRow| {
             let ends = [row.printed, row.ours - row.margin, row.ours + row.margin];
             ends.map(|end| self.drawn(row, end))
         };
@@ -91,7 +92,7 @@ impl Beside {
         let most = all().fold(f64::NEG_INFINITY, f64::max);
         let least = all().fold(f64::INFINITY, f64::min);
         match self.values {
-            true if least >= 0.0 => rows::of_bars([least, most].into_iter(), &self.x_title),
+            true if least >= 0.0 => rows::bar_scale([least, most].into_iter(), &self.x_title),
             _ => {
                 let room = 0.25 * (most - least).max(0.1);
                 Scale::linear(least - 0.2 * room, most + room)
@@ -100,13 +101,13 @@ impl Beside {
     }
 }
 
-impl Figure for Beside {
+impl Figure for PublishedComparison {
     fn head(&self) -> Head {
-        let print = if self.values { "printed" } else { "how far ours may be off" };
-        let mut legend = vec![(Mark::Box(GREY), print.to_string())];
+        let label = if self.values { "published" } else { "tolerance" };
+        let mut legend = vec![(Mark::Box(GREY), label.to_string())];
         legend.push((Mark::Line(BLUE), "ours, 95 % interval".to_string()));
-        if self.rows.iter().any(BesideRow::is_beyond) {
-            legend.push((Mark::Line(VERMILION), "ours, beyond the tolerance".to_string()));
+        if self.rows.iter().any(PublishedRow::is_beyond) {
+            legend.push((Mark::Line(VERMILION), "ours, outside the tolerance".to_string()));
         }
         Head::new(&self.title, &self.subtitle).legend(legend)
     }
@@ -156,7 +157,7 @@ impl Figure for Beside {
                 false => most.iter().map(|&value| drawn(value)).fold(f64::MIN, f64::max),
             };
             let text = format!("{} / {}", significant(row.ours), significant(row.printed));
-            // Two numbers are wider than the room for one.
+            // Two numbers are wider than the room reserved for one.
             let widest = canvas.width() - 16.0 - Text::of_size(TICK).width(&text)?;
             rows.value(canvas, end.min(widest), at, &text)?;
         }

@@ -1,8 +1,8 @@
 use replay_core::number::{fixed, grouped};
 use replay_core::table::{Name, Sheet, Shown, name};
-use replay_experiment::log_comparison::AgainstRow;
+use replay_experiment::log_comparison::LogComparisonRow;
 
-/// What is shown of a run beside the log: metric, title.
+/// Compared metrics and their column titles.
 const METRICS: [(Name, &str); 5] = [
     (name::mean_pairwise_l1, "pairwise L1"),
     (name::utilization, "util"),
@@ -11,20 +11,20 @@ const METRICS: [(Name, &str); 5] = [
     (name::mean_bounded_slowdown, "slowdown"),
 ];
 
-/// The table for people of how runs differ from what the log did, in percent of that.
-pub fn against_summary(rows: &[AgainstRow]) -> Sheet {
-    let whole: Vec<&AgainstRow> = rows.iter().filter(|row| row.size.is_none()).collect();
-    let runs: Vec<&[&AgainstRow]> = whole.chunk_by(|a, b| a.run == b.run).collect();
+/// Table for the terminal of the differences between runs and the log, in percent of the log's values.
+pub fn log_comparison_summary(rows: &[LogComparisonRow]) -> Sheet {
+    let whole: Vec<&LogComparisonRow> = rows.iter().filter(|row| row.size.is_none()).collect();
+    let runs: Vec<&[&LogComparisonRow]> = whole.chunk_by(|a, b| a.run == b.run).collect();
     let mut shown = vec![
-        Shown::text("against the log", |run: &&[&AgainstRow]| Some(run[0].key.trace.clone())),
-        Shown::text("machine", |run: &&[&AgainstRow]| Some(run[0].key.topology.clone())),
-        Shown::text("scheduler", |run: &&[&AgainstRow]| Some(run[0].key.scheduler.clone())),
-        Shown::text("allocator", |run: &&[&AgainstRow]| Some(run[0].key.allocator.clone())),
-        Shown::text("tie", |run: &&[&AgainstRow]| run[0].key.tie.clone()),
+        Shown::text("against the log", |run: &&[&LogComparisonRow]| Some(run[0].key.trace.clone())),
+        Shown::text("machine", |run: &&[&LogComparisonRow]| Some(run[0].key.topology.clone())),
+        Shown::text("scheduler", |run: &&[&LogComparisonRow]| Some(run[0].key.scheduler.clone())),
+        Shown::text("allocator", |run: &&[&LogComparisonRow]| Some(run[0].key.allocator.clone())),
+        Shown::text("tie", |run: &&[&LogComparisonRow]| run[0].key.tie.clone()),
     ];
-    // A metric of the places, and one of the times.
+    // One metric of the placements and one of the times.
     for (name, title) in [(name::mean_wait, "jobs"), (name::mean_pairwise_l1, "with places")] {
-        let jobs = move |run: &&[&AgainstRow]| {
+        let jobs = move |run: &&[&LogComparisonRow]| {
             let of = |name: Name| run.iter().find(|row| row.metric == name).map(|row| row.jobs);
             let (jobs, all) = (of(name)?, of(name::mean_wait));
             (name == name::mean_wait || all != Some(jobs)).then(|| grouped(jobs))
@@ -32,7 +32,7 @@ pub fn against_summary(rows: &[AgainstRow]) -> Sheet {
         shown.push(Shown::text(title, jobs).right().optional());
     }
     for (name, title) in METRICS {
-        let change = move |run: &&[&AgainstRow]| {
+        let change = move |run: &&[&LogComparisonRow]| {
             let change = run.iter().find(|row| row.metric == name)?.change()?;
             let sign = if change > 0.0 { "+" } else { "" };
             Some(format!("{sign}{} %", fixed(change, 1)))

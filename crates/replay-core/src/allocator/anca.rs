@@ -38,7 +38,7 @@ pub struct Anca {
     /// By the first processor of a job, its number of sub-meshes.
     units: Vec<u32>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 /// What ANCA can be told.
@@ -76,7 +76,7 @@ impl Anca {
             found: Vec::new(),
             units: vec![0; grid.processors()],
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -110,7 +110,7 @@ fn halved(mut frame: [u16; 3]) -> Option<[u16; 3]> {
 
 impl Allocator for Anca {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.units.fill(0);
         self.census = Census::default();
         self.frames.operations = 0;
@@ -131,7 +131,7 @@ impl Allocator for Anca {
         }
         for cut in 0..=self.cuts {
             let all = self.find_all(machine, frame, 1 << cut);
-            self.notes.say(|| {
+            self.explanation.sentence(|| {
                 let wanted = explain::sides(self.frames.grid(), frame);
                 let found = self.found.len();
                 format!("{} of {wanted}: {found} found", explain::count(1 << cut, "frame"))

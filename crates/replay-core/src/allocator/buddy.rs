@@ -29,7 +29,7 @@ use crate::topology::{Grid, NodeId, Topology};
 pub struct Buddy {
     records: Records,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl Buddy {
@@ -40,7 +40,7 @@ impl Buddy {
         fits.then(|| Self {
             records: Records::new(Forest::new(grid, Division::Corners, ListOrder::RowMajor)),
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         })
     }
 }
@@ -61,7 +61,7 @@ fn most(request: Request) -> u64 {
 
 impl Allocator for Buddy {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.records.reset();
         self.census = Census::default();
         Ok(())
@@ -81,7 +81,7 @@ impl Allocator for Buddy {
         if most(request) > machine.free_count() as u64 {
             return Err(Refusal::TooFewFree);
         }
-        self.notes.say(|| {
+        self.explanation.sentence(|| {
             let side = 1 << class;
             format!("it needs a square of side {side}; {}", self.records.in_words())
         });

@@ -63,7 +63,7 @@ pub struct CurveAllocator {
     /// Number of intervals by length, for [`Fit::SumOfSquares`].
     lengths: Vec<u32>,
     ranks: Vec<u32>,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -86,7 +86,7 @@ impl CurveAllocator {
             intervals: Vec::new(),
             lengths: vec![0; order.len() + 1],
             ranks: Vec::new(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
             order,
         }
     }
@@ -145,8 +145,8 @@ impl CurveAllocator {
         columns.extend(with_change.then_some("change of the sum of squares"));
         columns.push("");
         let about = "runs of free processors along the curve, by rank";
-        self.notes.list(|| Listing::of(about, &columns, self.intervals.iter().map(row)));
-        self.notes.say(|| match (chosen, self.fit) {
+        self.explanation.list(|| Listing::of(about, &columns, self.intervals.iter().map(row)));
+        self.explanation.sentence(|| match (chosen, self.fit) {
             (None, _) => {
                 format!("no run holds {size}: of all windows of {size} free processors that follow each other the first of least span is taken")
             }
@@ -156,7 +156,7 @@ impl CurveAllocator {
         });
         let from = chosen.unwrap_or(0);
         if chosen.is_some() {
-            self.notes.winner(self.order[from..from + size].to_vec());
+            self.explanation.winner(self.order[from..from + size].to_vec());
         }
     }
 
@@ -174,7 +174,7 @@ impl CurveAllocator {
 
 impl Allocator for CurveAllocator {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.free.reset();
         Ok(())
     }
@@ -192,12 +192,13 @@ impl Allocator for CurveAllocator {
         self.free.update(machine);
         if self.fit == Fit::FreeList {
             chosen.extend(self.free.iter().take(size).map(|rank| self.order[rank]));
-            self.notes
-                .say(|| "it takes the free processors of lowest rank along the curve".to_string());
+            self.explanation.sentence(|| {
+                "it takes the free processors of lowest rank along the curve".to_string()
+            });
             return Ok(());
         }
         self.find_intervals();
-        if self.notes.are_read() {
+        if self.explanation.is_recording() {
             self.tell(size);
         }
         match self.choose(size) {

@@ -86,7 +86,7 @@ pub struct Elmer {
     hosts: Vec<u32>,
     /// The others, until all are known.
     others: Vec<u32>,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl Elmer {
@@ -101,7 +101,7 @@ impl Elmer {
             utilization: vec![0.0; cluster.hosts() as usize],
             hosts: Vec::new(),
             others: Vec::new(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -148,7 +148,7 @@ impl Elmer {
 
 impl Allocator for Elmer {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.rng = ChaCha8Rng::seed_from_u64(self.seed);
         self.utilization.fill(0.0);
         Ok(())
@@ -166,7 +166,7 @@ impl Allocator for Elmer {
         }
         for level in 0..self.cluster.levels() {
             let preferred = self.list_free(machine, level);
-            self.notes.say(|| {
+            self.explanation.sentence(|| {
                 let hosts = explain::count(self.hosts.len(), "host");
                 format!("level {level}: {hosts} can be had, {preferred} of them before the others")
             });

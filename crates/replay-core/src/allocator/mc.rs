@@ -25,7 +25,7 @@ pub struct Mc {
     counts: BoxCounts<u32>,
     cut: ShellCut,
     shell: Vec<NodeId>,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 /// A box: first position and length along each dimension; on a wrapped dimension it may
@@ -42,7 +42,7 @@ impl Mc {
             rule,
             cut: ShellCut::default(),
             shell: Vec::new(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -67,7 +67,7 @@ impl Mc {
 
 impl Allocator for Mc {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.counts.reset();
         Ok(())
     }
@@ -80,7 +80,8 @@ impl Allocator for Mc {
     ) -> Result<(), Refusal> {
         let size = request.size;
         if settled_by_count(machine, size as usize, chosen)? {
-            self.notes.say(|| "it asks for all that are free, and takes them".to_string());
+            self.explanation
+                .sentence(|| "it asks for all that are free, and takes them".to_string());
             return Ok(());
         }
         let shape = request.shape.or_else(|| self.rule.shape(size, &self.grid));
@@ -96,14 +97,14 @@ impl Allocator for Mc {
             }
         }
         let (score, base) = best.ok_or(Refusal::Fragmented)?;
-        self.notes.say(|| {
+        self.explanation.sentence(|| {
             format!(
                 "the box is {}; laid with its corner at each of {}, with rings around it until {size} are free in them",
                 explain::sides(&self.grid, shape),
                 explain::count(machine.free_count(), "free processor")
             )
         });
-        self.notes.list(|| {
+        self.explanation.list(|| {
             let of = |base: NodeId| {
                 let laid = laid(&self.grid, self.coords[base.index()], shape);
                 (self.score(laid, size, u64::MAX).unwrap_or(u64::MAX), base, laid)

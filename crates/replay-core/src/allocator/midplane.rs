@@ -39,7 +39,7 @@ pub struct Midplane {
     units: Frames,
     free_units: Vec<bool>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl Midplane {
@@ -65,7 +65,7 @@ impl Midplane {
             free_units: vec![false; units.processors()],
             units: Frames::new(&units),
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         })
     }
 
@@ -104,7 +104,7 @@ impl Midplane {
 
 impl Allocator for Midplane {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.census = Census::default();
         self.units.operations = 0;
         Ok(())
@@ -132,7 +132,7 @@ impl Allocator for Midplane {
                 self.read_units(machine);
             }
             self.units.find(sides);
-            self.notes.say(|| {
+            self.explanation.sentence(|| {
                 let grid = self.units.grid();
                 let places = explain::count(self.units.count() as usize, "place");
                 format!("{} midplanes, in midplanes: free at {places}", explain::sides(grid, sides))

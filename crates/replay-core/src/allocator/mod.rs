@@ -1,44 +1,43 @@
-//! Which processors a job gets.
+//! Allocators: strategies that choose the processors of a job.
 //!
-//! A strategy implements [`Allocator`]: it reads the [`Machine`] and names free
-//! processors; it never changes the machine itself. Strategies know nothing of
-//! schedulers, queues or time. Users name them by the grammar of
+//! A strategy implements [`Allocator`]: it reads the [`Machine`] and names free processors; it never changes the
+//! machine itself. Strategies do not depend on schedulers, queues or time. Users name them by the grammar of
 //! [`StrategyName`](crate::naming::StrategyName); [`registry`] maps names to code.
 //!
-//! | room | strategies |
+//! | module | strategies |
 //! |---|---|
-//! | [`centre`] | MC1x1, also with a tie vector that tunes itself, Gen-Alg, MM |
+//! | [`centre`] | MC1x1, also with a self-tuning tie vector, Gen-Alg, MM |
 //! | [`mc`] | MC for jobs with a shape |
 //! | [`curve`] | curves with Best Fit, First Fit, free list, sum of squares |
 //! | [`random`] | uniformly random processors |
-//! | [`contiguous`] | First Fit, Best Fit, turning or not, Frame Sliding, Adaptive Scan |
+//! | [`contiguous`] | First Fit and Best Fit with or without rotation, Frame Sliding, Adaptive Scan |
 //! | [`busy_list`] | Busy List, Turning Busy List |
-//! | [`gabl`] | GABL: sub-meshes by busy lists, as few and as large as can be |
+//! | [`gabl`] | GABL: few large sub-meshes, found by busy lists |
 //! | [`paging`] | pages in an order of the mesh |
 //! | [`mbs`] | MBS: power-of-two blocks, and its granular and octet variants |
 //! | [`as_mb`] | Adaptive Scan, then MBS |
 //! | [`buddy`] | the 2D buddy system |
-//! | [`anca`] | ANCA: a job in equal frames |
+//! | [`anca`] | ANCA: a job in several equal frames |
 //! | [`elmer`] | hosts of a cluster that jobs share |
-//! | [`hypercube`] | subcubes of hypercubes, and what meshes leave of them |
+//! | [`hypercube`] | subcubes of hypercubes, and meshes allocated within subcubes |
 //! | [`midplane`] | whole midplanes, as on BlueGene/L |
 //! | [`torus3d`] | boxes from a menu, by the rule that Slurm ships |
-//! | [`reduced`] | jobs on fewer processors than they ask for, around any strategy |
-//! | [`submesh`] | boxes of processors, shapes of jobs, turning |
+//! | [`reduced`] | jobs on fewer processors than they request, as a decorator of any strategy |
+//! | [`submesh`] | boxes of processors, shapes of jobs, rotation |
 //!
-//! [`notes`] are what a strategy tells of a decision to whoever wants to understand it.
+//! [`explain`] holds the explanations that a strategy records about its decisions.
 //!
-//! # How to add one
+//! # How to add a strategy
 //!
 //! 1. Write its file: a type with [`Allocator`], and tests. [`Allocator::allocate`] decides; a strategy that keeps
-//!    state clears it in [`begin`](Allocator::begin) and follows the machine in [`on_event`](Allocator::on_event). One
+//!    state clears it in [`begin`](Allocator::begin) and updates it in [`on_event`](Allocator::on_event). A strategy
 //!    that may refuse although enough processors are free declares it in its [`Capabilities`].
-//! 2. Beside it, a struct of its options with [`AllocatorOptions`].
-//! 3. And a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
+//! 2. In the same file, define a struct of its options with [`AllocatorOptions`].
+//! 3. Add a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
 //! 4. Add its `mod` line here and one line to the registry.
-//! 5. `replay list allocators` shows it; the registry's tests hold it to the contract.
+//! 5. `replay list allocators` then shows the strategy, and the registry's tests check the contract.
 //!
-//! Outside the crate the fourth step is a registry of one's own:
+//! Outside this crate, build a registry of your own instead of step 4:
 //!
 //! ```
 //! use replay_core::allocator::registry::{AllocatorSpec, standard};
@@ -47,7 +46,7 @@
 //! use replay_core::naming::{Entry, Table, kind};
 //! use replay_core::topology::{NodeId, Topology};
 //!
-//! /// Free processors whose number is a multiple of `step` first, then the others.
+//! /// Takes free processors whose number is a multiple of `step` first, then the others.
 //! #[derive(Clone, PartialEq)]
 //! struct Strided { step: u32 }
 //!
@@ -87,7 +86,7 @@
 //! let mut allocator = strided.build(machine.topology(), 0)?;
 //! allocator.allocate(&machine, Request::of_size(4), &mut chosen).expect("all are free");
 //! assert_eq!(chosen, [0, 3, 6, 1].map(NodeId));
-//! // It is listed like the others, and mistakes get the same advice.
+//! // It is listed like the built-in strategies, and misspellings get the same hints.
 //! assert!(allocators.names().any(|name| name == "strided") && standard().read("strided").is_err());
 //! let advice = |text| allocators.read(text).unwrap_err().to_string();
 //! assert!(advice("strided[step=0]").contains("not an integer from 1 to 64"));
@@ -133,57 +132,55 @@ use crate::cancel::Cancelled;
 use crate::machine::Machine;
 use crate::topology::NodeId;
 
-/// What a job asks for.
+/// A job's request for processors.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Request {
     /// Number of processors, at least one.
     pub size: u32,
-    /// Side lengths along x, y, z, if the job came with a shape.
+    /// Side lengths along x, y, z, if the job has a shape.
     pub shape: Option<[u16; 3]>,
-    /// When it is made, and for how long. This may decide where a job goes, never whether it gets a
-    /// place.
+    /// Time of the request and expected run time. Strategies may use them to choose processors, never to decide
+    /// whether the request is served.
     pub times: Times,
 }
 
-/// The present, and what is known of a job's future.
+/// Time of a request and expected run time of its job.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Times {
-    /// The instant of the request, in seconds of the trace; 0 where nobody tells the time.
+    /// Time of the request, in seconds of the trace; 0 if the caller has no clock.
     pub now: i64,
-    /// Seconds after its start at which the job is to end, as its user says
-    /// ([`Job::limit`](crate::workload::Job::limit)); `None` if unknown.
+    /// User's estimate of the run time in seconds ([`Job::limit`](crate::workload::Job::limit)); `None` if unknown.
     pub limit: Option<u32>,
 }
 
 impl Request {
-    /// A request for `size` processors of no particular shape.
+    /// Returns a request for `size` processors without a shape.
     pub fn of_size(size: u32) -> Self {
         Self::shaped(size, None)
     }
 
-    /// A request for `size` processors, in this shape if there is one.
+    /// Returns a request for `size` processors with an optional shape.
     pub fn shaped(size: u32, shape: Option<[u16; 3]>) -> Self {
         Self { size, shape, times: Times::default() }
     }
 }
 
-/// Why an allocator chose nothing.
+/// Reason why an allocator chose no processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
     /// Fewer processors are free than the job needs.
     #[error("too few free processors")]
     TooFewFree,
-    /// Enough processors are free, but the strategy cannot use them for this job
-    /// (external fragmentation).
+    /// Enough processors are free, but the strategy cannot use them for this job (external fragmentation).
     #[error("free processors do not fit the strategy")]
     Fragmented,
-    /// The run was [stopped](RunSetup::stop) in the middle of the decision.
+    /// The run was [cancelled](RunSetup::stop) during the decision.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
 
-/// What the number of free processors alone decides: with fewer than `size` nobody can
-/// serve the request, with exactly `size` everybody takes all. `true` if that settled it.
+/// Settles requests that the number of free processors alone decides: too few are refused, and a request for all free
+/// processors takes them. Returns `true` if the request was settled.
 pub(crate) fn settled_by_count(
     machine: &Machine,
     size: usize,
@@ -199,52 +196,48 @@ pub(crate) fn settled_by_count(
     }
 }
 
-/// What a strategy of sub-meshes, buddy blocks or pages counts since the [begin](Allocator::begin)
-/// of the run.
+/// Counters of a strategy of sub-meshes, buddy blocks or pages, since the [begin](Allocator::begin) of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Census {
-    /// Units (sub-meshes, buddy blocks, pages) in the last allocation. A job is allocated
-    /// contiguously iff it has one (Bani-Mohammad 2008, section 4.4).
+    /// Units (sub-meshes, buddy blocks, pages) in the last allocation. A job is allocated contiguously iff it has one
+    /// unit (Bani-Mohammad 2008, section 4.4).
     pub blocks: u32,
-    /// Entries of the busy list now: one for each unit that is handed out.
+    /// Current entries of the busy list: one for each allocated unit.
     pub busy_list: u32,
-    /// Searches for a sub-mesh after the first of a request (GABL's Step 6), successful or
-    /// not.
+    /// Searches for a sub-mesh after the first search of each request (GABL's Step 6), successful or not.
     pub searches: u64,
-    /// Elementary operations; the strategy says which it counts.
+    /// Elementary operations; each strategy documents which operations it counts.
     pub operations: u64,
 }
 
 /// A processor allocation strategy on one machine.
 ///
-/// An allocator may keep state between calls, but it follows the machine it is shown:
-/// all calls from one [`begin`](Allocator::begin) to the next concern the same machine, which has
-/// no busy processor at the first. Every successful [`allocate`](Allocator::allocate) is
-/// followed by [`Machine::occupy`] of the same processors, every [`Machine::release`] by
+/// An allocator may keep state between calls. All calls from one [`begin`](Allocator::begin) to the next concern the
+/// same machine, which has no busy processor at the first call. Every successful [`allocate`](Allocator::allocate) is
+/// followed by [`Machine::occupy`] of the chosen processors, every [`Machine::release`] by
 /// [`MachineEvent::Released`].
 ///
-/// A type that changes what another allocator does implements [`Decorator`] instead.
+/// A type that changes the behaviour of another allocator implements [`Decorator`] instead.
 pub trait Allocator: Send {
-    /// Begins a run: forgets the machine seen so far; the next call may show another. An allocator that was
-    /// just built may be used without, for a run without a [setup](RunSetup).
+    /// Begins a run: clears all state of earlier runs. Later calls may pass another machine. A run without a
+    /// [setup](RunSetup) may use a newly built allocator without this call.
     ///
     /// # Errors
-    /// In words, if the strategy cannot be made for the jobs to come.
+    /// A message if the strategy cannot be initialized for the jobs of the run.
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
         let _ = setup;
         Ok(())
     }
 
-    /// Appends the chosen processors, all free and distinct, to the empty `chosen`: unit
-    /// by unit in the order of allocation, and within a unit row-major from its base. The
-    /// first `request.size` of them run the job's processes; any more are lost to internal
-    /// fragmentation. On refusal `chosen` stays empty.
+    /// Appends the chosen processors, all free and distinct, to the empty `chosen`: unit by unit in the order of
+    /// allocation, and within a unit row-major from its base. The first `request.size` processors run the job's
+    /// processes; all others are lost to internal fragmentation. On refusal `chosen` stays empty.
     ///
-    /// A strategy that [folds](Capabilities::folds) jobs may serve a smaller request instead; its
-    /// [stats](Stats::reduction) hold which.
+    /// A strategy that [folds](Capabilities::folds) jobs may serve a smaller request instead; [`Stats::reduction`]
+    /// records it.
     ///
-    /// On the same free processors a request of the same size and shape is refused again: a simulation
-    /// need not ask twice.
+    /// A refused request is refused again as long as the same processors are free: a simulation need not repeat
+    /// requests of the same size and shape.
     ///
     /// # Errors
     /// [`Refusal`] if the job cannot have processors now.
@@ -255,38 +248,38 @@ pub trait Allocator: Send {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal>;
 
-    /// Follows what happens to the `machine`, which is as it is after the event.
+    /// Updates the allocator's state after an event; `machine` is in its state after the event.
     fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
         let _ = (machine, event);
     }
 
-    /// Returns what callers must know of the strategy. It does not change.
+    /// Returns properties of the strategy that callers depend on. The properties never change.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }
 
-    /// Returns what a request can be given.
+    /// Returns limits on the number of processors that a request can get.
     fn bounds(&mut self, request: Request) -> Bounds {
         Bounds::exact(request)
     }
 
-    /// Returns what the strategy counts in this run.
+    /// Returns the strategy's counters of this run.
     fn stats(&self) -> Stats {
         Stats::default()
     }
 
-    /// Whether the refusal of one request for want of a place ([`Refusal::Fragmented`]) implies that
-    /// another is refused as well, on the same free processors and on any part of them: for want
-    /// of processors if fewer are free than its [most](Bounds::max_processors), else for
-    /// want of a place. So no box is free that holds one which is not, and a strategy that finds every
-    /// free box returns `true` for every request and itself.
+    /// Returns whether a refusal of `refused` because of fragmentation ([`Refusal::Fragmented`]) implies that `asked`
+    /// is refused too, on the same free processors and on any subset of them. The implied refusal is
+    /// [`Refusal::TooFewFree`] if fewer processors are free than its [`max_processors`](Bounds::max_processors), else
+    /// [`Refusal::Fragmented`]. A free box for `asked` would contain a free box for `refused`. A strategy that finds
+    /// every free box returns `true` if both requests are the same.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         let _ = (refused, asked);
         false
     }
 
-    /// Returns an allocator in the same state, to be asked about a copy of the machine; `None`
-    /// if the strategy has no copies.
+    /// Returns an allocator in the same state, for queries on a copy of the machine; `None` if the strategy does not
+    /// support copies.
     fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         None
     }

@@ -59,7 +59,7 @@ pub struct Paging {
     /// The pages of a decision, in the order of allocation.
     taken: Vec<usize>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 /// The order in which a job walks its pages: the ranks of its processes follow it, row-major
@@ -98,7 +98,8 @@ impl Paging {
         let sizes = || starts.windows(2).map(|ends| u64::from(ends[1] - ends[0]));
         let largest = sizes().max().unwrap_or(1);
         let divisor = sizes().fold(0, greatest_common_divisor).max(1);
-        let (taken, census, notes) = (Vec::new(), Census::default(), ExplanationLog::default());
+        let (taken, census, explanation) =
+            (Vec::new(), Census::default(), ExplanationLog::default());
         let (down, open) = (vec![0; starts.len() - 1], nodes.len());
         Self {
             nodes,
@@ -112,7 +113,7 @@ impl Paging {
             walk,
             taken,
             census,
-            notes,
+            explanation,
         }
     }
 
@@ -135,7 +136,7 @@ fn page_grid(grid: &Grid, side: u16) -> Grid {
 
 impl Allocator for Paging {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.free.fill();
         self.down.fill(0);
         self.open = self.nodes.len();
@@ -175,7 +176,7 @@ impl Allocator for Paging {
         }
         taken.iter().for_each(|&page| chosen.extend_from_slice(&nodes[of(page)]));
         self.open -= held;
-        self.notes.say(|| {
+        self.explanation.sentence(|| {
             let numbers: Vec<String> = taken.iter().map(usize::to_string).collect();
             format!(
                 "{} free, in the order of their index; it takes the first until they hold {size}, {held} in all: {}",

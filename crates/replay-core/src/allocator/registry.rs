@@ -38,12 +38,12 @@ static STANDARD: LazyLock<Registry<AllocatorSpec>> = LazyLock::new(|| {
         .with(reduced::names::table(), AllocatorSpec::parse)
 });
 
-/// The strategies that come with the project.
+/// Returns the registry of built-in strategies.
 pub fn standard() -> &'static Registry<AllocatorSpec> {
     &STANDARD
 }
 
-/// Every strategy's entry in a listing.
+/// Returns the listing entry of every built-in strategy.
 pub fn descriptions() -> Vec<Description> {
     standard().descriptions()
 }

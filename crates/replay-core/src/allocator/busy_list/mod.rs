@@ -47,7 +47,7 @@ pub struct BusyListAllocator {
     placer: Placer,
     shapes: Shapes,
     blocks: u32,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 /// What [`BusyListAllocator`] leaves open.
@@ -74,7 +74,7 @@ impl BusyListAllocator {
             placer: Placer::new(grid, options.turning, options.engine),
             shapes: Shapes::new(grid, Shaping::One(options.rule), false),
             blocks: 0,
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -109,7 +109,7 @@ pub(in crate::allocator) fn told(
 
 impl Allocator for BusyListAllocator {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.placer.stopped_by(&setup.stop);
         self.placer.reset();
         self.blocks = 0;
@@ -132,7 +132,7 @@ impl Allocator for BusyListAllocator {
         }
         let listed = self.placer.units();
         let placed = self.placer.place(sides);
-        self.notes.say(|| told(self.placer.grid(), listed, sides, placed));
+        self.explanation.sentence(|| told(self.placer.grid(), listed, sides, placed));
         let Some(unit) = placed else {
             self.placer.check()?;
             return Err(Refusal::Fragmented);

@@ -1,8 +1,9 @@
-//! The centre-based family as defined, without shortcuts: every candidate's set is built by sorting the list of free
-//! processors, and scored.
+//! The centre-based strategies evaluated literally from their definition: every candidate's set is built by sorting
+//! the list of free processors, and scored.
 //!
-//! The fast engines are tested against this definition. It decides in production under `order=greedy`, where it leaves
-//! nothing to shorten, and explains decisions. Cost per decision: candidates times free processors, times a logarithm.
+//! The fast engines are tested against this definition. With `order=greedy`, for which no fast engine exists, the
+//! definition makes the decisions; it also produces explanations. Cost per decision: candidates times free
+//! processors, times a logarithm.
 
 use std::collections::HashSet;
 
@@ -12,7 +13,7 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId, PairDistances};
 
-/// The distance that defines shells.
+/// Distance that defines shells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Metric {
     /// L-infinity: square shells.
@@ -22,7 +23,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Shell number of `p` around `centre`.
+    /// Returns the shell number of `p` around `centre`.
     #[inline]
     pub fn distance(self, grid: &Grid, centre: Coord, p: Coord) -> u32 {
         match self {
@@ -32,20 +33,18 @@ impl Metric {
     }
 }
 
-/// Which processors are taken of a last shell that is needed only in part.
+/// Choice of processors from a last shell that is needed only in part.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ShellOrder {
-    /// The free list is stably re-sorted by distance to each candidate centre in turn: at
-    /// the i-th centre, processors of equal distance stand in order of their distance to
-    /// centre i - 1, ties of that by distance to centre i - 2, and so on, at last in scan
-    /// order. The order that reproduces the paper.
+    /// The free list is stably re-sorted by distance to each candidate centre in turn: at the i-th centre, processors
+    /// of equal distance are ordered by their distance to centre i - 1, equal ones by distance to centre i - 2, and
+    /// so on, finally in scan order. This order reproduces the paper.
     #[default]
     Carried,
     /// Scan order.
     Scan,
-    /// One by one the processor of least total L1 distance to those already chosen, ties
-    /// by L1 distance to the centre, then scan order; any free processor outside the
-    /// complete shells may be chosen.
+    /// Repeatedly the processor of least total L1 distance to those already chosen, ties by L1 distance to the
+    /// centre, then scan order; any free processor outside the complete shells may be chosen.
     Greedy,
 }
 
@@ -58,16 +57,16 @@ impl ShellOrder {
     ];
 }
 
-/// Tie-breaking and the choices the papers leave open, common to the family.
+/// Tie-breaking, and settings that the papers leave open, for all centre-based strategies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CentreOptions {
-    /// The tie-breaking vector; `None`: the first candidate wins.
+    /// Tie vector; with `None` the first candidate wins.
     pub tie: Option<TieVector>,
     /// How walls count in the tie value.
     pub wall: WallRule,
     /// Which processors are taken of the last shell.
     pub order: ShellOrder,
-    /// How much worse than the best a candidate may be that competes by tie value.
+    /// How much worse than the best score a candidate may be and still compete by tie value.
     pub slack: Slack,
 }
 
@@ -76,13 +75,13 @@ pub struct CentreOptions {
 pub enum Centres {
     /// Free processors, in scan order.
     FreeProcessors,
-    /// Every position whose every coordinate occurs in some free processor; coordinates
-    /// in order of first appearance in the scan-ordered free list, x outermost.
+    /// Every position whose coordinates all occur in free processors; coordinates in order of first appearance in the
+    /// scan-ordered free list, x outermost.
     CoordinateProduct,
 }
 
 impl Centres {
-    /// The candidate centres for these free processors, in candidate order.
+    /// Returns the candidate centres for the free processors, in candidate order.
     pub fn list(self, free: &[Coord]) -> Vec<Coord> {
         match self {
             Centres::FreeProcessors => free.to_vec(),
@@ -108,7 +107,7 @@ impl Centres {
     }
 }
 
-/// The primary score of a set.
+/// Primary score of a set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Score {
     /// Sum of shell numbers.
@@ -117,7 +116,7 @@ pub enum Score {
     PairwiseL1,
 }
 
-/// A member of the centre-based family.
+/// Rule of a centre-based strategy.
 #[derive(Clone, Debug)]
 pub struct CentreRule {
     /// Candidate centres.
@@ -126,71 +125,72 @@ pub struct CentreRule {
     pub metric: Metric,
     /// Primary score.
     pub score: Score,
-    /// Tie-breaking and open choices.
+    /// Tie-breaking and open settings.
     pub options: CentreOptions,
 }
 
 /// A candidate allocation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Candidate {
-    /// Its place in candidate order, from 0.
+    /// Position in candidate order, from 0.
     pub order: usize,
     /// Primary score; lower is better.
     pub score: u64,
     /// Tie value; lower is better. 0 without a tie vector.
     pub tie: i64,
-    /// The sums behind the tie value.
+    /// Sums from which the tie value is computed.
     pub terms: TieTerms,
-    /// Position of its centre.
+    /// Position of the centre.
     pub centre: Coord,
-    /// The processors, nearest first.
+    /// Processors, nearest first.
     pub nodes: Vec<NodeId>,
 }
 
-/// The sums that make a tie value, each of weights w(p) of [`TieVector`].
+/// Sums of a tie value, each over weights w(p) as in [`TieVector`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TieTerms {
-    /// Over free processors outside the candidate.
+    /// Sum over free processors outside the candidate.
     pub free: i64,
-    /// Over the candidate's own processors along walls.
+    /// Sum over the candidate's own processors along walls.
     pub walls: i64,
-    /// Over busy processors just outside.
+    /// Sum over busy processors just outside.
     pub busy: i64,
 }
 
-/// The candidates of a decision that compete.
+/// Candidates of a decision that compete by tie value.
 #[derive(Debug)]
 pub struct Competition {
     /// Number of all candidates.
     pub candidates: usize,
     /// The best score.
     pub best: u64,
-    /// The candidates whose scores the slack admits, in candidate order.
+    /// Candidates whose score is within the slack, in candidate order.
     pub admitted: Vec<Candidate>,
 }
 
 impl CentreRule {
-    /// MC1x1: square shells, least sum of shell numbers.
+    /// Returns the rule of MC1x1: square shells, least sum of shell numbers.
     pub fn mc1x1(options: CentreOptions) -> Self {
         let (centres, score) = (Centres::FreeProcessors, Score::ShellSum);
         Self { centres, metric: Metric::Linf, score, options }
     }
 
-    /// Gen-Alg: diamond shells around free processors, least sum of pairwise distances.
+    /// Returns the rule of Gen-Alg: diamond shells around free processors, least sum of pairwise distances.
     pub fn gen_alg(options: CentreOptions) -> Self {
         let (centres, score) = (Centres::FreeProcessors, Score::PairwiseL1);
         Self { centres, metric: Metric::L1, score, options }
     }
 
-    /// MM: diamond shells around positions whose coordinates occur in free processors, least sum of pairwise distances.
+    /// Returns the rule of MM: diamond shells around positions whose coordinates occur in free processors, least sum
+    /// of pairwise distances.
     pub fn mm(options: CentreOptions) -> Self {
         Self { centres: Centres::CoordinateProduct, ..Self::gen_alg(options) }
     }
 
-    /// Returns the winner for `size` processors, at least one and fewer than are free.
+    /// Returns the winner for `size` processors; `size` is at least one and less than the number of free processors.
     ///
     /// # Errors
-    /// [`Cancelled`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is cancelled.
     pub fn choose(
         &self,
         machine: &Machine,
@@ -206,7 +206,7 @@ impl CentreRule {
     /// Returns the number of distinct sets with the best primary score; `size` as in [`choose`](Self::choose).
     ///
     /// # Errors
-    /// [`Cancelled`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is cancelled.
     pub fn tied_sets(
         &self,
         machine: &Machine,
@@ -219,11 +219,12 @@ impl CentreRule {
         Ok(sets.len() as u32)
     }
 
-    /// Builds all candidates and returns those whose scores a slack admits; `size` as in [`choose`](Self::choose).
-    /// Others are dropped as soon as a better score is found: all candidates of a large machine exceed its memory.
+    /// Builds all candidates and returns those whose scores are within `slack`; `size` as in
+    /// [`choose`](Self::choose). Others are dropped as soon as a better score is found, because all candidates of a
+    /// large machine would exceed the memory.
     ///
     /// # Errors
-    /// [`Cancelled`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is cancelled.
     pub fn compete(
         &self,
         machine: &Machine,
@@ -288,8 +289,8 @@ impl CentreRule {
         terms
     }
 
-    /// Calls `visit` with each processor that counts in the tie value of a set, the sum it counts in, and its weight;
-    /// with none if there is no tie vector.
+    /// Calls `visit` with each processor that counts in the tie value of a set, the term in which it counts, and its
+    /// weight; never without a tie vector.
     pub fn for_each_weight(
         &self,
         machine: &Machine,
@@ -325,7 +326,7 @@ impl CentreRule {
 }
 
 impl Candidate {
-    /// Returns the processors in scan order: two candidates are one set if these are equal.
+    /// Returns the processors in scan order, by which distinct sets are compared.
     pub fn sorted_nodes(&self) -> Vec<NodeId> {
         let mut nodes = self.nodes.clone();
         nodes.sort_unstable();
@@ -333,9 +334,8 @@ impl Candidate {
     }
 }
 
-/// Complete shells, then one by one the free processor of least total L1 distance to
-/// those already chosen. `scan` and `sorted` hold the free processors in scan order and
-/// by distance to the centre.
+/// Returns complete shells, then repeatedly the free processor of least total L1 distance to those already chosen.
+/// `scan` and `sorted` hold the free processors in scan order and by distance to the centre.
 fn greedy(
     grid: &Grid,
     centre: Coord,

@@ -78,7 +78,7 @@ pub struct Contiguous<C> {
     frames: Frames,
     choice: C,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl<C: Choice> Contiguous<C> {
@@ -90,7 +90,7 @@ impl<C: Choice> Contiguous<C> {
             frames: Frames::new(grid),
             choice,
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -107,7 +107,7 @@ impl<C: Choice> Contiguous<C> {
         let mut refusal = Refusal::TooFewFree;
         for &sides in self.shapes.of(request) {
             if volume(sides) > free as u64 {
-                self.notes.say(|| {
+                self.explanation.sentence(|| {
                     let frame = explain::sides(self.frames.grid(), sides);
                     format!("a frame of {frame} has more processors than are free")
                 });
@@ -118,12 +118,12 @@ impl<C: Choice> Contiguous<C> {
                 self.frames.read(machine.free_map());
             }
             let base = self.choice.choose(&mut self.frames, machine, sides);
-            if self.notes.are_read() {
+            if self.explanation.is_recording() {
                 let mut found = Frames::new(self.frames.grid());
                 found.read(machine.free_map());
                 found.find(sides);
                 let preference = self.choice.preference(&found, machine, sides);
-                tell(&self.notes, &found, sides, base, &preference);
+                tell(&self.explanation, &found, sides, base, &preference);
             }
             if let Some(base) = base {
                 return Ok(SubMesh { base, sides });
@@ -135,7 +135,7 @@ impl<C: Choice> Contiguous<C> {
 
 /// Tells where a frame has a place, and which is taken.
 fn tell(
-    notes: &ExplanationLog,
+    explanation: &ExplanationLog,
     frames: &Frames,
     sides: [u16; 3],
     taken: Option<Coord>,
@@ -144,7 +144,7 @@ fn tell(
     let grid = frames.grid();
     let free = frames.count() as usize;
     let frame = explain::sides(grid, sides);
-    notes.say(|| match (free, taken) {
+    explanation.sentence(|| match (free, taken) {
         (0, _) => format!("a frame of {frame} is free nowhere"),
         (_, None) => format!(
             "a frame of {frame} is free at {}, none of which it looks at",
@@ -158,7 +158,7 @@ fn tell(
         ),
     });
     if free > 1 {
-        notes.list(|| {
+        explanation.list(|| {
             let mut bases: Vec<&(Coord, Vec<u64>)> = preference.bases.iter().collect();
             // The one that is taken first, then those that come next.
             bases.sort_by_key(|(base, values)| (Some(*base) != taken, values.clone()));
@@ -174,7 +174,7 @@ fn tell(
 
 impl<C: Choice + Clone + 'static> Allocator for Contiguous<C> {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.census = Census::default();
         self.frames.operations = 0;
         self.choice.reset();

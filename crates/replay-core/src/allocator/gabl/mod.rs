@@ -48,7 +48,7 @@ pub struct Gabl {
     shapes: HashMap<u32, [u16; 3]>,
     blocks: u32,
     searches: u64,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 /// What [`Gabl`] leaves open.
@@ -78,7 +78,7 @@ impl Gabl {
             shapes: HashMap::new(),
             blocks: 0,
             searches: 0,
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -101,7 +101,7 @@ impl Gabl {
     fn place(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
         let listed = self.placer.units();
         let placed = self.placer.place(sides);
-        self.notes.say(|| told(self.placer.grid(), listed, sides, placed));
+        self.explanation.sentence(|| told(self.placer.grid(), listed, sides, placed));
         placed
     }
 
@@ -136,7 +136,7 @@ impl Gabl {
 
 impl Allocator for Gabl {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.placer.stopped_by(&setup.stop);
         self.placer.reset();
         (self.blocks, self.searches) = (0, 0);

@@ -74,7 +74,7 @@ pub struct Auxiliary<S> {
     coalescer: Coalescer,
     pieces: Vec<Cube>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 /// What a job holds.
@@ -100,7 +100,7 @@ impl<S: Subcubes> Auxiliary<S> {
             coalescer: Coalescer::new(n),
             pieces: Vec::new(),
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -176,7 +176,7 @@ impl<S: Subcubes> Auxiliary<S> {
 
 impl<S: Subcubes> Allocator for Auxiliary<S> {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.subcubes.clear();
         self.lists.clear();
         self.owned.clear();
@@ -195,17 +195,17 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
         let mesh = mesh_of(&mut self.sides, self.n, request, machine.free_count())?;
         let host = match self.take_left(mesh.dimension()) {
             Some((cube, owner)) => {
-                self.notes.say(|| {
+                self.explanation.sentence(|| {
                     format!("what the job at processor {owner} leaves of its subcube has room")
                 });
-                self.notes.say(|| subcube_in_words(mesh, Some(cube), self.n));
+                self.explanation.sentence(|| subcube_in_words(mesh, Some(cube), self.n));
                 self.lend(cube, owner);
                 cube
             }
             None => {
                 let cube = self.subcubes.take(mesh.dimension());
-                self.notes.say(|| "no job leaves enough of its subcube".to_string());
-                self.notes.say(|| subcube_in_words(mesh, cube, self.n));
+                self.explanation.sentence(|| "no job leaves enough of its subcube".to_string());
+                self.explanation.sentence(|| subcube_in_words(mesh, cube, self.n));
                 cube.ok_or(Refusal::Fragmented)?
             }
         };

@@ -62,7 +62,7 @@ pub struct Cubic<S> {
     /// By the base of a job's subcube: its stars.
     held: Vec<u32>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl<S: Subcubes> Cubic<S> {
@@ -75,7 +75,7 @@ impl<S: Subcubes> Cubic<S> {
             subcubes,
             held: vec![0; cube.processors()],
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -115,7 +115,7 @@ pub fn subcube_in_words(mesh: Mesh, found: Option<Cube>, n: u32) -> String {
 
 impl<S: Subcubes> Allocator for Cubic<S> {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.subcubes.clear();
         self.census = Census::default();
         Ok(())
@@ -129,7 +129,7 @@ impl<S: Subcubes> Allocator for Cubic<S> {
     ) -> Result<(), Refusal> {
         let mesh = mesh_of(&mut self.sides, self.n, request, machine.free_count())?;
         let cube = self.subcubes.take(mesh.dimension());
-        self.notes.say(|| subcube_in_words(mesh, cube, self.n));
+        self.explanation.sentence(|| subcube_in_words(mesh, cube, self.n));
         let cube = cube.ok_or(Refusal::Fragmented)?;
         mesh.append_to(cube, chosen);
         mesh.append_rest_to(cube, chosen);

@@ -38,7 +38,7 @@ pub struct NonCubic {
     /// The cubes of the job at hand.
     taken: Vec<Cube>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl NonCubic {
@@ -54,7 +54,7 @@ impl NonCubic {
             held: vec![0; cube.processors()],
             taken: Vec::new(),
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -93,7 +93,7 @@ fn rounded(size: u32, ones: u32) -> u32 {
 
 impl Allocator for NonCubic {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.list.clear();
         self.census = Census::default();
         Ok(())
@@ -116,7 +116,7 @@ impl Allocator for NonCubic {
         while rest != 0 {
             let k = rest.ilog2();
             let found = self.take(k);
-            self.notes.say(|| match found {
+            self.explanation.sentence(|| match found {
                 Some(cube) => format!("a subcube of {k} dimensions: {} is free", cube.text(self.n)),
                 None => format!("a subcube of {k} dimensions: none is seen"),
             });

@@ -61,7 +61,7 @@ pub struct Mbs {
     /// Blocks of the job that begins at this processor.
     blocks_at: Vec<u32>,
     census: Census,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl Mbs {
@@ -72,7 +72,7 @@ impl Mbs {
             splitting,
             blocks_at: vec![0; grid.processors()],
             census: Census::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -102,7 +102,7 @@ impl Mbs {
 
 impl Allocator for Mbs {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         self.records.reset();
         self.blocks_at.fill(0);
         self.census = Census::default();
@@ -118,8 +118,8 @@ impl Allocator for Mbs {
         if request.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
-        self.notes.say(|| self.records.in_words());
-        let (records, notes) = (&mut self.records, &self.notes);
+        self.explanation.sentence(|| self.records.in_words());
+        let (records, explanation) = (&mut self.records, &self.explanation);
         let arity = records.forest().arity();
         let (mut blocks, mut missing) = (0, 0);
         for class in (0..records.forest().classes()).rev() {
@@ -138,7 +138,7 @@ impl Allocator for Mbs {
             }
             blocks += wanted - missing;
             if wanted > 0 {
-                notes.say(|| {
+                explanation.sentence(|| {
                     let bases: Vec<String> = chosen[from..]
                         .chunks(records.forest().volume(class) as usize)
                         .map(|block| block[0].0.to_string())

@@ -104,7 +104,7 @@ pub struct Reduced {
     /// That of the last allocation.
     reduction: Option<Reduction>,
     in_system: InSystem,
-    notes: ExplanationLog,
+    explanation: ExplanationLog,
 }
 
 impl Reduced {
@@ -124,7 +124,7 @@ impl Reduced {
             refused_sizes: 0,
             reduction: None,
             in_system: InSystem::default(),
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -229,12 +229,12 @@ impl Decorator for Reduced {
             refused_sizes: self.refused_sizes,
             reduction: self.reduction,
             in_system: self.in_system,
-            notes: ExplanationLog::default(),
+            explanation: ExplanationLog::default(),
         }))
     }
 
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
-        self.notes = setup.notes.clone();
+        self.explanation = setup.explanation.clone();
         (self.refused_sizes, self.reduction) = (0, None);
         self.in_system = InSystem::default();
         self.inner.begin(setup)
@@ -258,7 +258,7 @@ impl Decorator for Reduced {
         let mut refusal = Refusal::TooFewFree;
         loop {
             // No strategy has to know of jobs that are larger than the machine.
-            self.notes.say(|| {
+            self.explanation.sentence(|| {
                 let steps = explain::count(at.steps as usize, "step");
                 format!("asked for {} processors, {steps} of folding", at.request.size)
             });

@@ -25,7 +25,7 @@ impl Placements {
     /// Tells which boxes are free, what they come to, and who wins by that.
     pub(super) fn tell(&mut self, asked: &segments::Request, request: Request) {
         if let Some(tuner) = self.tied.as_ref().and_then(Tied::tuner) {
-            self.notes.say(|| {
+            self.explanation.sentence(|| {
                 let [shadows, since] = tuner.told();
                 let shadows = explain::count(shadows, "shadow machine");
                 let since = explain::count(since, "start");
@@ -41,9 +41,9 @@ impl Placements {
                 false => self.tell_costs(asked),
             };
         if let Some(first) = competitors.first() {
-            self.notes.winner(self.processors(first.at));
+            self.explanation.winner(self.processors(first.at));
         }
-        self.notes.rivals(|| self.in_pictures(&competitors));
+        self.explanation.candidates(|| self.in_pictures(&competitors));
     }
 
     /// Tells the weighted sums; the places by them.
@@ -62,7 +62,7 @@ impl Placements {
         let about = format!(
             "free boxes of {size} that compete, by the sum of their weighted terms; the least wins, the first of equals"
         );
-        self.notes.list(|| Listing::of(about, &columns, all.iter().map(row)));
+        self.explanation.list(|| Listing::of(about, &columns, all.iter().map(row)));
         // It keeps the order of equals.
         all.sort_by_key(|one| one.sum);
         let sum = |one: &Weighed| {
@@ -76,10 +76,10 @@ impl Placements {
         };
         let told = |one: &Weighed| format!("{}, {}", words(one).join(" at "), sum(one));
         if let Some(first) = all.first() {
-            self.notes.say(|| format!("the winner: {}", told(first)));
+            self.explanation.sentence(|| format!("the winner: {}", told(first)));
         }
         if let Some(next) = all.get(1) {
-            self.notes.say(|| format!("the next best: {}", told(next)));
+            self.explanation.sentence(|| format!("the next best: {}", told(next)));
         }
         let competitor =
             |one: &Weighed| Competitor { at: [0, one.at[0], one.at[1]], value: one.sum };
@@ -124,7 +124,7 @@ impl Placements {
                 }
             }
         }
-        self.notes.say(|| {
+        self.explanation.sentence(|| {
             format!(
                 "boxes of {size} on the menu that are free: {}",
                 explain::count(rows.len(), "anchor")
@@ -138,7 +138,7 @@ impl Placements {
             let about = format!(
                 "free boxes in the order in which they are looked at; {several}the first orientation wins, in it the one that costs the fewest free places of the next larger box"
             );
-            self.notes.list(|| Listing::of(about, &["box", "at", "cost"], rows));
+            self.explanation.list(|| Listing::of(about, &["box", "at", "cost"], rows));
         }
         competitors.sort_by_key(|one| one.value);
         let of = |one: &Competitor| {
@@ -146,8 +146,8 @@ impl Placements {
             format!("{named}, which costs {}", explain::count(one.value as usize, "place"))
         };
         if let Some(first) = competitors.first() {
-            self.notes.say(|| format!("the winner: {}", of(first)));
-            self.notes.say(|| match competitors.get(1) {
+            self.explanation.sentence(|| format!("the winner: {}", of(first)));
+            self.explanation.sentence(|| match competitors.get(1) {
                 Some(next) => format!("the next best: {}", of(next)),
                 None => "no other of its orientation is free".to_string(),
             });

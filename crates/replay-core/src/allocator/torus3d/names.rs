@@ -212,7 +212,7 @@ impl AllocatorOptions for PlacementOptions {
             return Err("needs a torus in three dimensions; placements works on meshes too".into());
         }
         if self.slack == Slack::Auto && (self.tie != Tie::Auto || self.is_slurms()) {
-            return Err("slack=auto goes with tie=auto".into());
+            return Err("slack=auto requires tie=auto".into());
         }
         if self.slack == Slack::Auto && self.shapes == Shapes::First {
             return Err("slack=auto lets boxes of all shapes compete, shapes=first does not".into());

@@ -5,8 +5,8 @@ use std::ops::{BitAnd, BitOr, Not};
 use crate::machine::{BoxCounts, Count, LANES, Row};
 use crate::topology::{Grid, NodeId};
 
-/// An unsigned integer of one vector lane. 16 bits where sums cannot outgrow them, which
-/// doubles the lanes a vector holds; else 32.
+/// An unsigned integer of one vector lane: 16 bits where sums cannot exceed them, which doubles the
+/// number of lanes per vector; else 32 bits.
 pub trait Lane:
     Copy
     + Default
@@ -20,22 +20,22 @@ pub trait Lane:
     /// The largest value.
     const MAX: Self;
 
-    /// The value, cut to [`Lane::MAX`].
+    /// Returns the value, capped at [`Lane::MAX`].
     fn clamp_from(value: u32) -> Self;
 
-    /// All ones where the condition holds: a mask to `&` with.
+    /// Returns all ones if the condition holds, else 0: a mask for `&`.
     fn mask(condition: bool) -> Self;
 
-    /// Sum modulo the width.
+    /// Returns the sum modulo the width.
     fn plus(self, other: Self) -> Self;
 
-    /// Difference modulo the width.
+    /// Returns the difference modulo the width.
     fn minus(self, other: Self) -> Self;
 
-    /// Sum, at most [`Lane::MAX`].
+    /// Returns the sum, capped at [`Lane::MAX`].
     fn saturating_plus(self, other: Self) -> Self;
 
-    /// Difference, at least 0.
+    /// Returns the difference, or 0 if it is negative.
     fn saturating_minus(self, other: Self) -> Self;
 }
 
@@ -90,38 +90,38 @@ pub struct Scores {
     max_radius: u32,
 }
 
-/// 16 neighbouring centres.
+/// Scores of 16 neighbouring centres.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk {
-    /// Their row.
+    /// Row of the centres.
     pub row: Row,
-    /// Lane of the first.
+    /// Lane of the first centre in the row.
     pub first_lane: usize,
-    /// Number of the first as a processor.
+    /// Processor number of the first centre.
     pub first_node: usize,
     /// The lowest score.
     pub lowest: u32,
-    /// Their scores; `u32::MAX` for busy processors and past the end of the row. A score
-    /// above the limit it was computed under is only a lower bound.
+    /// Scores by lane; `u32::MAX` for busy processors and beyond the end of the row. A score above
+    /// the limit of the computation is only a lower bound.
     pub scores: [u32; LANES],
 }
 
 impl Chunk {
-    /// The lanes with scores up to `limit`.
+    /// Returns the lanes with scores up to `limit`.
     #[inline(always)]
     pub fn at_most(&self, limit: u64) -> impl Iterator<Item = usize> + '_ {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX - 1);
         (0..LANES).filter(move |&i| self.scores[i] <= limit)
     }
 
-    /// The processor in a lane.
+    /// Returns the processor in a lane.
     pub fn node(&self, lane: usize) -> NodeId {
         NodeId((self.first_node + lane) as u32)
     }
 }
 
 impl Scores {
-    /// For the centres of `grid`.
+    /// Creates empty scores for the centres of `grid`.
     pub fn new(grid: &Grid) -> Self {
         let diameter = grid.axes().iter().map(|axis| u32::from(axis.diameter())).max();
         let row_length = grid.extent(grid.dimensions() - 1);
@@ -133,8 +133,8 @@ impl Scores {
         }
     }
 
-    /// Computes the scores of the free centres for `size` processors and returns the
-    /// best. Those up to `admitted(best)` are then found in [`Scores::chunks`].
+    /// Computes the scores of the free centres for `size` processors and returns the best score.
+    /// [`Scores::chunks`] then returns the chunks with scores up to `admitted(best)`.
     #[inline(always)]
     pub fn compute<C: Count>(
         &mut self,
@@ -159,18 +159,19 @@ impl Scores {
         u64::from(best)
     }
 
-    /// The chunks of the last [`Scores::compute`] that hold a centre with a score up to
+    /// Returns the chunks of the last [`Scores::compute`] that hold a centre with a score up to
     /// `limit`, in scan order.
     pub fn chunks(&self, limit: u64) -> impl Iterator<Item = &Chunk> {
         self.chunks.iter().filter(move |chunk| u64::from(chunk.lowest) <= limit)
     }
 
-    /// The centres of the last [`Scores::compute`] with scores up to `limit`, in scan order.
+    /// Returns the centres of the last [`Scores::compute`] with scores up to `limit`, in scan
+    /// order.
     pub fn at_most(&self, limit: u64) -> impl Iterator<Item = NodeId> + '_ {
         self.chunks(limit).flat_map(move |chunk| chunk.at_most(limit).map(|i| chunk.node(i)))
     }
 
-    /// The centre with a score up to `limit`, if there is just one.
+    /// Returns the centre with a score up to `limit`, if there is exactly one.
     #[inline(always)]
     pub fn only(&self, limit: u64) -> Option<NodeId> {
         let mut chunks = self.chunks(limit);
@@ -183,7 +184,7 @@ impl Scores {
         lanes.next().is_none().then_some(only)
     }
 
-    /// The first free centre, in scan order, with the best score for `size` processors.
+    /// Returns the first free centre, in scan order, with the best score for `size` processors.
     #[inline(always)]
     pub fn first_best<C: Count>(&self, counts: &BoxCounts<C>, size: u32) -> Option<NodeId> {
         let (mut best, mut first) = (u32::MAX, None);
@@ -195,7 +196,7 @@ impl Scores {
                     continue;
                 };
                 if chunk.lowest == 0 {
-                    // Nothing is better than the processor asked for.
+                    // Score 0 is the best possible: a request for one processor.
                     return chunk.at_most(0).next().map(|i| chunk.node(i));
                 }
                 if chunk.lowest < best {
@@ -207,7 +208,7 @@ impl Scores {
         first
     }
 
-    /// A chunk, or `None` if no centre of it is free.
+    /// Computes the scores of a chunk; `None` if no centre in it is free.
     #[inline(always)]
     fn chunk<C: Count>(
         &self,
@@ -225,7 +226,7 @@ impl Scores {
         }
     }
 
-    /// Sums over r of max(0, size - cnt(r)), stopped when all exceed `limit`.
+    /// Sums max(0, size - cnt(r)) over r; stops when all sums exceed `limit`.
     #[inline(always)]
     fn sums<L: Lane, C: Count>(
         &self,
@@ -247,7 +248,7 @@ impl Scores {
         }
         let first = size.saturating_minus(L::from(1));
         let mut scores = busy.map(|busy| busy | first);
-        // One processor is found in shell 0.
+        // Shell 0 holds one processor.
         let max_radius = if first == L::default() { 0 } else { self.max_radius };
         for radius in 1..=max_radius {
             let count = counts.lanes(Row(row), radius, first_lane);

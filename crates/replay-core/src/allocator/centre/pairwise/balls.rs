@@ -10,39 +10,38 @@ use crate::topology::{Axis, Coord, Grid, NodeId};
 
 /// Scores candidates on any grid of a moderate size.
 ///
-/// Radius by radius, 16 neighbouring centres at a time: those whose last shell this is are
-/// bounded from the sections of their balls, and only those that no bound rules out are
-/// scored processor by processor. A centre whose neighbour reaches one shell less
-/// contains the complete shells of that neighbour: if no set that does so can win,
-/// neither can the centre's, which needs no bound.
+/// For each radius, 16 neighbouring centres at a time: centres whose last shell has this radius are bounded by the
+/// sections of their balls, and only centres that no bound excludes are scored processor by processor. A centre whose
+/// outermost shell is one larger than a neighbour's contains the complete shells of that neighbour: if no set that
+/// contains these can win, the centre is excluded without a bound.
 #[derive(Debug)]
 pub struct Balls {
     counts: BallCounts,
     grid: Grid,
-    /// The processor of each entry of the counts.
+    /// Processor of each entry of the counts.
     nodes: Vec<NodeId>,
     sections: Sections,
     shell: LastShell,
     least: LeastPairs,
-    /// By entry: one more than the place in candidate order, 0 for none, and for those done.
+    /// Position in candidate order plus one, by entry; 0 for entries without a candidate and for finished ones.
     waiting: Vec<u32>,
-    /// By entry: all bits as long as it waits.
+    /// All ones for entries that are still waiting.
     wanted: Vec<u16>,
-    /// By entry: one more than the outermost shell if it is excluded, else 0.
+    /// Outermost shell plus one for excluded entries, else 0.
     excluded_beyond: Vec<u16>,
 }
 
-/// The candidates of 16 lanes whose last shell is the same.
+/// The candidates of 16 lanes that have the same last shell.
 struct Due {
     at: usize,
     last: usize,
     inner: Shorts,
-    /// Places in candidate order.
-    places: [Option<usize>; LANES],
+    /// Positions in candidate order.
+    positions: [Option<usize>; LANES],
 }
 
 impl Balls {
-    /// `None` if the tables for `grid` would be too large.
+    /// Returns `None` if the tables for `grid` would be too large.
     pub fn new(grid: &Grid, order: ShellOrder) -> Option<Self> {
         let counts = BallCounts::new(grid)?;
         let entries = counts.extent(0) * counts.extent(1) * counts.pitch();
@@ -63,7 +62,7 @@ impl Balls {
         })
     }
 
-    /// Forgets the machine seen last.
+    /// Clears the counts of the machine seen last.
     pub fn reset(&mut self) {
         self.counts.reset();
     }
@@ -71,7 +70,7 @@ impl Balls {
     /// Enters the score of every candidate that can matter.
     ///
     /// # Errors
-    /// [`Cancelled`] if `stop` is raised.
+    /// [`Cancelled`] if `stop` is cancelled.
     pub fn compete(
         &mut self,
         machine: &Machine,
@@ -90,7 +89,7 @@ impl Balls {
             for at in (0..self.wanted.len()).step_by(LANES) {
                 let Some(due) = self.due(at, radius, size) else { continue };
                 stop.check()?;
-                waiting -= due.places.iter().flatten().count();
+                waiting -= due.positions.iter().flatten().count();
                 self.score_due(candidates, size, selection, due);
             }
             radius += 1;
@@ -113,7 +112,7 @@ impl Balls {
         }
     }
 
-    /// The candidates among 16 whose last shell is at `radius`; they wait no longer.
+    /// Returns the candidates among 16 whose last shell is at `radius`, and marks them as finished.
     fn due(&mut self, at: usize, radius: usize, size: usize) -> Option<Due> {
         let wanted = &mut self.wanted[at..at + LANES];
         let within = self.counts.within(radius, at);
@@ -127,21 +126,21 @@ impl Balls {
         if any == 0 {
             return None;
         }
-        let mut places = [None; LANES];
+        let mut positions = [None; LANES];
         for i in 0..LANES {
             if reached[i] != 0 {
                 wanted[i] = 0;
-                places[i] = Some(self.waiting[at + i] as usize - 1);
+                positions[i] = Some(self.waiting[at + i] as usize - 1);
             }
         }
         let inner = match radius {
             0 => [0; LANES],
             _ => self.counts.within(radius - 1, at),
         };
-        Some(Due { at, last: radius, inner, places })
+        Some(Due { at, last: radius, inner, positions })
     }
 
-    /// Enters those of 16 candidates that can matter.
+    /// Enters the scores of those of 16 candidates that can matter.
     fn score_due(
         &mut self,
         candidates: &Candidates,
@@ -150,13 +149,13 @@ impl Balls {
         mut due: Due,
     ) {
         let Due { at, last, inner, .. } = due;
-        for (i, place) in due.places.iter_mut().enumerate() {
-            if place.is_some() && self.is_beyond_excluded(at + i, last) {
-                *place = None;
+        for (i, position) in due.positions.iter_mut().enumerate() {
+            if position.is_some() && self.is_beyond_excluded(at + i, last) {
+                *position = None;
                 self.excluded_beyond[at + i] = last as u16 + 1;
             }
         }
-        if due.places == [None; LANES] {
+        if due.positions == [None; LANES] {
             return;
         }
         let row = at / self.counts.pitch();
@@ -174,15 +173,15 @@ impl Balls {
         let Self { least, excluded_beyond, .. } = self;
         let mut exclude = |due: &mut Due, at_least: &dyn Fn(usize, usize) -> u64| {
             let mut any = false;
-            for (i, place) in due.places.iter_mut().enumerate() {
-                let Some(index) = *place else { continue };
+            for (i, position) in due.positions.iter_mut().enumerate() {
+                let Some(index) = *position else { continue };
                 let need = size - usize::from(due.inner[i]);
                 let at_least = at_least(i, need);
                 if at_least + least.anywhere(need) > selection.limit() {
                     excluded_beyond[at + i] = last as u16 + 1;
-                    *place = None;
+                    *position = None;
                 } else if !selection.is_open(at_least + least.in_shell(last, need), index) {
-                    *place = None;
+                    *position = None;
                 } else {
                     any = true;
                 }
@@ -197,8 +196,8 @@ impl Balls {
         if !exclude(&mut due, &|i, need| pairs[i] + need as u64 * u64::from(least_cost[i])) {
             return;
         }
-        for (i, place) in due.places.iter().enumerate() {
-            let Some(index) = *place else { continue };
+        for (i, position) in due.positions.iter().enumerate() {
+            let Some(index) = *position else { continue };
             let need = size - usize::from(inner[i]);
             let Self { counts, sections, shell, nodes, least, .. } = &mut *self;
             let (coords, from) = (candidates.coords(), [of_row[0], of_row[1], lane + i]);
@@ -210,7 +209,7 @@ impl Balls {
         }
     }
 
-    /// Whether a neighbour that reaches one shell less is excluded.
+    /// Returns whether a neighbour with an outermost shell smaller by one is excluded.
     fn is_beyond_excluded(&self, at: usize, last: usize) -> bool {
         let last = last as u16;
         if last == 0 {
@@ -229,28 +228,28 @@ impl Balls {
 struct LastShell {
     grid: Grid,
     order: ShellOrder,
-    /// By dimension: positions that the shell may reach.
-    places: [Vec<Place>; 3],
+    /// Positions that the shell may reach, by dimension.
+    positions: [Vec<Place>; 3],
     /// Free processors and the sums of their distances to the complete shells, in scan order.
     members: Vec<Member>,
     costs: Vec<u32>,
     part: Vec<Member>,
     undecided: Undecided,
-    /// The dimension along which candidates follow each other.
+    /// Dimension along which consecutive candidates lie.
     along: usize,
     histograms: [Vec<u32>; 3],
 }
 
-/// A position of one dimension, its distance from the centre's, and its part of the sum of
-/// distances to the complete shells.
+/// Position in one dimension, its distance from the centre, and its part of the sum of distances to the complete
+/// shells.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     distance: usize,
-    place: usize,
+    position: usize,
     cost: u32,
 }
 
-/// A free processor, where it is, and the sum of its distances to the complete shells.
+/// A free processor, its coordinates, and the sum of its distances to the complete shells.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Member {
     node: NodeId,
@@ -259,13 +258,13 @@ struct Member {
 }
 
 impl LastShell {
-    /// Shells on `grid`, of which parts are taken in `order`.
+    /// Creates shells on `grid`, from which processors are taken in `order`.
     fn new(grid: &Grid, order: ShellOrder) -> Self {
         let around = |axis: Axis| if axis.wrapped { axis.extent as i16 } else { 0 };
         Self {
             grid: grid.clone(),
             order,
-            places: Default::default(),
+            positions: Default::default(),
             members: Vec::new(),
             costs: Vec::new(),
             part: Vec::new(),
@@ -275,7 +274,7 @@ impl LastShell {
         }
     }
 
-    /// Gathers the shell `last` around the centre at `from`, which is in one of the lanes of the sections.
+    /// Gathers the shell `last` around the centre at `from`, which must be in one of the lanes of the sections.
     fn gather(
         &mut self,
         counts: &BallCounts,
@@ -286,38 +285,39 @@ impl LastShell {
         last: usize,
     ) {
         let i = from[2] % LANES;
-        for (dimension, places) in self.places.iter_mut().enumerate() {
+        for (dimension, positions) in self.positions.iter_mut().enumerate() {
             let [behind, ahead] = sections.span(dimension);
             let extent = counts.extent(dimension) as isize;
             let wrapped = counts.axes()[dimension].wrapped;
-            places.clear();
-            places.extend((-behind..=ahead).filter_map(|offset| {
-                // No offset is longer than once around.
+            positions.clear();
+            positions.extend((-behind..=ahead).filter_map(|offset| {
+                // No offset is longer than the extent.
                 let target = from[dimension] as isize + offset;
                 let inside = (0..extent).contains(&target);
                 let turn = if target < 0 { extent } else { -extent };
-                let place = if inside { target } else { target + turn } as usize;
+                let position = if inside { target } else { target + turn } as usize;
                 let cost = sections.term(dimension, offset, i);
                 (inside || wrapped).then_some(Place {
                     distance: offset.unsigned_abs(),
-                    place,
+                    position,
                     cost,
                 })
             }));
         }
-        // The place after the centre's.
-        let middle = self.places[2].iter().position(|place| place.distance == 0).unwrap_or(0);
+        // Index of the centre's position.
+        let middle =
+            self.positions[2].iter().position(|position| position.distance == 0).unwrap_or(0);
         self.members.clear();
-        for x in &self.places[0] {
+        for x in &self.positions[0] {
             let Some(last) = last.checked_sub(x.distance) else { continue };
-            for y in &self.places[1] {
+            for y in &self.positions[1] {
                 let Some(rest) = last.checked_sub(y.distance) else { continue };
-                let row = (x.place * counts.extent(1) + y.place) * counts.pitch();
+                let row = (x.position * counts.extent(1) + y.position) * counts.pitch();
                 let before = middle.checked_sub(rest).filter(|_| rest > 0);
                 for z in before.into_iter().chain([middle + rest]) {
-                    let Some(z) = self.places[2].get(z) else { continue };
-                    if counts.is_free(row + z.place) {
-                        let node = nodes[row + z.place];
+                    let Some(z) = self.positions[2].get(z) else { continue };
+                    if counts.is_free(row + z.position) {
+                        let node = nodes[row + z.position];
                         let cost = x.cost + y.cost + z.cost;
                         self.members.push(Member { node, coord: coords[node.index()], cost });
                     }
@@ -326,7 +326,7 @@ impl LastShell {
         }
     }
 
-    /// Returns the sum of the `need` lowest costs, at least one.
+    /// Returns the sum of the `need` lowest costs; `need` is at least one.
     fn least_costs(&mut self, need: usize) -> u64 {
         self.costs.clear();
         self.costs.extend(self.members.iter().map(|member| member.cost));
@@ -336,7 +336,7 @@ impl LastShell {
         self.costs[..need].iter().map(|&cost| u64::from(cost)).sum()
     }
 
-    /// Returns what the `need` processors taken of the shell around a candidate add to the score.
+    /// Returns the contribution to the score of the `need` processors taken from the shell around a candidate.
     fn take(&mut self, candidates: &Candidates, index: usize, need: usize) -> u64 {
         self.members.sort_unstable();
         self.part.clear();
@@ -356,15 +356,15 @@ impl LastShell {
         sum + pairs_of(&self.grid, &self.histograms)
     }
 
-    /// Takes `need` of the members in the carried order. AtomicFile lines of earlier candidates that distinguish none of the
-    /// members are skipped.
+    /// Takes `need` of the members in the carried order. Whole lines of earlier candidates that do not distinguish
+    /// any members are skipped.
     fn narrow(&mut self, candidates: &Candidates, index: usize, mut need: usize) {
         let Self { undecided, members, part, along, .. } = self;
         undecided.start(members.iter().map(|member| member.coord));
         let is_decided =
             |undecided: &Undecided, need| need == 0 || need == undecided.numbers().len();
         let mut at = index;
-        // Where the line begins that the candidates before `at` are on, while it may distinguish members.
+        // First candidate of the line of the candidates before `at`, while the line may distinguish members.
         let mut line = index;
         while at > 0 && !is_decided(undecided, need) {
             let centre = candidates.centre(at - 1);
@@ -387,31 +387,31 @@ impl LastShell {
     }
 }
 
-/// Positions that are processed together.
-const TOGETHER: usize = 8;
+/// Number of positions that are processed together.
+const GROUP: usize = 8;
 
-/// Processors of a shell of which only some are taken, while the carried order decides which.
+/// Processors of a shell that is used in part, while the carried order selects among them.
 ///
-/// Narrows as [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by) does. Most earlier centres distinguish
-/// none of the processors, so equal distances must be recognised fast: positions are kept by dimension, eight beside each
-/// other.
+/// Narrows the shell like [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by). Most earlier centres do
+/// not distinguish any of the processors, so equal distances must be recognised fast: positions are stored by
+/// dimension in groups of eight.
 #[derive(Debug)]
 struct Undecided {
-    /// By dimension, positions; those behind the last are like the first.
-    places: [Vec<[i16; TOGETHER]>; 3],
-    /// Which processor of the shell each is.
+    /// Positions by dimension; the entries after the last position repeat the first.
+    positions: [Vec<[i16; GROUP]>; 3],
+    /// Index of each processor in the shell.
     numbers: Vec<u32>,
-    distances: Vec<[i16; TOGETHER]>,
+    distances: Vec<[i16; GROUP]>,
     histogram: Vec<u32>,
-    /// By dimension, how long it is if it wraps, else 0.
+    /// Extent of each wrapped dimension, 0 for the others.
     around: [i16; 3],
 }
 
 impl Undecided {
-    /// On a grid whose dimensions are so long if they wrap, else 0.
+    /// Creates an empty set; `around` holds the extent of each wrapped dimension, 0 for the others.
     fn new(around: [i16; 3]) -> Self {
         Self {
-            places: [(); 3].map(|()| Vec::new()),
+            positions: [(); 3].map(|()| Vec::new()),
             numbers: Vec::new(),
             distances: Vec::new(),
             histogram: Vec::new(),
@@ -419,30 +419,31 @@ impl Undecided {
         }
     }
 
-    /// Begins with a shell, at these positions, less than 16,384 along any dimension.
+    /// Starts with the processors of a shell at these positions, which must be below 16,384 in every dimension.
     fn start(&mut self, shell: impl ExactSizeIterator<Item = Coord>) {
         let count = shell.len();
         self.numbers.clear();
         self.numbers.extend(0..count as u32);
-        for places in &mut self.places {
-            places.clear();
-            places.resize(count.div_ceil(TOGETHER), [0; TOGETHER]);
+        for positions in &mut self.positions {
+            positions.clear();
+            positions.resize(count.div_ceil(GROUP), [0; GROUP]);
         }
         for (i, position) in shell.enumerate() {
-            for (places, place) in self.places.iter_mut().zip(position) {
-                places[i / TOGETHER][i % TOGETHER] = place as i16;
+            for (positions, position) in self.positions.iter_mut().zip(position) {
+                positions[i / GROUP][i % GROUP] = position as i16;
             }
         }
         self.fill_up();
     }
 
-    /// The undecided processors, by number in the shell, in its order.
+    /// Returns the undecided processors as indices into the shell, in its order.
     fn numbers(&self) -> &[u32] {
         &self.numbers
     }
 
-    /// Of `need` processors to take, fewer than are undecided, takes those nearer to an earlier centre than the last of
-    /// them, and drops those farther away. Returns how many of the others are still to be taken.
+    /// Takes the processors nearer to an earlier centre than the `need`-th nearest, and drops those farther away.
+    /// `need` must be less than the number of undecided processors. Returns the number of processors still to be
+    /// taken.
     fn narrow(&mut self, centre: Coord, mut need: usize, mut take: impl FnMut(usize)) -> usize {
         let [least, most] = self.measure(0..3, centre);
         if least == most {
@@ -458,49 +459,49 @@ impl Undecided {
                 need -= 1;
             } else if distances[i] == cut {
                 self.numbers[kept] = number;
-                for places in &mut self.places {
-                    let places = places.as_flattened_mut();
-                    places[kept] = places[i];
+                for positions in &mut self.positions {
+                    let positions = positions.as_flattened_mut();
+                    positions[kept] = positions[i];
                 }
                 kept += 1;
             }
         }
         self.numbers.truncate(kept);
-        self.places.iter_mut().for_each(|places| places.truncate(kept.div_ceil(TOGETHER)));
+        self.positions.iter_mut().for_each(|positions| positions.truncate(kept.div_ceil(GROUP)));
         self.fill_up();
         need
     }
 
-    /// Whether no centre on the line through this one along a dimension distinguishes any processors: all are at one position
-    /// along it, and equally far from it.
+    /// Returns whether no centre on the line through `centre` along a dimension distinguishes any processors: all
+    /// processors have one position along the dimension, and equal distance in the others.
     fn ties_all(&mut self, centre: Coord, along: usize) -> bool {
-        let first = self.places[along].first().map_or(0, |eight| eight[0]);
-        let places = self.places[along].iter().flatten();
-        if places.fold(false, |any, &place| any | (place != first)) {
+        let first = self.positions[along].first().map_or(0, |eight| eight[0]);
+        let positions = self.positions[along].iter().flatten();
+        if positions.fold(false, |any, &position| any | (position != first)) {
             return false;
         }
         let [least, most] = self.measure((0..3).filter(|&dimension| dimension != along), centre);
         least == most
     }
 
-    /// Distances from a position, along some dimensions; the least of them, and the largest.
+    /// Measures distances from a position along some dimensions; returns the least and the largest.
     fn measure(&mut self, dimensions: impl Iterator<Item = usize>, from: Coord) -> [i16; 2] {
-        let Self { places, distances, around, .. } = self;
+        let Self { positions, distances, around, .. } = self;
         distances.clear();
-        distances.resize(places[0].len(), [0; TOGETHER]);
+        distances.resize(positions[0].len(), [0; GROUP]);
         for dimension in dimensions {
             let (from, around) = (from[dimension] as i16, around[dimension]);
-            for (distances, places) in distances.iter_mut().zip(&places[dimension]) {
-                for i in 0..TOGETHER {
-                    let straight = (places[i] - from).abs();
+            for (distances, positions) in distances.iter_mut().zip(&positions[dimension]) {
+                for i in 0..GROUP {
+                    let straight = (positions[i] - from).abs();
                     let other = if around > 0 { around - straight } else { straight };
                     distances[i] += straight.min(other);
                 }
             }
         }
-        let (mut least, mut most) = ([i16::MAX; TOGETHER], [0; TOGETHER]);
+        let (mut least, mut most) = ([i16::MAX; GROUP], [0; GROUP]);
         for distances in &*distances {
-            for i in 0..TOGETHER {
+            for i in 0..GROUP {
                 least[i] = least[i].min(distances[i]);
                 most[i] = most[i].max(distances[i]);
             }
@@ -508,7 +509,7 @@ impl Undecided {
         [least.into_iter().min().unwrap_or(0), most.into_iter().max().unwrap_or(0)]
     }
 
-    /// The distance of the `need`-th nearest, of distances between these.
+    /// Returns the `need`-th smallest distance; all distances lie in `[least, most]`.
     fn distance_at_cut(&mut self, [least, most]: [i16; 2], need: usize) -> i16 {
         let Self { distances, numbers, histogram, .. } = self;
         histogram.clear();
@@ -526,10 +527,10 @@ impl Undecided {
 
     fn fill_up(&mut self) {
         let count = self.numbers.len();
-        for places in &mut self.places {
-            let places = places.as_flattened_mut();
-            if let Some(&first) = places.first() {
-                places[count..].fill(first);
+        for positions in &mut self.positions {
+            let positions = positions.as_flattened_mut();
+            if let Some(&first) = positions.first() {
+                positions[count..].fill(first);
             }
         }
     }

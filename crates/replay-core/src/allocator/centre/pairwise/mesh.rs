@@ -8,22 +8,21 @@ use crate::topology::{Coord, Grid};
 
 /// Scores candidates on a 2D mesh without wrap-around.
 ///
-/// Candidates are scored by ascending reach, since the first have the compact sets, whose
-/// scores then exclude most others by a bound. A centre whose neighbour reaches one
-/// shell less contains the complete shells of that neighbour: if no set that does so can
-/// win, neither can the centre's, which needs no look.
+/// Candidates are scored by ascending reach, because the first ones have the compact sets, whose
+/// scores then exclude most others by a bound. A centre whose outermost shell is one larger than a
+/// neighbour's contains the complete shells of that neighbour: if no set that contains these can
+/// win, the centre is excluded without a bound.
 #[derive(Debug)]
 pub struct Mesh {
     order: ShellOrder,
     counts: DiamondCounts,
     reaches: Reaches,
     diamond: Diamond,
-    /// Candidates by outermost shell, those of the same in candidate order.
+    /// Candidates by outermost shell, then in candidate order.
     queue: Vec<u32>,
-    /// By outermost shell: where in the queue its next candidate goes.
+    /// Position in the queue of the next candidate, by outermost shell.
     places: Vec<u32>,
-    /// By position, with a border around the mesh: one more than the outermost shell if
-    /// it is excluded, else 0.
+    /// Outermost shell plus one of excluded positions, else 0; with a border around the mesh.
     excluded_beyond: Vec<u16>,
     least: LeastPairs,
     carried: CarriedPart,
@@ -32,7 +31,7 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// `None` unless `grid` is a 2D mesh without wrap-around.
+    /// Returns `None` unless `grid` is a 2D mesh without wrap-around.
     pub fn new(grid: &Grid, order: ShellOrder) -> Option<Self> {
         let counts = DiamondCounts::new(grid)?;
         Some(Self {
@@ -50,7 +49,7 @@ impl Mesh {
         })
     }
 
-    /// Forgets the machine seen last.
+    /// Clears the counts of the machine seen last.
     pub fn reset(&mut self) {
         self.counts.reset();
     }
@@ -82,7 +81,7 @@ impl Mesh {
             let need = size - reach.inner;
             let open = |at_least| selection.is_open(at_least, index);
             let (counts, least) = (&self.counts, &mut self.least);
-            match self.diamond.look(counts, (x, y), reach, need, least, selection.limit(), open) {
+            match self.diamond.bound(counts, (x, y), reach, need, least, selection.limit(), open) {
                 Verdict::Open => {}
                 Verdict::Closed => continue,
                 Verdict::Excluded => {
@@ -96,8 +95,7 @@ impl Mesh {
             let is_complete = self.order == ShellOrder::Carried
                 && self.diamond.is_complete()
                 && reach.within - reach.inner == 4 * reach.outermost;
-            if is_complete
-                && let Some(score) = self.complete.recall(kind, centre, window, earlier())
+            if is_complete && let Some(score) = self.complete.find(kind, centre, window, earlier())
             {
                 selection.enter(score, index);
                 continue;
@@ -116,7 +114,7 @@ impl Mesh {
             }
             let score = self.diamond.score(&self.part);
             if is_complete {
-                self.complete.remember(kind, centre, self.carried.considered(), score);
+                self.complete.store(kind, centre, self.carried.considered(), score);
             }
             selection.enter(score, index);
         }
@@ -150,25 +148,25 @@ impl Mesh {
 
 /// Takes part of a last shell on a 2D mesh, in the carried order.
 ///
-/// Narrows as [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by) does, with
-/// one more shortcut: an earlier centre beyond the window around the shell distinguishes the
-/// processors exactly as the nearest position of the window does, since all are
-/// farther from it by the same number of steps. Along a row of centres most have the position
-/// of the one before, and are skipped.
+/// Narrows the shell like [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by), with
+/// one more shortcut: an earlier centre outside the window around the shell distinguishes the
+/// processors exactly like the nearest position of the window, because all processors are farther
+/// from it by the same number of steps. In a row of centres most map to the same position as the
+/// previous one, and are skipped.
 #[derive(Debug, Default)]
 struct CarriedPart {
     undecided: Vec<[u16; 2]>,
     distances: Vec<u16>,
     histogram: Vec<u16>,
-    /// The positions in the window that stand for the earlier centres considered.
+    /// Window positions of the earlier centres that were considered.
     considered: Vec<[u16; 2]>,
     decided: bool,
 }
 
 impl CarriedPart {
-    /// Replaces `part` by the `need` processors of `shell`, which stand in scan order.
-    /// `earlier` are the centres before this one in candidate order, the latest first;
-    /// the shell lies in `window`.
+    /// Replaces `part` by the `need` processors of `shell`, which must be in scan order. `earlier`
+    /// are the centres before this one in candidate order, the latest first; the shell must lie in
+    /// `window`.
     fn take(
         &mut self,
         earlier: impl Iterator<Item = Coord>,
@@ -217,13 +215,14 @@ impl CarriedPart {
         part.extend_from_slice(&self.undecided[..need]);
     }
 
-    /// The positions in the window that decided the part taken last, each different from
-    /// the one before; `None` if the scan order had to decide.
+    /// Returns the window positions that determined the last part, each different from the one
+    /// before; `None` if the scan order determined it.
     fn considered(&self) -> Option<&[[u16; 2]]> {
         self.decided.then_some(&self.considered)
     }
 
-    /// Computes the distances of the undecided, less the least of them; whether they differ.
+    /// Computes the distances of the undecided processors minus the least distance; returns whether
+    /// they differ.
     fn measure(&mut self, centre: [u16; 2]) -> bool {
         let distance = |p: &[u16; 2]| centre[0].abs_diff(p[0]) + centre[1].abs_diff(p[1]);
         self.distances.clear();
@@ -241,7 +240,7 @@ impl CarriedPart {
         true
     }
 
-    /// The distance of the `need`-th nearest.
+    /// Returns the `need`-th smallest distance.
     fn distance_at_cut(&mut self, need: usize) -> u16 {
         for &distance in &self.distances {
             self.histogram[usize::from(distance)] += 1;
@@ -255,23 +254,22 @@ impl CarriedPart {
     }
 }
 
-/// The score around a centre with all of its shells free and on the mesh, the last one
-/// included.
+/// The score around a centre with all of its shells free and on the mesh, including the last shell.
 ///
-/// Such surroundings are alike, so that the score depends only on the earlier centres
-/// that decided the part, relative to the centre: where they are the same around another
-/// centre, the score is the same. On an empty machine most centres are of this kind.
+/// Such surroundings are identical, so the score depends only on the positions relative to the
+/// centre of the earlier centres that determined the part: if these are equal around another
+/// centre, the score is equal. On an empty machine most centres are of this kind.
 #[derive(Debug, Default)]
 struct CompleteScore {
-    /// Shell number, processors needed of it, and the score.
+    /// Shell number, processors needed from it, and the score.
     last: Option<(usize, usize, u64)>,
     /// The positions considered, relative to the centre.
     considered: Vec<[i32; 2]>,
 }
 
 impl CompleteScore {
-    /// The score around `centre`, if it is known. `earlier` as the carried order has them.
-    fn recall(
+    /// Returns the score around `centre`, if it is known. `earlier` as in the carried order.
+    fn find(
         &self,
         (outermost, need): (usize, usize),
         centre: Coord,
@@ -295,9 +293,9 @@ impl CompleteScore {
         expected.next().is_none().then_some(score)
     }
 
-    /// Remembers a score and the positions `considered` for it; `None` if there were
-    /// too few, so that one more could have changed it.
-    fn remember(
+    /// Stores a score and the positions `considered` for it; stores no score for `None`, where one
+    /// more position could have changed it.
+    fn store(
         &mut self,
         (outermost, need): (usize, usize),
         centre: Coord,

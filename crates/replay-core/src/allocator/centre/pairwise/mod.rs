@@ -1,17 +1,16 @@
-//! Gen-Alg (Krumke et al. 1997) and MM (Bender et al. 2008) with the tie-breaking of
-//! Johnson, Bunde, Leung (sections I, II and IV).
+//! Gen-Alg (Krumke et al. 1997) and MM (Bender et al. 2008) with the tie-breaking of Johnson, Bunde, Leung (sections
+//! I, II and IV).
 //!
-//! Shells are L1 shells and the score is the sum of pairwise L1 distances. Gen-Alg's
-//! candidate centres are the free processors; MM's are all positions whose every
-//! coordinate occurs in some free processor, in order of first appearance.
+//! Shells are L1 shells and the score is the sum of pairwise L1 distances. Gen-Alg's candidate centres are the free
+//! processors; MM's are all positions whose coordinates all occur in free processors, in order of first appearance.
 //!
-//! Four engines give the same scores. `Line` serves meshes of one dimension, by sums along it.
-//! `Mesh` serves 2D meshes: it computes from tables how far each centre reaches, rules out most
-//! centres by lower bounds before it cuts a shell, and scores all
-//! surroundings without a gap only once. `Balls` serves 3D and wrapped grids in the same manner, 16
-//! centres at a time, by counts in balls and in their sections. `Survey` serves every grid: it
-//! passes over the free processors once per candidate. It also collects the processors of a winner in all cases. Only
-//! the best score and its candidate are kept; with a tie vector all that are admitted, for which tie values are computed.
+//! Four engines give the same scores. `Line` supports meshes of one dimension, by prefix sums. `Mesh` supports 2D
+//! meshes: it computes from tables how far each centre reaches, excludes most centres by lower bounds before it cuts
+//! a shell, and scores all surroundings without a gap only once. `Balls` supports 3D and wrapped grids in the same
+//! manner, 16 centres at a time, by counts in balls and in their sections. `Survey` supports every grid: it passes
+//! over the free processors once per candidate. It also collects the processors of the winner for all engines. Only
+//! the best score and its candidate are kept; with a tie vector, all admitted candidates are kept, and their tie
+//! values are computed.
 
 mod balls;
 mod candidates;
@@ -38,12 +37,12 @@ use tie::TieValues;
 pub type Pairwise = CentreAllocator<PairwiseEngine>;
 
 impl Pairwise {
-    /// Gen-Alg on `grid`.
+    /// Creates Gen-Alg on `grid`.
     pub fn gen_alg(grid: &Grid, options: CentreOptions) -> Self {
         Self::by_rule(grid, CentreRule::gen_alg(options))
     }
 
-    /// MM on `grid`.
+    /// Creates MM on `grid`.
     pub fn mm(grid: &Grid, options: CentreOptions) -> Self {
         Self::by_rule(grid, CentreRule::mm(options))
     }
@@ -66,7 +65,7 @@ pub struct PairwiseEngine {
     tie: Option<TieValues>,
 }
 
-/// What scores the candidates.
+/// Engine that scores the candidates.
 #[derive(Debug)]
 enum Scoring {
     Line(Line),
@@ -95,8 +94,8 @@ impl PairwiseEngine {
         }
     }
 
-    /// Scores the candidates for `size` processors, fewer than are free.
-    /// With a slack all that it admits are selected, else only the first of the best.
+    /// Scores the candidates for `size` processors, less than are free. With a slack all candidates within it are
+    /// selected, else only the first of the best.
     fn compete(
         &mut self,
         machine: &Machine,
@@ -146,7 +145,7 @@ impl PairwiseEngine {
         if let [(_, only)] = admitted {
             return Ok(Some(*only));
         }
-        tie.look(machine);
+        tie.update(machine);
         let ranked = admitted.iter().take_while(|_| !stop.is_raised()).map(|&(score, index)| {
             let centre = candidates.centre(index);
             set.clear();

@@ -46,7 +46,7 @@ fn another_programs_manifest_is_no_list_of_ours() {
             let dir = tiny().file("out/manifest.json", text).file("out/precious.txt", "mine");
             for force in ["", "--force"] {
                 let failed = dir.replay(&format!("{command} {force} --out out"));
-                failed.fails(2, 1, &["out/manifest.json is not of this program: move it away"]);
+                failed.fails(2, 1, &["out/manifest.json was not written by replay: move it"]);
             }
             assert_eq!(dir.read("out/manifest.json"), text.as_bytes());
             assert_eq!(dir.read("out/precious.txt"), b"mine");
@@ -70,7 +70,7 @@ fn a_linked_folder_is_not_written_into() {
     let before = dir.read("out/runs.csv");
     for other in ["", "--mesh 4x4 --force"] {
         let failed = dir.replay(&format!("{run} {other} --out out"));
-        failed.code(2).says("out/plots is no folder (no link is followed)");
+        failed.code(2).says("out/plots is not a directory (symbolic links are not followed)");
     }
     assert_eq!(dir.read("out/runs.csv"), before);
     assert_eq!(dir.files("elsewhere").len(), plots.len() + 1);
@@ -90,7 +90,7 @@ fn names_of_ours_that_are_links_lead_nowhere() {
             let outcome = dir.replay(&format!("{command} --out out"));
             assert_eq!(dir.read("victim"), b"mine", "{command}: {name}");
             if name == "lock" {
-                outcome.fails(2, 1, &["out/lock: it is a link"]);
+                outcome.fails(2, 1, &["out/lock: is a symbolic link"]);
             }
             symlink("../new", dir.path("out").join(format!("{name}2"))).expect("a link");
             assert!(!dir.path("new").exists(), "{command}: {name}");
@@ -109,7 +109,7 @@ fn a_table_of_somebody_else_fails_first() {
         let dir = tiny().file(&format!("out/{table}"), "mine");
         // With a trace that is missing: the folder is looked at before it.
         let command = command.replace("tiny.swf", "nothing.swf");
-        let told = format!("out/{table} is not of this program: move it away");
+        let told = format!("out/{table} was not written by replay: move it");
         dir.replay(&format!("{command} --force --out out")).fails(2, 1, &[&told]);
         assert_eq!(dir.files("out"), [table]);
         assert_eq!(dir.read(&format!("out/{table}")), b"mine");
@@ -133,7 +133,7 @@ fn another_commands_results_are_replaced_by_force() {
     for command in COMMANDS.iter().chain(&COMMANDS) {
         if !before.is_empty() {
             let failed = dir.replay(&format!("{command} --out out"));
-            failed.fails(2, 1, &["it holds the results of a ", "replace them with --force"]);
+            failed.fails(2, 1, &["the directory contains the results of a ", "replace them with --force"]);
         }
         dir.replay(&format!("{command} --force --out out")).code(0);
         let manifest: serde_json::Value =
@@ -153,10 +153,10 @@ fn another_commands_results_are_replaced_by_force() {
 fn only_a_journal_is_forgotten() {
     let dir = tiny().file("out/journal.txt", "my diary\n").file("other/plan.json", "{\"a\": 1}");
     let sweep = "sweep -q --trace tiny.swf --force --out";
-    let told = ["out/journal.txt is no journal of this program", "move it away"];
+    let told = ["out/journal.txt is not a journal of replay", "move it away"];
     dir.replay(&format!("{sweep} out")).fails(3, 1, &told);
     assert_eq!(dir.read("out/journal.txt"), b"my diary\n");
-    let told = ["other/plan.json is not of this program: move it away"];
+    let told = ["other/plan.json was not written by replay: move it"];
     dir.replay(&format!("{sweep} other")).fails(2, 1, &told);
     assert_eq!(dir.read("other/plan.json"), b"{\"a\": 1}");
     // One of another version is a journal all the same.
@@ -312,7 +312,7 @@ fn tables_are_those_that_were_looked_for() {
             let other = tiny().file(&format!("out/{table}"), "mine");
             let command = command.replace("tiny.swf", "nothing.swf");
             let failed = other.replay(&format!("{command} --out out"));
-            failed.code(2).says(&format!("out/{table} is not of this program"));
+            failed.code(2).says(&format!("out/{table} was not written by replay"));
         }
     }
 }

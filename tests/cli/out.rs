@@ -194,7 +194,7 @@ fn a_second_run_replaces_the_first() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 50 --alloc random --out results --no-plots").code(0);
     let other = "--jobs 60 --alloc mc1x1 --out results --no-plots";
-    dir.replay(other).code(2).says("it holds the results of a run of lublin-10x10");
+    dir.replay(other).code(2).says("the directory contains the results of a run of lublin-10x10");
     dir.replay(&format!("{other} --force")).code(0);
     let table = String::from_utf8(dir.read("results/runs.csv")).expect("text");
     assert!(table.contains(",mc1x1,") && !table.contains("random"), "{table}");
@@ -316,7 +316,7 @@ fn an_interrupted_run_replaces_nothing() {
     let grid = format!("--mesh 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
     // Another configuration needs --force, and does not begin without it.
     let run = format!("{grid} --format json --no-jobs --out results");
-    dir.replay(&run).code(2).says("it holds the results of a run");
+    dir.replay(&run).code(2).says("the directory contains the results of a run");
     assert_eq!(dir.read("results/runs.csv"), whole);
     let mut child = dir.start(&format!("{run} --force"));
     let mut first = String::new();
@@ -397,7 +397,7 @@ fn a_file_in_the_way_fails_first() {
     // The name of the folder that results grow in is taken by a file.
     let dir = Dir::with_trace().file("results/unfinished.part", "");
     let failed = dir.replay("-q --jobs 20 --out results");
-    failed.fails(2, 1, &["cannot write into --out results", "unfinished.part is no folder"]);
+    failed.fails(2, 1, &["cannot write into --out results", "unfinished.part is not a directory"]);
 }
 
 fn a_closed_pipe_costs_no_file() {

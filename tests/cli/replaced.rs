@@ -62,7 +62,7 @@ fn results_of_another_configuration_stay() {
             Some(word) if !word.starts_with('-') => word,
             _ => "run",
         };
-        let holds = format!("cannot write into --out out: it holds the results of a {kind}");
+        let holds = format!("cannot write into --out out: the directory contains the results of a {kind}");
         let by = format!(" by \"{}", env!("CARGO_BIN_EXE_replay"));
         let words =
             [holds.as_str(), " in ", ", written 2", by.as_str(), "or replace them with --force"];
@@ -100,7 +100,7 @@ fn another_log_of_the_same_name_is_another_configuration() {
         dir.replay(&format!("{command} -q --out out")).code(0);
         fs::copy(dir.path("other.swf"), dir.path("tiny.swf")).expect("a copy");
         let failed = dir.replay(&format!("{command} -q --out out"));
-        failed.fails(2, 1, &["it holds the results of a "]);
+        failed.fails(2, 1, &["the directory contains the results of a "]);
     }
 }
 
@@ -113,11 +113,11 @@ fn a_sweep_that_includes_the_earlier_one_continues_it() {
     sweep("mbs,random,mm", "").code(0).says("3 cells: 2 done before, 1 run");
     sweep("random", "")
         .code(2)
-        .says("it holds the results of a sweep of tiny (3 rows in runs.csv)");
+        .says("the directory contains the results of a sweep of tiny (3 rows in runs.csv)");
     sweep("mm,random,mbs", "").code(0).says("3 done before, 0 run");
     // The table of placements would go.
     sweep("mm,random,mbs", "--placements").code(0);
-    sweep("mm,random,mbs,gabl", "").code(2).says("it holds the results of a sweep");
+    sweep("mm,random,mbs,gabl", "").code(2).says("the directory contains the results of a sweep");
     sweep("mm,random,mbs,gabl", "--placements").code(0);
     // A larger grid that was interrupted after it wrote its plan, before it wrote results.
     let plan = dir.read("out/plan.json");
@@ -128,7 +128,7 @@ fn a_sweep_that_includes_the_earlier_one_continues_it() {
     let shard = "sweep -q --trace tiny.swf --alloc mm,random,mbs,gabl --shard 1/2 --out part";
     dir.replay(shard).code(0);
     let failed = dir.replay("sweep -q --trace tiny.swf --alloc random --out part");
-    failed.fails(2, 1, &["it holds an unfinished sweep (journal.txt)"]);
+    failed.fails(2, 1, &["the directory contains an unfinished sweep (journal.txt)"]);
 }
 
 fn a_merge_replaces_only_its_own_plan() {
@@ -145,7 +145,7 @@ fn a_merge_replaces_only_its_own_plan() {
     dir.replay("merge b1 b2 -q --out out").fails(
         2,
         1,
-        &["it holds the results of a sweep of tiny"],
+        &["the directory contains the results of a sweep of tiny"],
     );
     assert!(contents(&dir, "out") == before);
     dir.replay("merge b1 b2 -q --force --out out").code(0);
@@ -181,7 +181,7 @@ fn a_manifest_without_a_digest_is_another_configuration() {
     let fields = manifest.as_object_mut().expect("an object");
     assert!(fields.remove("configuration_digest").is_some_and(|digest| digest.is_string()));
     fs::write(dir.path("out/manifest.json"), manifest.to_string()).expect("a file");
-    dir.replay(run).fails(2, 1, &["it holds the results of a run of tiny"]);
+    dir.replay(run).fails(2, 1, &["the directory contains the results of a run of tiny"]);
     dir.replay(&format!("{run} --force")).code(0);
 }
 

@@ -99,7 +99,7 @@ fn what_is_no_result_is_refused() {
         .file("broken/manifest.json", "{")
         .file("empty/readme", "");
     dir.replay("report").code(2).says("DIR|FILE.csv");
-    dir.replay("report absent").code(3).says("absent: no such file: name a folder");
+    dir.replay("report absent").code(3).says("absent: no such file: name a directory");
     dir.replay("report other.csv").code(3).says("other.csv: neither a folder of results");
     dir.replay("report folder").code(3).says("manifest.json: not a manifest of replay");
     dir.replay("report broken").code(3).says("broken/manifest.json: not a manifest of replay");

@@ -377,7 +377,7 @@ fn what_others_left_of_a_stream_is_not_mixed_in() {
     dir.replay(&resume).fails(2, 1, &words);
     restore();
     fs::write(dir.path("out/journal.txt"), "my notes\n").expect("a file");
-    dir.replay(&resume).fails(3, 1, &["out/journal.txt is no journal", "move it away"]);
+    dir.replay(&resume).fails(3, 1, &["out/journal.txt is not a journal", "move it away"]);
     // Another configuration does not take the place of an unfinished one; by force, nothing of it is done.
     restore();
     let other = format!("{resume} --seed 7");

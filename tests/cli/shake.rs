@@ -140,7 +140,7 @@ fn a_shaken_sweep_goes_on_and_grows() {
     begun(sweep(3, "b"), "sweep: 16 cells: 0 done before, 16 run");
     // Another seed gives other copies, which do not replace those that are there.
     let other = format!("sweep {} --shake-seed 7 --out a", RUN.replace("--shake 4", "--shake 3"));
-    dir.replay(&other).code(2).says("it holds the results of a sweep");
+    dir.replay(&other).code(2).says("the directory contains the results of a sweep");
     let parts = RUN.replace("--shake 4", "--shake 3");
     for part in 1..=2 {
         dir.replay(&format!("sweep {parts} --shard {part}/2 --out part-{part}")).code(0);

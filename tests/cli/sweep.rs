@@ -261,6 +261,6 @@ fn a_file_in_the_way_fails_first() {
     assert_eq!(dir.read("taken"), b"mine");
     let dir = Dir::with_trace().file("out/journal.txt", "my notes\n");
     let failed = dir.replay("sweep -q --jobs 20 --out out");
-    failed.fails(3, 1, &["out/journal.txt is no journal", "move it away"]);
+    failed.fails(3, 1, &["out/journal.txt is not a journal", "move it away"]);
     assert_eq!(dir.read("out/journal.txt"), b"my notes\n");
 }

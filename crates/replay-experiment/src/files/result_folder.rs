@@ -6,68 +6,67 @@ use std::time::Duration;
 use super::moves::State;
 use super::{Dir, FileRecord, FolderError, MANIFEST, Results};
 
-/// Pause before the second attempt to read a folder whose results are being replaced: the files
-/// change their places by renames, which take milliseconds.
+/// Pause before the second attempt to read a directory whose results are being replaced by renames, which take
+/// milliseconds.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A folder of results that cannot be read.
+/// Error from reading a result directory.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultError {
-    /// The file system refused.
+    /// A file or directory cannot be read.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The manifest cannot be read.
+    /// The manifest is not a manifest of this program.
     #[error("{}: not a manifest of replay", .0.display())]
     Manifest(PathBuf),
-    /// A file does not have the digest that the manifest records.
+    /// The digest of a file differs from the one in the manifest.
     #[error(
         "{}: its digest is not the one in {MANIFEST}: the file was changed or damaged after it was \
-         written; restore it, or run the command that wrote it again",
+         written; restore it, or repeat the command that wrote it",
         .0.display()
     )]
     Changed(PathBuf),
-    /// A file that the manifest lists is not there.
+    /// A file listed in the manifest is missing.
     #[error(
-        "{}: {MANIFEST} lists this file, but it is not there; run the command that wrote it again",
+        "{}: this file is listed in {MANIFEST} but missing; repeat the command that wrote it",
         .0.display()
     )]
     Missing(PathBuf),
-    /// The manifest does not list the file.
+    /// The file is not listed in the manifest.
     #[error(
-        "{}: {MANIFEST} does not list this file: the results were written without it, or the file \
-         is not from this command",
+        "{}: this file is not listed in {MANIFEST}: the results were written without it, or the file \
+         belongs to another command",
         .0.display()
     )]
     Unlisted(PathBuf),
-    /// A folder without a manifest lacks the file, or is not there itself.
+    /// The directory, or a file in a directory without a manifest, does not exist.
     #[error(
-        "{}: no such file: name a folder that a command wrote with --out, or run it again if its \
-         results are gone",
+        "{}: no such file: name a directory that a command wrote with --out, or repeat the command if its \
+         results were removed",
         .0.display()
     )]
     Absent(PathBuf),
-    /// Another process replaces the results.
+    /// Another process is replacing the results.
     #[error(
-        "{}: its results are being replaced; wait for the command that writes there, or, if it was \
-         killed, run it again",
+        "{}: its results are being replaced: wait for the command that writes there, or, if it was \
+         killed, repeat it",
         .0.display()
     )]
     BeingReplaced(PathBuf),
 }
 
 impl ResultError {
-    /// Whether the same folder may be readable a moment later.
+    /// Whether a retry shortly afterwards may succeed.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::BeingReplaced(_))
     }
 }
 
-/// The results of a folder, to be read: those of one manifest, never of two.
+/// Results of a directory for reading, all from a single manifest.
 ///
-/// A folder of results is replaced file by file, by renames. [`file`](Self::file) therefore opens a
-/// file once, compares the digest of what it has opened with the manifest, and returns the same
-/// handle: whatever takes the file's name afterwards is not what the caller reads. A folder without
-/// a manifest holds files of other programs; these are returned unchecked.
+/// Results are replaced file by file through renames. [`file`](Self::file) therefore opens a file once, compares the
+/// digest of the opened file with the manifest, and returns the same handle, so that a later replacement does not
+/// affect the reader. A directory without a manifest contains files of other programs; these are returned unchecked.
 #[derive(Debug)]
 pub struct ResultFolder {
     path: PathBuf,
@@ -76,11 +75,10 @@ pub struct ResultFolder {
 }
 
 impl ResultFolder {
-    /// Reads the results of a folder: calls `read` with it and, if the results are replaced
-    /// meanwhile, once more.
+    /// Opens a directory and calls `read`; repeats both once if the results are replaced meanwhile.
     ///
     /// # Errors
-    /// Those of `read`; [`ResultError`] as the `E` of `read`.
+    /// Errors of `read`, and [`ResultError`] from opening the directory.
     pub fn read<T, E: From<ResultError>>(
         path: &Path,
         mut read: impl FnMut(&Self) -> Result<T, E>,
@@ -96,56 +94,57 @@ impl ResultFolder {
         }
     }
 
-    /// Opens a folder and reads its manifest.
+    /// Opens a directory and reads its manifest.
     ///
     /// # Errors
-    /// [`ResultError::Folder`] if it is not a folder, [`ResultError::Manifest`] if its manifest is
-    /// not one of this program, [`ResultError::BeingReplaced`] if there is no manifest because new results take their places.
+    /// [`ResultError::Folder`] if it is not a directory, [`ResultError::Absent`] if it does not exist,
+    /// [`ResultError::Manifest`] if its manifest is not one of this program, [`ResultError::BeingReplaced`] if there
+    /// is no manifest because new results are being moved in.
     pub fn open(path: &Path) -> Result<Self, ResultError> {
         let dir = Dir::open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => ResultError::Absent(path.to_path_buf()),
             _ => FolderError::io(path)(error).into(),
         })?;
-        let manifest = Self::listed(&dir)?;
+        let manifest = Self::read_manifest(&dir)?;
         if manifest.is_none() {
-            // While files change their places there is no manifest; the order of the two looks
-            // matters: new results that are in place now had no manifest before.
+            // There is no manifest while files are moved. The order of the two checks matters: new results that are
+            // complete now may have had no manifest before.
             let moving = matches!(State::read(&dir), Ok(Some(State::Moving(_))));
-            if moving || Self::listed(&dir)?.is_some() {
+            if moving || Self::read_manifest(&dir)?.is_some() {
                 return Err(ResultError::BeingReplaced(path.to_path_buf()));
             }
         }
         Ok(Self { path: path.to_path_buf(), manifest })
     }
 
-    /// The manifest of a folder, if it has one.
-    fn listed(dir: &Dir) -> Result<Option<(Vec<u8>, Results)>, ResultError> {
+    /// Reads the manifest of a directory, if present.
+    fn read_manifest(dir: &Dir) -> Result<Option<(Vec<u8>, Results)>, ResultError> {
         Results::text(dir).map_err(|error| match error {
             FolderError::Foreign(path) => ResultError::Manifest(path),
             error => error.into(),
         })
     }
 
-    /// Where it is, as the user named it.
+    /// Path as named by the user.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The text of the manifest; `None` without one.
+    /// Text of the manifest; `None` without one.
     pub fn manifest(&self) -> Option<&[u8]> {
         self.manifest.as_ref().map(|(text, _)| text.as_slice())
     }
 
-    /// The files that the manifest lists; none without one.
+    /// Files listed in the manifest; empty without one.
     pub fn files(&self) -> &[FileRecord] {
         self.manifest.as_ref().map_or(&[], |(_, results)| &results.files)
     }
 
-    /// Compares the digest of each table that is there with the manifest; figures are left out. A table
-    /// that is missing is an error only for a reader that needs it.
+    /// Compares the digest of each existing table with the manifest, figures excluded. A missing table is only an
+    /// error for a reader that needs it.
     ///
     /// # Errors
-    /// [`ResultError`].
+    /// [`ResultError`] if a table is changed or unreadable.
     pub fn check_tables(&self) -> Result<(), ResultError> {
         let tables = self.files().iter().filter(|file| !file.name.contains('/'));
         tables.map(|table| self.file(&table.name)).try_for_each(|opened| match opened {
@@ -154,22 +153,23 @@ impl ResultFolder {
         })
     }
 
-    /// Opens a file of the results at its begin, after a check of its digest.
+    /// Opens a result file at its start after checking its digest.
     ///
     /// # Errors
-    /// [`ResultError`].
+    /// [`ResultError`] if the file is missing, not listed, changed or unreadable, or if the results are being
+    /// replaced.
     pub fn file(&self, name: &str) -> Result<File, ResultError> {
         let path = self.path.join(name);
         let io = |error: io::Error| FolderError::io(&path)(error);
         let opened = File::open(&path).and_then(|file| {
-            // A folder can be opened too, and a pipe has no end.
+            // Directories can be opened as well, and a pipe has no end.
             match file.metadata()?.is_file() {
                 true => Ok(file),
                 false => Err(io::Error::other("not a regular file")),
             }
         });
         let Some((_, results)) = &self.manifest else {
-            // Without a manifest when it was opened: two replacements may have followed each other.
+            // The manifest was absent on opening; results may have been replaced twice since then.
             let is_replaced = Self::open(&self.path).is_ok_and(|now| now.manifest.is_some());
             return match opened {
                 _ if is_replaced => Err(ResultError::BeingReplaced(self.path.clone())),
@@ -201,8 +201,8 @@ impl ResultFolder {
         }
     }
 
-    /// The error of a file that is not what the manifest lists: if the manifest is not the one that
-    /// was read any more, the results are being replaced.
+    /// Returns the error of a file that does not match the manifest, or [`ResultError::BeingReplaced`] if the
+    /// manifest has changed since it was read.
     fn unless_replaced(&self, error: ResultError) -> ResultError {
         let now = Dir::open(&self.path).ok().and_then(|dir| Results::text(&dir).ok().flatten());
         match (now, &self.manifest) {
@@ -212,7 +212,7 @@ impl ResultFolder {
     }
 }
 
-/// BLAKE3 of the rest of a file, hexadecimal.
+/// BLAKE3 digest of the rest of a file in hexadecimal.
 fn digest(file: &mut File) -> io::Result<String> {
     let (mut hasher, mut buffer) = (blake3::Hasher::new(), vec![0; 1 << 16]);
     loop {
@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::files::Folder;
 
-    /// Writes a table of results into a folder, in place of those that stand there.
+    /// Writes a table of results into a directory, replacing existing results.
     fn write(path: &Path, text: &str) {
         let folder = Folder::claim(path, "1 on a", false, drop).expect("a folder");
         let staging = folder.stage().expect("begun");
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_are_replaced_between_manifest_and_table_are_read_again() {
+    fn rereads_results_replaced_between_manifest_and_table() {
         let dir = tempfile::tempdir().expect("a folder");
         write(dir.path(), "one");
         let mut attempts = 0;
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn results_that_are_replaced_again_and_again_are_not_read() {
+    fn fails_if_results_are_replaced_repeatedly() {
         let dir = tempfile::tempdir().expect("a folder");
         write(dir.path(), "0");
         let mut attempts = 0;
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_table_stays_the_one_that_was_checked() {
+    fn an_open_table_is_the_checked_one() {
         let dir = tempfile::tempdir().expect("a folder");
         write(dir.path(), "one");
         let folder = ResultFolder::open(dir.path()).expect("results");
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_changed_by_hand_is_named() {
+    fn reports_a_changed_file() {
         let dir = tempfile::tempdir().expect("a folder");
         write(dir.path(), "one");
         let table = dir.path().join("runs.csv");
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_comes_with_new_results_is_not_of_a_folder_without_manifest() {
+    fn a_directory_without_manifest_rejects_files_of_new_results() {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = ResultFolder::open(dir.path()).expect("a folder");
         let absent = text(&folder).expect_err("no file");
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_whose_files_change_their_places_has_no_results() {
+    fn a_directory_during_replacement_has_no_results() {
         let dir = tempfile::tempdir().expect("a folder");
         write(dir.path(), "one");
         fs::remove_file(dir.path().join(MANIFEST)).expect("gone");

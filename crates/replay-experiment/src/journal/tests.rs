@@ -28,7 +28,7 @@ fn folder(dir: &tempfile::TempDir) -> Dir {
     Dir::open(dir.path()).expect("a folder")
 }
 
-/// A result with numbers that are hard to write down.
+/// A result with numbers that are hard to represent in text.
 fn result(run: u32) -> RunResult {
     let jobs = [replay_core::workload::Job {
         number: 1,
@@ -78,7 +78,7 @@ fn result(run: u32) -> RunResult {
     }
 }
 
-/// A folder with a journal of so many cells, every third of which failed, and its text.
+/// A directory with a journal of `cells` cells, every third of which failed, and the text of the journal.
 fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     let dir = tempfile::tempdir().expect("a folder");
     let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
@@ -91,7 +91,7 @@ fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     (dir, text)
 }
 
-/// Whether the journal has exactly these of the first `cells` cells, unharmed.
+/// Whether the journal contains exactly the expected cells of the first `cells` cells, undamaged.
 fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
     (0..cells).all(|run| match journal.read(id(run.into())).expect("readable") {
         None => !expected(run),
@@ -110,7 +110,7 @@ fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) ->
 }
 
 #[test]
-fn what_was_written_is_read_in_any_order() {
+fn records_can_be_read_in_any_order() {
     let (dir, _) = journal(20);
     let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
     assert_eq!((journal.len(), journal.damaged()), (20, &[][..]));
@@ -135,7 +135,7 @@ fn the_last_record_of_a_cell_counts() {
 }
 
 #[test]
-fn another_file_is_left_alone() {
+fn other_files_are_kept() {
     for text in ["my notes\n", "replay journal 1\n", "replay journal of mine\n", "x"] {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join(JOURNAL_FILE);
@@ -147,11 +147,11 @@ fn another_file_is_left_alone() {
             error => panic!("{error}"),
         }
         assert_eq!(fs::read_to_string(&path).expect("the file"), text);
-        // Only a journal, of whatever version, can be forgotten.
+        // Only a journal (of any version) can be discarded.
         assert_eq!(discard(&folder(&dir), true).is_ok(), of_another_version, "{text}");
         assert_eq!(path.exists(), !of_another_version, "{text}");
     }
-    // What has nothing of a journal in it is one only where a sweep has begun.
+    // A truncated header counts as a journal only if a sweep has begun in the directory.
     for text in [&b""[..], b"replay jour"] {
         let dir = tempfile::tempdir().expect("a folder");
         let (dir, path) = (folder(&dir), dir.path().join(JOURNAL_FILE));
@@ -166,14 +166,14 @@ fn another_file_is_left_alone() {
         discard(&folder(&dir), true).expect("gone");
         assert!(!dir.path().join(JOURNAL_FILE).exists());
     }
-    // What a link leads to is not the folder's, journal or not.
+    // The target of a link does not belong to the directory, whether it is a journal or not.
     let (elsewhere, text) = journal(3);
     let target = elsewhere.path().join(JOURNAL_FILE);
     std::os::unix::fs::symlink(&target, dir.path().join(JOURNAL_FILE)).expect("a link");
-    for refused in
+    for rejected in
         [Journal::<RunResult>::open(&folder(&dir), true).err(), discard(&folder(&dir), true).err()]
     {
-        assert!(refused.expect("a link").to_string().contains("it is a link"));
+        assert!(rejected.expect("a link").to_string().contains("is a symbolic link"));
     }
     assert_eq!(fs::read(&target).expect("the file"), text);
 }
@@ -181,14 +181,14 @@ fn another_file_is_left_alone() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Killed after any byte: whole records stay, the rest runs again.
+    /// After truncation at any byte, complete records are kept and the other cells run again.
     #[test]
-    fn a_torn_end_is_cut_off(cut in 0usize..10_000) {
+    fn an_incomplete_end_is_truncated(cut in 0usize..10_000) {
         const CELLS: u32 = 6;
         let (dir, text) = journal(CELLS);
         let cut = cut % (text.len() + 1);
         fs::write(dir.path().join(JOURNAL_FILE), &text[..cut]).expect("a file");
-        // The reference: lines that end before the cut, less the header.
+        // Reference: lines that end before the truncation, without the header.
         let lines = text[..cut].iter().filter(|&&byte| byte == b'\n').count() as u32;
         let whole = lines.saturating_sub(1);
         let mut reader = Journal::<RunResult>::read_only(&folder(&dir)).expect("a journal");
@@ -203,9 +203,9 @@ proptest! {
         prop_assert_eq!(fs::read(journal.path()).expect("its text"), text);
     }
 
-    /// Any byte changed: its record is passed over, the others stay.
+    /// After a change of any byte, its record is skipped and the others are kept.
     #[test]
-    fn a_damaged_record_is_passed_over(at in 0usize..10_000, flip in 1u8..=255) {
+    fn a_damaged_record_is_skipped(at in 0usize..10_000, flip in 1u8..=255) {
         const CELLS: u32 = 6;
         let (dir, mut text) = journal(CELLS);
         let header = HEADER.len();
@@ -216,7 +216,7 @@ proptest! {
         fs::write(dir.path().join(JOURNAL_FILE), &text).expect("a file");
         let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
         prop_assert!(!journal.damaged().is_empty());
-        // A line's end that is lost takes the next line with it.
+        // A damaged line break invalidates the next line as well.
         let lost = |run| run == line || (newline && run == line + 1);
         prop_assert!(holds(&mut journal, CELLS, |run| !lost(run)));
     }

@@ -1,14 +1,14 @@
 //! Detection of bases at which a frame is free.
 //!
-//! Source: Bani-Mohammad 2008, Figures 3.4 (3D) and 4.1 (2D). A frame that is free can be
-//! pushed to the left until it meets the wall or an allocated sub-mesh; its base then lies
-//! in a right border plane, and those planes less all prohibited regions are searched. So
-//! a free frame is found iff there is one. With the printed procedure completed where it
-//! would lose planes: the pieces of a divided plane are followed each on its own, a plane
-//! partly off the mesh is clipped, and what outlasts the last region is kept.
+//! Source: Bani-Mohammad 2008, Figures 3.4 (3D) and 4.1 (2D). A free frame can be pushed to the
+//! left until it meets the wall or an allocated sub-mesh; its base then lies in a right border
+//! plane. The search subtracts all prohibited regions from these planes, so it finds a free frame
+//! iff one exists. The printed procedure would lose planes and is completed here: the pieces of a
+//! divided plane are followed separately, a plane partly off the mesh is clipped, and pieces left
+//! after the last region are kept.
 //!
-//! Cost with m entries: m planes less m regions, m^2 subtractions as long as planes stay
-//! whole; each may fall into four.
+//! Cost with m entries: m planes times m regions, m^2 subtractions as long as planes stay whole;
+//! each may split into four.
 
 use super::border::Admissible;
 use super::list::BusyList;
@@ -18,12 +18,12 @@ use crate::allocator::contiguous::frames::Frames;
 use crate::cancel::CancelToken;
 use crate::topology::Coord;
 
-/// The search, with the buffers it reuses.
+/// The search for bases, with reused buffers.
 #[derive(Clone, Debug, Default)]
 pub(in crate::allocator) struct Detector {
-    /// The prohibited region of each entry, in list order.
+    /// Prohibited region of each entry, in list order.
     regions: Vec<Region>,
-    /// What is left of the plane at hand.
+    /// Remaining pieces of the current plane.
     work: Vec<Plane>,
     next: Vec<Plane>,
     /// Planes of admissible bases.
@@ -33,33 +33,34 @@ pub(in crate::allocator) struct Detector {
 }
 
 impl Detector {
-    /// Prohibited regions subtracted from planes or pieces of planes so far.
+    /// Returns the number of prohibited regions subtracted from planes or pieces of planes.
     pub fn subtractions(&self) -> u64 {
         self.subtractions
     }
 
-    /// Forgets the count.
+    /// Resets the number of subtractions.
     pub fn reset(&mut self) {
         self.subtractions = 0;
     }
 
-    /// Once this flag is raised, nothing is found any more.
-    pub fn stopped_by(&mut self, stop: &CancelToken) {
+    /// Sets the token whose cancellation ends the search without a result.
+    pub fn set_stop(&mut self, stop: &CancelToken) {
         self.stop = stop.clone();
     }
 
-    /// The flag.
+    /// Returns the token.
     pub fn stop(&self) -> &CancelToken {
         &self.stop
     }
 
-    /// The lowest corner of the first of the planes that [`all`](Self::all) lists, without
-    /// the subtractions after it is known.
+    /// Returns the lowest corner of the first plane that [`all`](Self::all) would return, and stops
+    /// there.
     pub fn first(&mut self, list: &BusyList, sides: [u16; 3]) -> Option<Coord> {
         self.first_of(list, sides, |_| true)
     }
 
-    /// The same with a map of what is free: planes without a base are not divided at all.
+    /// Returns the same corner as [`first`](Self::first), but skips planes that contain no free
+    /// base on the map.
     pub fn first_on_map(
         &mut self,
         list: &BusyList,
@@ -77,7 +78,8 @@ impl Detector {
         self.first_of(list, sides, has_base)
     }
 
-    /// The first of the border planes that `may` have a base.
+    /// Returns the lowest corner of the first admissible piece of the border planes for which `may`
+    /// holds.
     fn first_of(
         &mut self,
         list: &BusyList,
@@ -93,8 +95,8 @@ impl Detector {
         base.map(|base| list.upright(base))
     }
 
-    /// All planes of admissible bases in upright coordinates, in the order in which the
-    /// procedure adds them: what the literal engine computes whole to use the first.
+    /// Returns all planes of admissible bases in upright coordinates, in the order in which the
+    /// procedure adds them. The literal engine computes all of them and uses the first.
     pub fn all(&mut self, list: &BusyList, sides: [u16; 3]) -> &[Plane] {
         self.found.clear();
         if let Some(admissible) = self.prohibit(list, sides) {
@@ -112,7 +114,7 @@ impl Detector {
                     for plane in work.drain(..) {
                         let from = next.len();
                         plane.subtract(region, next);
-                        // A piece above this region is above all later ones: it is final.
+                        // A piece above this region is above all later regions, so it is final.
                         found.extend(next.extract_if(from.., |piece| piece.is_above(region)));
                     }
                     std::mem::swap(work, next);
@@ -136,9 +138,9 @@ impl Detector {
         Some(admissible)
     }
 
-    /// In two dimensions a plane is a segment, which never falls into more than a part
-    /// below and a part above the region. The part above is final, so that the first
-    /// segment is known as soon as a region leaves one.
+    /// Returns the first base in two dimensions. A plane is then a segment, which splits at most
+    /// into a part below and a part above the region. The part above is final, so the first segment
+    /// is known as soon as a region leaves such a part.
     fn first_of_segments(
         &mut self,
         admissible: Admissible,
@@ -151,7 +153,7 @@ impl Detector {
                 *subtractions += 1;
                 let (region_low, region_high) = (region.low[2], region.high[2]);
                 if low > region_high {
-                    break; // case 1, and out of reach of all later regions
+                    break; // case 1, and above all later regions
                 }
                 if !(region.covers_x(x) & (region_low <= high)) {
                     continue; // case 1
@@ -181,7 +183,7 @@ impl Detector {
             }
             work.clear();
             work.push(border);
-            // The highest of the lowest z of the pieces.
+            // The largest `z.low` of all pieces.
             let mut top = border.z.low;
             for region in regions.iter() {
                 if work.iter().any(|plane| plane.meets(region)) {
@@ -203,7 +205,7 @@ impl Detector {
                         continue 'borders;
                     }
                 } else {
-                    // Nothing changes, but some piece may be out of reach.
+                    // No piece changes, but a piece may be above all later regions.
                     *subtractions += work.len() as u64;
                     if top > region.high[2] {
                         return work.iter().find(|piece| piece.is_above(region)).map(lowest);
@@ -216,14 +218,14 @@ impl Detector {
     }
 }
 
-/// The right border planes in list order, the left wall first, clipped to frames on the
+/// Returns the right border planes in list order, the left wall first, clipped to frames on the
 /// mesh.
 fn borders(regions: &[Region], admissible: Admissible) -> impl Iterator<Item = Plane> {
     let of_entries = regions.iter().filter_map(move |region| admissible.right_border(region));
     std::iter::once(admissible.left_wall()).chain(of_entries)
 }
 
-/// The lowest corner of a plane.
+/// Returns the lowest corner of a plane.
 pub(in crate::allocator) fn lowest(plane: &Plane) -> Coord {
     [plane.x, plane.y.low, plane.z.low]
 }

@@ -1,20 +1,19 @@
 //! Busy List and Turning Busy List (Bani-Mohammad, Ould-Khaoua, Ababneh, Mackenzie 2006;
-//! Bani-Mohammad 2008, chapter 3): contiguous allocation on 2D and 3D meshes by a list of
-//! what is allocated rather than a map of what is free.
+//! Bani-Mohammad 2008, chapter 3): contiguous allocation on 2D and 3D meshes by a list of allocated
+//! sub-meshes instead of a map of free processors.
 //!
-//! Busy List finds a free sub-mesh of the requested shape iff there is one; Turning Busy
-//! List iff there is one in some orientation. Of the planes of admissible bases that the
-//! search lists, the lowest corner of the first is used. Cost per decision with m
-//! sub-meshes allocated: m^2 subtractions of boxes, times the orientations; per release: m.
-//! The size of the mesh does not enter.
+//! Busy List finds a free sub-mesh of the requested shape iff there is one; Turning Busy List iff
+//! there is one in some orientation. The search lists planes of admissible bases; the lowest corner
+//! of the first plane is used. Cost per decision with m sub-meshes allocated: m^2 subtractions of
+//! boxes, times the orientations; per release: m. The cost does not depend on the size of the mesh.
 //!
 //! | file | concept |
 //! |---|---|
-//! | `region` | prohibited bases, and the planes at the right of sub-meshes |
-//! | `plane` | a plane less a region: seventeen cases |
+//! | `region` | prohibited bases |
+//! | `plane` | a plane minus a region: seventeen cases |
 //! | `list` | the sorted list |
 //! | `detect` | the search |
-//! | `border` | where frames lie on the mesh, right border planes |
+//! | `border` | bases whose frames lie on the mesh, right border planes |
 //! | `placer` | list and search together, shared with [`gabl`](super::gabl) |
 
 mod border;
@@ -40,8 +39,8 @@ use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 use placer::Placer;
 
-/// The Busy List and Turning Busy List allocators. Their census counts subtractions of a
-/// prohibited region from a plane of bases, or from a piece of one, as operations.
+/// The Busy List and Turning Busy List allocators. Their [`Census`] counts subtractions of a
+/// prohibited region from a plane of bases, or from a piece of a plane, as operations.
 #[derive(Clone, Debug)]
 pub struct BusyListAllocator {
     placer: Placer,
@@ -50,14 +49,14 @@ pub struct BusyListAllocator {
     explanation: ExplanationLog,
 }
 
-/// What [`BusyListAllocator`] leaves open.
+/// Options of [`BusyListAllocator`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct BusyListOptions {
     /// Whether all orientations of a request are tried (Turning Busy List).
     pub turning: bool,
-    /// Side lengths of a request that comes without.
+    /// Rule for the side lengths of a request without shape.
     pub rule: ShapeRule,
-    /// How the search is carried out.
+    /// Implementation of the search.
     pub engine: Engine,
 }
 
@@ -68,7 +67,7 @@ impl Default for BusyListOptions {
 }
 
 impl BusyListAllocator {
-    /// An allocator for a mesh; wrapped dimensions are used as if they did not wrap.
+    /// Creates an allocator for a mesh; wrapped dimensions are used as if they did not wrap.
     pub fn new(grid: &Grid, options: BusyListOptions) -> Self {
         Self {
             placer: Placer::new(grid, options.turning, options.engine),
@@ -78,16 +77,16 @@ impl BusyListAllocator {
         }
     }
 
-    /// The same with sub-meshes allocated already, entered in this order. They must lie on
-    /// the mesh and be disjoint, and their processors busy on the machine.
+    /// Adds allocated sub-meshes, in this order. They must lie on the mesh, be disjoint, and be
+    /// busy on the machine.
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self
     }
 }
 
-/// A search by a busy list in words.
-pub(in crate::allocator) fn told(
+/// Describes a search in the busy list.
+pub(in crate::allocator) fn describe_search(
     grid: &Grid,
     listed: u32,
     sides: [u16; 3],
@@ -110,7 +109,7 @@ pub(in crate::allocator) fn told(
 impl Allocator for BusyListAllocator {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
         self.explanation = setup.explanation.clone();
-        self.placer.stopped_by(&setup.stop);
+        self.placer.set_stop(&setup.stop);
         self.placer.reset();
         self.blocks = 0;
         Ok(())
@@ -132,7 +131,7 @@ impl Allocator for BusyListAllocator {
         }
         let listed = self.placer.units();
         let placed = self.placer.place(sides);
-        self.explanation.sentence(|| told(self.placer.grid(), listed, sides, placed));
+        self.explanation.sentence(|| describe_search(self.placer.grid(), listed, sides, placed));
         let Some(unit) = placed else {
             self.placer.check()?;
             return Err(Refusal::Fragmented);

@@ -79,9 +79,7 @@ impl CentreStrategy {
         let problem = match (self.rule, self.breaking.tie, self.breaking.slack) {
             (Rule::Mc1x1, TieRule::Vector(_), SlackRule::Auto) => "slack=auto requires tie=auto",
             (Rule::GenAlg | Rule::Mm, TieRule::Auto, _) => "only mc1x1 supports tie=auto",
-            (Rule::GenAlg | Rule::Mm, _, SlackRule::Auto) => {
-                "only mc1x1 supports slack=auto"
-            }
+            (Rule::GenAlg | Rule::Mm, _, SlackRule::Auto) => "only mc1x1 supports slack=auto",
             _ => return Ok(()),
         };
         Err(problem.to_string())

@@ -1,18 +1,18 @@
-//! GABL, Greedy Available Busy List (Bani-Mohammad 2008, section 4.2): non-contiguous
-//! allocation on 2D and 3D meshes in few large sub-meshes.
+//! GABL, Greedy Available Busy List (Bani-Mohammad 2008, section 4.2): non-contiguous allocation on
+//! 2D and 3D meshes in few large sub-meshes.
 //!
-//! The whole request is searched by Turning Busy List. Where there is no place for it, its
-//! longer side shrinks, one step after another, to the largest sub-mesh that is free and
-//! does not overshoot what is still wanted; that one is taken, and the same shape is tried
-//! again, until exactly the requested number is handed out. A single processor can always
-//! be placed while one is free, so every request for no more than are free is served; no
-//! processor is lost. A shape longer than the mesh is legal. As printed, a failed search
-//! would repeat for ever; here it shrinks the shape.
+//! Turning Busy List searches for the whole request. If it is not free, the longest side shrinks
+//! step by step to the largest free sub-mesh that does not exceed the remaining number of
+//! processors. That sub-mesh is allocated, and the same shape is tried again, until exactly the
+//! requested number is allocated. A single processor can always be allocated while one is free, so
+//! every request for no more processors than are free is served, and no processor is lost. A shape
+//! longer than the mesh is allowed. As printed, a failed search would repeat for ever; here it
+//! shrinks the shape.
 //!
 //! Cost per decision with m sub-meshes allocated and b searches, as printed: b m^2 subtractions of
-//! boxes, times the orientations; per release: m. The fast engine keeps a map of what is free: a
-//! search without success costs N / 64 words times the logarithm of the sides, one with success
-//! m subtractions and as many looks at the map.
+//! boxes, times the orientations; per release: m. The fast engine keeps a map of free processors: a
+//! search without success costs N / 64 words times the logarithm of the sides, a search with
+//! success m subtractions and as many lookups in the map.
 
 mod factor;
 mod names;
@@ -23,8 +23,8 @@ pub use shrink::TieShrink;
 
 use std::collections::HashMap;
 
+use super::busy_list::describe_search;
 use super::busy_list::placer::Placer;
-use super::busy_list::told;
 use super::explain::ExplanationLog;
 use super::submesh::{SubMesh, volume};
 use super::{
@@ -33,33 +33,32 @@ use super::{
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 
-/// The GABL allocator. A request without shape gets the most nearly square one of exactly
-/// its size, whether or not that fits the machine; one with a shape takes the volume of
-/// that.
+/// The GABL allocator. A request without shape gets the most nearly square shape of exactly its
+/// size, whether or not that shape fits the machine; a request with a shape gets the volume of the
+/// shape.
 ///
-/// Its census counts executions of Step 6 as searches (one shape each, in all its
-/// orientations), and subtractions of a prohibited region from a plane of bases, or from
-/// a piece of one, as operations.
+/// The [`Census`] counts executions of Step 6 as searches (one shape each, in all its
+/// orientations), and subtractions of a prohibited region from a plane of bases, or from a piece of
+/// a plane, as operations.
 #[derive(Clone, Debug)]
 pub struct Gabl {
     placer: Placer,
     tie_shrink: TieShrink,
-    /// By size, the most nearly square shape.
+    /// Most nearly square shape by size.
     shapes: HashMap<u32, [u16; 3]>,
     blocks: u32,
     searches: u64,
     explanation: ExplanationLog,
 }
 
-/// What [`Gabl`] leaves open.
+/// Options of [`Gabl`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct GablOptions {
-    /// Whether all orientations of a shape are tried, both for the whole request and for
-    /// its parts.
+    /// Whether all orientations of a shape are tried, both for the whole request and for its parts.
     pub rotate: bool,
     /// Which of equally long sides shrinks.
     pub tie_shrink: TieShrink,
-    /// How the search is carried out.
+    /// Implementation of the search.
     pub engine: Engine,
 }
 
@@ -70,7 +69,7 @@ impl Default for GablOptions {
 }
 
 impl Gabl {
-    /// An allocator for a mesh; wrapped dimensions are used as if they did not wrap.
+    /// Creates an allocator for a mesh; wrapped dimensions are used as if they did not wrap.
     pub fn new(grid: &Grid, options: GablOptions) -> Self {
         Self {
             placer: Placer::new(grid, options.rotate, options.engine).with_map(),
@@ -82,8 +81,8 @@ impl Gabl {
         }
     }
 
-    /// The same with sub-meshes allocated already, entered in this order. They must lie on
-    /// the mesh and be disjoint, and their processors busy on the machine.
+    /// Adds allocated sub-meshes, in this order. They must lie on the mesh, be disjoint, and be
+    /// busy on the machine.
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self
@@ -101,13 +100,13 @@ impl Gabl {
     fn place(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
         let listed = self.placer.units();
         let placed = self.placer.place(sides);
-        self.explanation.sentence(|| told(self.placer.grid(), listed, sides, placed));
+        self.explanation.sentence(|| describe_search(self.placer.grid(), listed, sides, placed));
         placed
     }
 
-    /// Steps 3 to 7: appends sub-meshes of `job` processors in all, none with longer sides
-    /// than the one before; their number. `None` if not even a single processor can be
-    /// placed.
+    /// Executes Steps 3 to 7: appends sub-meshes with `job` processors in total, each with sides at
+    /// most as long as those before, and returns their number. `None` if not even a single
+    /// processor can be placed.
     fn allocate_parts(
         &mut self,
         job: u64,
@@ -137,7 +136,7 @@ impl Gabl {
 impl Allocator for Gabl {
     fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
         self.explanation = setup.explanation.clone();
-        self.placer.stopped_by(&setup.stop);
+        self.placer.set_stop(&setup.stop);
         self.placer.reset();
         (self.blocks, self.searches) = (0, 0);
         Ok(())
@@ -170,7 +169,7 @@ impl Allocator for Gabl {
                     self.placer.release(chosen);
                     chosen.clear();
                     self.placer.check()?;
-                    // Only a machine with busy processors that no job of ours holds.
+                    // Reached only if processors are busy without a job of this allocator.
                     return Err(Refusal::Fragmented);
                 }
             },

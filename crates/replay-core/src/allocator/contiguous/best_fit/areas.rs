@@ -3,12 +3,12 @@
 use crate::allocator::contiguous::frames::Frames;
 use crate::topology::Coord;
 
-/// Which bases are connected, and how many each area has. Runs of bases along the rows are merged
-/// where rows are beside each other: a few steps a run, however long it is.
+/// Connected areas of bases, and the number of bases in each area. Runs of bases along the rows are
+/// merged if their rows are adjacent: a few steps per run, however long it is.
 #[derive(Clone, Debug, Default)]
 pub struct Areas {
     runs: Vec<Run>,
-    /// By row: its first run; one more at the end.
+    /// First run of each row; one more entry at the end.
     rows: Vec<usize>,
 }
 
@@ -17,14 +17,14 @@ pub struct Areas {
 struct Run {
     first: usize,
     end: usize,
-    /// A run of the same area nearer to its root; the root is its own.
+    /// A run of the same area nearer to the root; a root is its own parent.
     parent: usize,
-    /// Of a root: bases of the area.
+    /// Number of bases of the area, valid for a root.
     bases: usize,
 }
 
 impl Areas {
-    /// Takes in the areas of the bases found last.
+    /// Computes the areas of the bases found last.
     pub fn read(&mut self, frames: &Frames) {
         let grid = frames.grid();
         let [outer, middle, lane] = frames.order().map(|axis| grid.axes()[axis]);
@@ -61,7 +61,7 @@ impl Areas {
         }
     }
 
-    /// The bases connected to a base, itself included.
+    /// Returns the number of bases connected to a base, including itself.
     pub fn bases(&mut self, frames: &Frames, base: Coord) -> usize {
         let (row, lane) = frames.row_of(base);
         let runs = &self.runs[self.rows[row]..self.rows[row + 1]];
@@ -70,7 +70,7 @@ impl Areas {
         self.runs[root].bases
     }
 
-    /// Merges the runs of two rows that are beside each other.
+    /// Merges the adjacent runs of two adjacent rows.
     fn join_rows(&mut self, a: usize, b: usize) {
         let (mut i, mut j) = (self.rows[a], self.rows[b]);
         while i < self.rows[a + 1] && j < self.rows[b + 1] {

@@ -1,4 +1,4 @@
-//! Best is the smallest free box that cannot be grown.
+//! Best Fit measure: the smallest free box that cannot be grown.
 
 use crate::allocator::contiguous::frames::Frames;
 use crate::allocator::contiguous::scan::Scan;
@@ -7,18 +7,17 @@ use crate::allocator::submesh::volume;
 use crate::machine::Machine;
 use crate::topology::Coord;
 
-/// Takes the lowest corner of the smallest maximal free box that holds the frame.
+/// Selects the lowest corner of the smallest maximal free box that contains the frame.
 ///
-/// For every range of outer and of middle positions the rows in it are combined; the runs
-/// left are free boxes that cannot be grown along the rows. A range is given up as soon as
-/// no run is long enough or every box would be too large, as longer ranges have shorter
-/// runs and larger boxes only. Combines O(X^2 Y^2 / 4) rows in 3D and O(X^2 / 2) in 2D at
-/// worst.
+/// For every range of outer and of middle positions the rows in the range are combined; the
+/// remaining runs are free boxes that cannot be grown along the rows. A range is abandoned as soon
+/// as no run is long enough or every box would be too large, because longer ranges have only
+/// shorter runs and larger boxes. Combines at most O(X^2 Y^2 / 4) rows in 3D and O(X^2 / 2) in 2D.
 #[derive(Clone, Debug, Default)]
 pub struct SmallestBox {
-    /// The rows of a range of outer positions, combined, one after the other.
+    /// Combined rows of a range of outer positions, one after the other.
     slab: Vec<u64>,
-    /// A range of rows of the slab, combined.
+    /// Combined range of rows of the slab.
     row: Vec<u64>,
 }
 
@@ -26,7 +25,7 @@ pub struct SmallestBox {
 type Range = (usize, usize);
 
 impl Choice for SmallestBox {
-    /// Adds one operation for each word combined.
+    /// Adds one operation per combined word.
     fn choose(
         &mut self,
         frames: &mut Frames,
@@ -61,7 +60,7 @@ impl Search<'_> {
         self.frames.order().map(|axis| self.frames.grid().extent(axis))
     }
 
-    /// Whether a box of at least this volume is too large to be the best.
+    /// Returns whether a box of at least this volume is too large to be the best.
     fn is_too_large(&self, volume: usize) -> bool {
         self.best.is_some_and(|((least, _), _)| volume > least as usize)
     }
@@ -85,7 +84,8 @@ impl Search<'_> {
         }
     }
 
-    /// Boxes of these outer positions; whether any row has a run that is long enough.
+    /// Examines the boxes of these outer positions; returns whether any row has a run that is long
+    /// enough.
     fn boxes_of_slab(&mut self, slab: &[u64], row: &mut Vec<u64>, outer: Range) -> bool {
         let [_, middles, _] = self.extents();
         let words = slab.len() / middles;
@@ -111,7 +111,8 @@ impl Search<'_> {
         found
     }
 
-    /// Boxes of these outer and middle positions; whether a run is long enough.
+    /// Examines the boxes of these outer and middle positions; returns whether a run is long
+    /// enough.
     fn boxes_of_row(&mut self, row: &[u64], outer: Range, middle: Range) -> bool {
         let mut found = false;
         for (lane, length) in bits::runs(row).filter(|&(_, length)| length >= self.frame[2]) {
@@ -131,7 +132,7 @@ impl Search<'_> {
         found
     }
 
-    /// Whether the box cannot be grown by a layer of outer or of middle positions.
+    /// Returns whether the box cannot be grown by a layer of outer or of middle positions.
     fn is_maximal(&self, outer: Range, middle: Range, (lane, length): (usize, usize)) -> bool {
         let [outers, middles, _] = self.extents();
         let is_free = |(from, to): Range, (low, high): Range| {
@@ -147,7 +148,8 @@ impl Search<'_> {
     }
 }
 
-/// Combines `row` with the words at `at`, or appends it if there are none. Number of words.
+/// Combines `row` with the words at `at`, or appends it if there are none. Returns the number of
+/// words.
 fn combine(words: &mut Vec<u64>, at: usize, row: &[u64]) -> u64 {
     if words.len() == at {
         words.extend_from_slice(row);

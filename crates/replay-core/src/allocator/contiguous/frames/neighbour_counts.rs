@@ -1,42 +1,42 @@
-//! How many direct neighbours of every base are bases, for all bases at once.
+//! Number of direct neighbours of every base that are bases, for all bases at once.
 
 use super::{Frames, bits};
 use crate::topology::Coord;
 
 /// Numbers from 0 to 7 for every processor: three planes of bits, the lowest first.
 #[derive(Clone, Debug, Default)]
-pub struct BusyCells {
+pub struct NeighbourCounts {
     planes: [Vec<u64>; 3],
     moved: Vec<u64>,
 }
 
 impl Frames {
-    /// Puts the bases with the fewest direct neighbours that are bases into `least`, in the order of
-    /// processor numbers. A base has at most six: each direction is a shift of all bits, added bit by bit.
-    pub fn fewest_neighbours(&self, crowd: &mut BusyCells, least: &mut Vec<Coord>) {
-        for plane in &mut crowd.planes {
+    /// Replaces `least` by the bases with the fewest direct neighbours that are bases, in the order of processor
+    /// numbers. A base has at most six neighbours: each direction is a shift of all bits, added bit by bit.
+    pub fn fewest_neighbours(&self, counts: &mut NeighbourCounts, least: &mut Vec<Coord>) {
+        for plane in &mut counts.planes {
             plane.clear();
             plane.resize(self.bases.len(), 0);
         }
-        crowd.moved.resize(self.bases.len(), 0);
+        counts.moved.resize(self.bases.len(), 0);
         let [outer, middle, lane] = self.order.map(|axis| self.grid.axes()[axis]);
         let plane = self.words * usize::from(middle.extent);
         for up in [false, true] {
-            self.lanes_moved(lane.wrapped, up, &mut crowd.moved);
-            crowd.add();
+            self.lanes_moved(lane.wrapped, up, &mut counts.moved);
+            counts.add();
             for (block, stretch, axis) in
                 [(self.words, plane, middle), (plane, self.bases.len(), outer)]
             {
                 if axis.extent > 1 {
-                    self.rows_moved(block, stretch, axis.wrapped, up, &mut crowd.moved);
-                    crowd.add();
+                    self.rows_moved(block, stretch, axis.wrapped, up, &mut counts.moved);
+                    counts.add();
                 }
             }
         }
-        let left = &mut crowd.moved;
+        let left = &mut counts.moved;
         left.copy_from_slice(&self.bases);
-        for plane in crowd.planes.iter().rev() {
-            // Who has a 0 here has fewer than all who have a 1.
+        for plane in counts.planes.iter().rev() {
+            // Entries with a 0 in this plane have smaller counts than all entries with a 1.
             if left.iter().zip(plane).any(|(left, plane)| left & !plane != 0) {
                 left.iter_mut().zip(plane).for_each(|(left, plane)| *left &= !plane);
             }
@@ -48,7 +48,7 @@ impl Frames {
         );
     }
 
-    /// Every row of bases moved by one position along itself. Bits past the row's end mean nothing.
+    /// Writes every row of bases shifted by one position. Bits past the row's end are undefined.
     fn lanes_moved(&self, wrapped: bool, up: bool, moved: &mut [u64]) {
         let round = self.grid.extent(self.order[2]) - 1;
         let rows = self.bases.chunks_exact(self.words);
@@ -64,7 +64,7 @@ impl Frames {
         }
     }
 
-    /// Every block of words moved by one block within its stretch.
+    /// Writes every block of words shifted by one block within its stretch.
     fn rows_moved(&self, block: usize, stretch: usize, wrapped: bool, up: bool, moved: &mut [u64]) {
         let stretches = self.bases.chunks_exact(stretch);
         for (from, to) in stretches.zip(moved.chunks_exact_mut(stretch)) {
@@ -83,7 +83,7 @@ impl Frames {
     }
 }
 
-impl BusyCells {
+impl NeighbourCounts {
     /// Adds one to the numbers where `moved` has a bit.
     fn add(&mut self) {
         let [ones, twos, fours] = &mut self.planes;

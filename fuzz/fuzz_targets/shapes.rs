@@ -17,14 +17,14 @@ fuzz_target!(|bytes: &[u8]| {
     // Jobs 1 to 9 of the sizes that the text might give them.
     for size in [1, 2, 4, 6, 12] {
         let job = |number| Job { number, submit: 0, run: 1, estimate: 1, size, line: 1, shape: None, limit: None };
-        let given = |mut job: Job| shapes.give(std::slice::from_mut(&mut job), &links).is_ok().then_some(job);
+        let given = |mut job: Job| shapes.assign(std::slice::from_mut(&mut job), &links).is_ok().then_some(job);
         let jobs: Vec<Job> = (1..10).map(job).filter_map(given).collect();
         let mut text = Vec::new();
         write_shapes(&jobs, &mut text).expect("memory does not refuse writes");
         let again =
             ShapeFile::read(text.as_slice(), "again.csv").expect("what is written can be read");
         let mut read: Vec<Job> = jobs.iter().map(|&job| Job { shape: None, ..job }).collect();
-        again.give(&mut read, &links).expect("the same");
+        again.assign(&mut read, &links).expect("the same");
         assert_eq!(read, jobs);
         assert_eq!(again.len(), jobs.len());
     }

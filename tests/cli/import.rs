@@ -84,7 +84,7 @@ fn shapes_come_along() {
     run.says("noted     the same job again, kept: 1, first in line 5");
     assert_eq!(rows(&odd, "b.shapes.csv"), rows(&odd, "a.shapes.csv"));
     let run = odd.replay("--trace b.swf --mesh 4x4x4 --alloc first-fit").code(0);
-    run.says("; 2 jobs without a shape in the file of shapes");
+    run.says("; 2 jobs without a shape in the shapes file");
     // Where none has one, an old file is none of this trace's.
     let none = odd
         .file("none.csv", format!("{}\n2,9,CLOS,4,4,60\n", log.lines().next().unwrap_or_default()));

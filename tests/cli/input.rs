@@ -147,7 +147,7 @@ const FRONTIER: &str = "; MaxProcs: 9408\n\
 fn fields_after_the_eighteenth() {
     let dir = Dir::new().file("f.swf", FRONTIER);
     let line = "--trace f.swf --mesh 96x98 --alloc random --format json";
-    let held = "3 records with 21 fields: descriptor of nodes 2, other text 1";
+    let held = "3 records with 21 fields: node descriptor 2, other text 1";
     let johnson = dir.replay(&format!("{line} --oversize drop")).code(0).says(held);
     johnson.says("; ignored (--policy frontier counts nodes)\n");
     let strict = ["f.swf:2: job 1 has more than 18 fields: policy strict forbids it"];
@@ -223,7 +223,7 @@ fn a_job_larger_than_the_machine() {
     let dir = Dir::new().file("big.swf", "; MaxProcs: 4\n1 0 0 5 2\n2 1 0 5 8\n");
     let stopped = dir.replay("--trace big.swf").code(3);
     stopped.demand(stopped.stdout.is_empty(), "no data");
-    let stopped = stopped.says("big.swf:3: job 2 needs 8 processors, the machine has 4");
+    let stopped = stopped.says("big.swf:3: job 2 needs 8 processors, but the machine has 4");
     stopped.says("--oversize drop or clamp");
     dir.replay("--trace big.swf -q").fails(3, 1, &["big.swf:3: job 2"]);
     dir.replay("--trace big.swf --oversize error -q").fails(3, 1, &["big.swf:3: job 2"]);
@@ -378,7 +378,7 @@ const FOLLOWING: &str = "; MaxProcs: 4\n\
 
 fn jobs_follow_others() {
     let dir = Dir::new().file("f.swf", FOLLOWING);
-    let told = "2 records with a preceding job: 1 usable (1 earlier in the file, 0 later), 1 absent, 0 itself; \
+    let told = "2 records with a preceding job: 1 usable (1 earlier in the file, 0 later), 1 absent, 0 naming itself; \
                 1 with a think time";
     let run = |deps: &str| {
         let run = dir.replay(&format!("--trace f.swf --alloc random {deps} --format json"));

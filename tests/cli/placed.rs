@@ -63,7 +63,7 @@ fn a_map_of_nodes() {
     dir.replay(&format!("{both} -q")).code(0);
     dir.replay(both).code(0).says("(--node-map tells where they are)");
     for (command, code, words) in [
-        ("--node-map bad.csv", 3, "bad.csv:4: field y: 4 is outside 4x4*2: it has 0 to 3"),
+        ("--node-map bad.csv", 3, "bad.csv:4: field y: 4 is outside 4x4*2, which has 0 to 3"),
         ("--node-map j.swf", 3, "j.swf:1: field node: the header is \"; MaxProcs: 16\""),
         ("--node-map no.csv", 2, "cannot read no.csv"),
     ] {
@@ -141,7 +141,7 @@ fn lists_in_field_19() {
     let piped = options.replace("c.swf", "-");
     let run = dir.replay_on(log.as_bytes(), &format!("{piped} --mesh 1x2*2")).code(0);
     run.demand(run.fields(&["total_pairwise_l1"]) == ["1"], "as from a file");
-    let words = ["stdin: nothing tells where its jobs ran"];
+    let words = ["stdin: the log does not record where its jobs ran"];
     dir.replay_on(LOG.as_bytes(), &format!("{piped} --mesh 4x4 -q")).fails(3, 1, &words);
     let words = ["allocator recorded: c.swf: the log names 2 nodes, 1x1*4 has 1 point\n"];
     dir.replay(&format!("{options} --mesh 1x1*4 -q")).fails(2, 1, &words);
@@ -156,10 +156,10 @@ fn boxes_of_nodes() {
     let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira").code(0);
     let run = run
         .says("0 jobs on processors that others held; most at once on a point: 2 on 1, 512 on 1");
-    run.says("1 placement of jobs that are not among those replayed, first in line 5: job 9");
+    run.says("1 placement of jobs that are not replayed, first in line 5: job 9");
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n");
     let words =
-        ["j.nodes.csv:2: \"2,1-0\" is no list of nodes: \"1-0\": a range that runs backwards"];
+        ["j.nodes.csv:2: \"2,1-0\" is not a list of nodes: \"1-0\": a range that runs backwards"];
     dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira")
         .code(3)
         .says(words[0]);
@@ -175,7 +175,7 @@ fn boxes_of_nodes() {
     // One list that is none takes the place of its job only.
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n2,4\n3,5\n");
     let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira").code(0);
-    run.says("1 list of nodes that cannot be read, first in j.nodes.csv:2: \"2,1-0\" is no list of nodes")
+    run.says("1 unreadable list of nodes, first in j.nodes.csv:2: \"2,1-0\" is not a list of nodes")
         .says("1 job of which nothing tells where they ran, in no distance");
 }
 
@@ -329,7 +329,7 @@ fn which_nodes_are_meant_is_known() {
     let log = format!("{LOG}2 30 0 10 2 -1 -1 2 10\n1 40 0 10 2 -1 -1 2 10\n");
     let dir = dir("1,0-3\n2,\"4,5\"\n3,6-7\n").file("r.swf", &log).file("r.nodes.csv", NODES);
     let both = BOTH;
-    let words = ["r.swf: lines 3 and 5 are both job 2, and nodes are told by job number"];
+    let words = ["r.swf: lines 3 and 5 are both job 2, so its nodes, which are given by job number, are ambiguous"];
     let run = dir.replay(&format!("--trace r.swf {both}"));
     run.code(3)
         .says(words[0])
@@ -341,14 +341,14 @@ fn which_nodes_are_meant_is_known() {
     let words = ["allocator recorded: policy batsim numbers jobs anew"];
     dir.replay(&format!("--trace j.swf {both} --policy batsim -q")).fails(2, 1, &words);
     let dir = dir.file("j.nodes.csv.gz", super::dir::gzip(NODES.as_bytes()));
-    let words = ["j.nodes.csv and j.nodes.csv.gz are both there, and nobody knows which is meant"];
+    let words = ["j.nodes.csv and j.nodes.csv.gz both exist: move one of them away"];
     dir.replay(&format!("--trace j.swf {both} -q")).fails(3, 1, &words);
     dir.replay("--trace j.swf --sched recorded --alloc random --mesh 4x4 -q").code(0);
 }
 
 fn what_is_missing_is_told() {
     let dir = Dir::new().file("j.swf", LOG);
-    let words = ["j.swf: nothing tells where its jobs ran: there is no j.nodes.csv, and field 19"];
+    let words = ["j.swf: the log does not record where its jobs ran: there is no j.nodes.csv, and field 19"];
     dir.replay(&format!("--trace j.swf {BOTH} -q")).fails(3, 1, &words);
     let words = ["allocator recorded repeats the placements of a log", "not with fcfs"];
     dir.replay("--trace j.swf --mesh 4x4 --alloc recorded -q").fails(2, 1, &words);
@@ -356,12 +356,12 @@ fn what_is_missing_is_told() {
         (
             "1,n[1-\n",
             [
-                "of none of its jobs anything tells where it ran; 1 list of nodes that cannot be read",
+                "of none of its jobs anything tells where it ran; 1 unreadable list of nodes",
             ],
         ),
-        ("1,0-3\nx,4\n", ["j.nodes.csv:3: field job: \"x\" is no number"]),
+        ("1,0-3\nx,4\n", ["j.nodes.csv:3: field job: \"x\" is not a number"]),
         ("1\n", ["j.nodes.csv:2: field nodes: is missing"]),
-        ("1,0\n1,2\n", ["j.nodes.csv:3: field job: job 1 has nodes already"]),
+        ("1,0\n1,2\n", ["j.nodes.csv:3: field job: job 1 already has nodes"]),
         ("9,0-3\n", ["j.swf: of none of its jobs anything tells where it ran"]),
     ] {
         let dir = Dir::new().file("j.swf", LOG).file("j.nodes.csv", format!("job,nodes\n{nodes}"));

@@ -254,12 +254,12 @@ fn contention_has_intervals() {
 fn bad_input_is_explained() {
     let dir = Dir::with_trace();
     for (flags, words) in [
-        ("--shake 0", "--shake: 0: an interval takes 2 to 1000 shaken copies"),
-        ("--shake 1", "--shake: 1: an interval takes 2 to 1000 shaken copies"),
-        ("--shake 1001", "--shake: 1001: an interval takes"),
+        ("--shake 0", "--shake: 0: a confidence interval needs 2 to 1000 perturbed copies"),
+        ("--shake 1", "--shake: 1: a confidence interval needs 2 to 1000 perturbed copies"),
+        ("--shake 1001", "--shake: 1001: a confidence interval needs"),
         ("--shake 99999999999", "--shake"),
         ("--shake=-3", "--shake"),
-        ("--shake 5 --shake-width 0", "--shake-width: 0: times are shaken by 1 to 86400 seconds"),
+        ("--shake 5 --shake-width 0", "--shake-width: 0: times are perturbed by 1 to 86400 seconds"),
         ("--shake 5 --shake-width 100000", "--shake-width: 100000"),
         ("--shake 5 --shake-seed 18446744073709551615", "--shake-seed"),
         ("--shake-width 2", "--shake"),

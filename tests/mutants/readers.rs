@@ -274,7 +274,7 @@ fn shapes(bytes: &[u8], _: u64) -> bool {
         Err(error) => return refused(error),
     };
     let mut jobs = [job(1, 4), job(2, 8), job(3, 1)];
-    match shapes.give(&mut jobs, &Default::default()) {
+    match shapes.assign(&mut jobs, &Default::default()) {
         Ok(without) => {
             let with = jobs.iter().filter_map(|job| Some((job.size, job.shape?)));
             let sides =

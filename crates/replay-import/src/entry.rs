@@ -90,7 +90,7 @@ pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
             Ok(count)
         }
         Ok(_) => Err(noted::LONG_LIST),
-        Err(bad) if matches!(bad.why, NodeListProblem::TooMany(_)) => Err(noted::LONG_LIST),
+        Err(bad) if matches!(bad.problem, NodeListProblem::TooMany(_)) => Err(noted::LONG_LIST),
         Err(_) => Err(noted::NO_LIST),
     }
 }

@@ -1,11 +1,11 @@
-//! What sites write after field 18 of a record.
+//! Site-specific fields after field 18 of a record.
 //!
 //! | site | 19 | 20 | 21 |
 //! |---|---|---|---|
 //! | Frontier (Oak Ridge, 2024 and later) | GPUs used | soft limit, seconds | `site:mode:NODESxCORES` |
 //! | CERIT-SC, MetaCentrum (distributed with Alea) | `{id,id,..}`, the node of every processor | queue | request, `2:ppn=12:brno` |
 //!
-//! Which of them a file is, its records say one by one; nothing hangs on its name.
+//! The layout is recognised record by record, whatever the file's name.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::number::grouped;
 use crate::swf::Field;
 
-/// GPUs of a node of Frontier, as its scheduler counts them.
+/// GPUs of a Frontier node, as counted by its scheduler.
 const GPUS: i64 = 8;
 
 /// The text after field 18 of one record.
@@ -23,7 +23,7 @@ const GPUS: i64 = 8;
 pub struct Extra<'a>(&'a [u8]);
 
 impl<'a> Extra<'a> {
-    /// What a [`Reader`](crate::swf::Reader::extra) gives.
+    /// Wraps the text that [`Reader::extra`](crate::swf::Reader::extra) returns.
     pub fn new(text: &'a [u8]) -> Extra<'a> {
         Extra(text)
     }
@@ -32,37 +32,37 @@ impl<'a> Extra<'a> {
         self.0.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty())
     }
 
-    /// Field `number` of the record, from 19 on.
+    /// Returns field `number` of the record, which is 19 or more.
     fn field(self, number: usize) -> Option<&'a [u8]> {
         self.fields().nth(number - Field::COUNT - 1)
     }
 
-    /// Frontier's descriptor in field 21, if that is one.
+    /// Parses field 21 as Frontier's node descriptor; `None` if it is not one.
     pub fn descriptor(self) -> Option<Descriptor> {
         let mut parts = self.field(21)?.split(|&byte| byte == b':');
         let (_, _, size, None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else {
             return None;
         };
         let at = size.iter().position(|&byte| byte == b'x')?;
-        let (nodes, cores) = (whole(&size[..at])?, whole(&size[at + 1..])?);
-        Some(Descriptor { nodes, cores, gpus: self.field(19).and_then(whole) })
+        let (nodes, cores) = (parse_digits(&size[..at])?, parse_digits(&size[at + 1..])?);
+        Some(Descriptor { nodes, cores, gpus: self.field(19).and_then(parse_digits) })
     }
 
-    /// CERIT's list in field 19, the node of every processor, if that is one.
+    /// Parses field 19 as CERIT's node list, the node of every processor; `None` if it is not one.
     pub fn nodes(self) -> Option<impl Iterator<Item = u32> + Clone + 'a> {
         let list = self.field(19)?.strip_prefix(b"{")?.strip_suffix(b"}")?;
         let ids = list.split(|&byte| byte == b',');
-        let good = |id| whole(id).is_some_and(|id| u32::try_from(id).is_ok());
-        ids.clone().all(good).then(|| ids.filter_map(|id| u32::try_from(whole(id)?).ok()))
+        let good = |id| parse_digits(id).is_some_and(|id| u32::try_from(id).is_ok());
+        ids.clone().all(good).then(|| ids.filter_map(|id| u32::try_from(parse_digits(id)?).ok()))
     }
 
-    /// Different nodes of the list in field 19.
+    /// Counts the distinct nodes of the list in field 19.
     pub fn distinct_nodes(self) -> Option<i64> {
         Some(self.nodes()?.collect::<HashSet<_>>().len() as i64)
     }
 
-    /// The largest number of processors on one node that CERIT's request in field 21 asks for:
-    /// chunks joined by `+`, each `COUNT:ppn=K:property..`. Some properties stick to the number.
+    /// Returns the largest number of processors per node in CERIT's request, field 21: chunks joined by `+`, each
+    /// `COUNT:ppn=K:property..`. Some properties follow the number without a separator.
     pub fn processors_per_node(self) -> Option<i64> {
         let request = std::str::from_utf8(self.field(21)?).ok()?;
         let of_part = |part: &str| {
@@ -74,57 +74,57 @@ impl<'a> Extra<'a> {
     }
 }
 
-/// Digits and nothing else, as a number.
-fn whole(text: &[u8]) -> Option<i64> {
+/// Parses text that consists of digits only.
+fn parse_digits(text: &[u8]) -> Option<i64> {
     let digits = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
     std::str::from_utf8(text).ok().filter(|_| digits)?.parse().ok()
 }
 
-/// Frontier's field 21, with field 19.
+/// Frontier's node descriptor (field 21), with the GPU count of field 19.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
     /// Nodes of the job.
     pub nodes: i64,
-    /// Cores of each.
+    /// Cores of each node.
     pub cores: i64,
-    /// GPUs it used, if known.
+    /// GPUs that the job used, if known.
     pub gpus: Option<i64>,
 }
 
 impl Descriptor {
-    /// Whether the GPUs can be those of its nodes.
+    /// Returns whether the GPUs divide evenly among the nodes, at most 8 to a node.
     pub fn is_even(self) -> bool {
         let all = |gpus: i64| self.nodes > 0 && gpus % self.nodes == 0 && gpus / self.nodes <= GPUS;
         self.gpus.is_none_or(all)
     }
 }
 
-/// What the further fields of a trace held. Counts are records.
+/// Numbers of records by the contents of their fields after field 18.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ExtraFields {
-    /// Records by their number of fields, if that is more than 18.
+    /// Records with more than 18 fields, by number of fields.
     pub records: BTreeMap<usize, u64>,
-    /// Field 21 is a descriptor of Frontier.
+    /// Records whose field 21 is a node descriptor of Frontier.
     pub descriptors: u64,
-    /// Of those, with GPUs that its nodes cannot have: none of the numbers is certain.
+    /// Records whose GPU count contradicts the descriptor, so that neither is reliable.
     pub uneven_gpus: u64,
-    /// Field 19 is a list of nodes, as CERIT writes it.
+    /// Records whose field 19 is a node list as written by CERIT.
     pub node_lists: u64,
-    /// Neither.
+    /// Records with neither a descriptor nor a node list.
     pub other: u64,
-    /// Whether the policy takes sizes from there.
+    /// Whether the policy takes sizes from these fields.
     pub used: bool,
-    /// Records in which it found what it takes the size from.
+    /// Records whose size the policy found in these fields.
     pub sizes: u64,
 }
 
 impl ExtraFields {
-    /// Whether every record ended with field 18 or before.
+    /// Returns whether no record has more than 18 fields.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// Counts one record's.
+    /// Counts the extra fields of one record.
     pub(super) fn count(&mut self, extra: Extra<'_>) {
         *self.records.entry(Field::COUNT + extra.fields().count()).or_default() += 1;
         if let Some(descriptor) = extra.descriptor() {
@@ -139,7 +139,7 @@ impl ExtraFields {
 }
 
 impl fmt::Display for ExtraFields {
-    /// `30 records with 21 fields: descriptor 29, other text 1; ignored`.
+    /// Formats the counts: `30 records with 21 fields: node descriptor 29, other text 1; ignored`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let fields = self.records.iter().map(|(fields, &records)| {
             let plural = if records == 1 { "" } else { "s" };
@@ -147,8 +147,8 @@ impl fmt::Display for ExtraFields {
         });
         write!(f, "{}: ", fields.collect::<Vec<_>>().join(", "))?;
         let held = [
-            ("descriptor of nodes", self.descriptors),
-            ("list of nodes", self.node_lists),
+            ("node descriptor", self.descriptors),
+            ("node list", self.node_lists),
             ("other text", self.other),
         ];
         let held = held.iter().filter(|(_, count)| *count > 0);
@@ -156,16 +156,16 @@ impl fmt::Display for ExtraFields {
             held.map(|(what, count)| format!("{what} {}", grouped(*count))).collect();
         f.write_str(&held.join(", "))?;
         if self.uneven_gpus > 0 {
-            write!(f, " (GPUs unlike nodes {})", grouped(self.uneven_gpus))?;
+            write!(f, " (GPUs contradict nodes {})", grouped(self.uneven_gpus))?;
         }
         let most = self.records.values().sum::<u64>();
         match (self.used, self.sizes) {
             (false, _) => f.write_str("; ignored")?,
-            (true, 0) => return f.write_str("; no size found there, all taken from field 5"),
+            (true, 0) => return f.write_str("; no size found in them, all taken from field 5"),
             (true, sizes) if sizes < most => {
-                return write!(f, "; sizes taken from there {}, else from field 5", grouped(sizes));
+                return write!(f, "; sizes taken from them {}, else from field 5", grouped(sizes));
             }
-            (true, _) => return f.write_str("; sizes taken from there"),
+            (true, _) => return f.write_str("; sizes taken from them"),
         }
         let most = most / 2;
         match self {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptors_of_frontier() {
+    fn parses_node_descriptors_of_frontier() {
         assert_eq!(descriptor("16 -1 frontier:excl:2x56"), Some((2, 56, true)));
         assert_eq!(descriptor("-1 -1 any:shared:9216x64"), Some((9216, 64, true)));
         assert_eq!(descriptor("128 -1 frontier:excl:9216x64"), Some((9216, 64, false)));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_requests_of_cerit() {
+    fn parses_node_lists_and_requests_of_cerit() {
         let extra = Extra::new(b"{1262,1262,1259} q_4d 2:ppn=12+1:ppn=16cl_zewura#excl");
         assert_eq!(extra.nodes().map(|ids| ids.collect::<Vec<_>>()), Some(vec![1262, 1262, 1259]));
         assert_eq!((extra.distinct_nodes(), extra.processors_per_node()), (Some(2), Some(16)));
@@ -229,19 +229,19 @@ mod tests {
     }
 
     #[test]
-    fn counted_by_what_they_are() {
+    fn counts_records_by_content() {
         let mut fields = ExtraFields::default();
         for text in ["16 -1 f:e:2x56", "17 -1 f:e:2x56", "1 2 f:e:3x1", "x"] {
             fields.count(Extra::new(text.as_bytes()));
         }
-        let shown = "1 record with 19 fields, 3 records with 21 fields: descriptor of nodes 3, other text 1 \
-                     (GPUs unlike nodes 2); ignored (--policy frontier counts nodes)";
-        assert_eq!(fields.to_string(), shown);
+        let expected = "1 record with 19 fields, 3 records with 21 fields: node descriptor 3, other text 1 \
+                     (GPUs contradict nodes 2); ignored (--policy frontier counts nodes)";
+        assert_eq!(fields.to_string(), expected);
         fields.used = true;
         for (sizes, words) in [
-            (0, "; no size found there, all taken from field 5"),
-            (3, "; sizes taken from there 3, else from field 5"),
-            (4, "; sizes taken from there"),
+            (0, "; no size found in them, all taken from field 5"),
+            (3, "; sizes taken from them 3, else from field 5"),
+            (4, "; sizes taken from them"),
         ] {
             fields.sizes = sizes;
             assert!(fields.to_string().ends_with(words), "{fields}");

@@ -1,19 +1,18 @@
-//! From a trace to jobs: cleaning policies, windows, and where traces are found.
+//! Traces and jobs: cleaning policies, windows, trace lookup and synthetic workloads.
 //!
-//! A [`Workload`] is what schedulers replay: [`Job`]s sorted by submit time (stably, so equal arrivals keep
+//! A [`Workload`] is the input of a replay: [`Job`]s sorted by submit time (stably, so equal arrivals keep
 //! their order in the file), with the trace's header, a digest of its text and a [`CleaningReport`].
 //!
-//! No two SWF readers of the field agree on what to do with a record that lacks something, and few say
-//! what they did. Here a [`Policy`] is a value with one switch per decision; the named ones are constants in
-//! one table ([`Policy::ALL`]), one function applies any of them ([`Policy::apply`]), and every drop
-//! and change is counted by reason.
+//! SWF readers treat incomplete records differently, and few report what they did. Here a [`Policy`] has one
+//! switch per decision; the named policies are constants in one table ([`Policy::ALL`]), one function
+//! applies any of them ([`Policy::apply`]), and every drop and change is counted by reason.
 //!
 //! ```text
 //! name --SearchPath--> file --swf::Reader--> records --Policy--> jobs --Window--> Workload
 //! ```
 //!
-//! [`shake`] makes copies of a trace whose times differ a little, for error bars;
-//! [`lublin`] and [`stochastic`] make jobs without a trace; [`synthetic`] makes traces of them.
+//! [`shake`] perturbs the times of a trace, for error bars; [`lublin`] and [`stochastic`] generate jobs without
+//! a trace; [`synthetic`] writes the generated jobs as traces.
 
 mod clean;
 mod dependencies;

@@ -1,53 +1,53 @@
-//! Lists of nodes as Slurm writes them: the one grammar of such lists.
+//! Node lists in Slurm's notation.
 //!
 //! ```text
-//! list  = item { "," item }                        -- blanks around an item do not matter
-//! item  = text with any number of groups           -- a comma inside brackets splits no item
+//! list  = item { "," item }                        -- blanks around an item are ignored
+//! item  = text with any number of groups           -- a comma inside brackets does not end an item
 //! group = "[" part { "," part } "]"
-//! part  = digits | digits "-" digits               -- leading zeros keep their width
+//! part  = digits | digits "-" digits               -- leading zeros set the width
 //! ```
 //!
 //! The last group of an item varies fastest: `r[1-2]n[1-2]` is r1n1, r1n2, r2n1, r2n2. A list of
-//! parts alone, `0-127,256`, names nodes that are numbers ([`ranges`]). A range that runs backwards is no
-//! range, in brackets or without.
+//! parts only, such as `0-127,256`, names nodes that are numbers ([`ranges`]). The first number of a range must
+//! not exceed the last.
 
 use std::fmt;
 
 use crate::sanitize::excerpt;
 
-/// Most nodes of a list.
+/// Largest number of nodes in a list.
 const MOST: u64 = 1 << 32;
 
-/// NodeListProblem a text is no list.
+/// A text is not a node list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{}\": {why}", excerpt(text))]
+#[error("\"{}\": {problem}", excerpt(text))]
 pub struct NodeListError {
-    /// The place in it, in bytes.
+    /// Byte offset of the invalid part in the list.
     pub at: usize,
-    /// The text there.
+    /// The invalid part.
     pub text: String,
     /// What is wrong.
-    pub why: NodeListProblem,
+    pub problem: NodeListProblem,
 }
 
-/// What is wrong with a list of nodes.
+/// What is wrong with a node list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeListProblem {
-    /// Nothing where a name or a number should be.
+    /// A name or a number is missing.
     Empty,
-    /// A blank in a name.
+    /// A name contains a blank.
     Blank,
-    /// A bracket inside a bracket.
+    /// A bracket is inside another.
     Nested,
-    /// A closing bracket without an opening one.
+    /// A closing bracket has no opening one.
     Unopened,
-    /// A bracket that is not closed.
+    /// A bracket is not closed.
     Unclosed,
-    /// Something else than digits.
+    /// A number contains other characters than digits.
     NotANumber,
-    /// A range from a number to a smaller one.
+    /// A range's first number exceeds its last.
     Backwards,
-    /// More nodes than there may be.
+    /// The list has more nodes than this limit.
     TooMany(u64),
 }
 
@@ -66,10 +66,10 @@ impl fmt::Display for NodeListProblem {
     }
 }
 
-/// How many nodes a list names.
+/// Counts the nodes in a list.
 ///
 /// # Errors
-/// [`NodeListError`], also for more than 2^32 nodes.
+/// [`NodeListError`] if the text is not a node list, or names more than 2^32 nodes.
 ///
 /// ```
 /// use replay_core::workload::nodes::count;
@@ -97,10 +97,10 @@ pub fn count(list: &str) -> Result<u64, NodeListError> {
     Ok(total)
 }
 
-/// The names that a list stands for, in order.
+/// Returns the names of the nodes in a list, in order.
 ///
 /// # Errors
-/// [`NodeListError`], as [`count`], and for more than `most` nodes.
+/// [`NodeListError`] as for [`count`], and if the list has more than `most` nodes.
 ///
 /// ```
 /// use replay_core::workload::nodes::names;
@@ -136,10 +136,10 @@ pub fn names(list: &str, most: u64) -> Result<Vec<String>, NodeListError> {
     Ok(all)
 }
 
-/// First and last number of each part of a list of numbers and ranges: `0-127,256`.
+/// Returns the first and last number of each part of a list of numbers and ranges: `0-127,256`.
 ///
 /// # Errors
-/// [`NodeListError`].
+/// [`NodeListError`] if a part is not a number or a range.
 ///
 /// ```
 /// use replay_core::workload::nodes::ranges;
@@ -156,17 +156,17 @@ pub fn ranges(list: &str) -> Result<Vec<(u64, u64)>, NodeListError> {
     Ok(all)
 }
 
-/// What is wrong with a part of a list.
+/// Returns an error that locates `part`, a slice of `list`.
 #[cold]
-fn bad(list: &str, part: &str, why: NodeListProblem) -> NodeListError {
+fn bad(list: &str, part: &str, problem: NodeListProblem) -> NodeListError {
     let at = (part.as_ptr() as usize).saturating_sub(list.as_ptr() as usize).min(list.len());
-    NodeListError { at, text: part.to_string(), why }
+    NodeListError { at, text: part.to_string(), problem }
 }
 
-/// Each item of a list; of an empty list none.
+/// Calls `visit` with each item of a list; an empty list has none.
 fn for_items<'a>(
     list: &'a str,
-    mut see: impl FnMut(&'a str) -> Result<(), NodeListError>,
+    mut visit: impl FnMut(&'a str) -> Result<(), NodeListError>,
 ) -> Result<(), NodeListError> {
     if list.is_empty() {
         return Ok(());
@@ -178,7 +178,7 @@ fn for_items<'a>(
             b']' if !open => return Err(bad(list, &list[at..], NodeListProblem::Unopened)),
             b'[' | b']' => open = byte == b'[',
             b',' if !open => {
-                see(whole_item(list, &list[begin..at])?)?;
+                visit(whole_item(list, &list[begin..at])?)?;
                 begin = at + 1;
             }
             _ => {}
@@ -188,10 +188,10 @@ fn for_items<'a>(
     if open {
         return Err(bad(list, last.trim(), NodeListProblem::Unclosed));
     }
-    see(whole_item(list, last)?)
+    visit(whole_item(list, last)?)
 }
 
-/// An item without the blanks around it.
+/// Trims the blanks around an item, and rejects an item that is empty or contains blanks.
 fn whole_item<'a>(list: &str, item: &'a str) -> Result<&'a str, NodeListError> {
     let trimmed = item.trim();
     match trimmed {
@@ -203,35 +203,35 @@ fn whole_item<'a>(list: &str, item: &'a str) -> Result<&'a str, NodeListError> {
     }
 }
 
-/// Each group of an item, or the item itself if it is a number or a range.
+/// Calls `visit` with each group of an item, or with the item itself if it is a number or a range.
 fn for_groups<'a>(
     item: &'a str,
-    mut see: impl FnMut(&'a str) -> Result<(), NodeListError>,
+    mut visit: impl FnMut(&'a str) -> Result<(), NodeListError>,
 ) -> Result<(), NodeListError> {
     if is_part(item) {
-        return see(item);
+        return visit(item);
     }
     let mut text = item;
     while let Some((_, rest)) = text.split_once('[') {
         let (group, after) = rest.split_once(']').unwrap_or((rest, ""));
-        see(group)?;
+        visit(group)?;
         text = after;
     }
     Ok(())
 }
 
-/// Whether an item has the form of a part: digits, or digits on both sides of a dash.
+/// Returns whether an item is digits, or digits on both sides of a dash.
 fn is_part(item: &str) -> bool {
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let (first, last) = item.split_once('-').unwrap_or((item, item));
     are_digits(first) && are_digits(last)
 }
 
-/// A number or a range of them.
+/// A number, or a range of numbers.
 struct Part {
     first: u64,
     last: u64,
-    /// Digits of the first.
+    /// Number of digits of the first number.
     width: usize,
 }
 
@@ -257,7 +257,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn lists() {
+    fn parses_lists_and_locates_errors() {
         for (list, nodes) in [
             ("n001", 1),
             ("n[001-004]", 4),
@@ -271,7 +271,7 @@ mod tests {
             assert_eq!(count(list), Ok(nodes), "{list}");
             assert_eq!(names(list, 1000).map(|names| names.len() as u64), Ok(nodes), "{list}");
         }
-        for (list, at, why) in [
+        for (list, at, problem) in [
             ("n[", 0, NodeListProblem::Unclosed),
             ("m,n[1-", 2, NodeListProblem::Unclosed),
             ("n]1", 1, NodeListProblem::Unopened),
@@ -290,7 +290,7 @@ mod tests {
             ("n[0-18446744073709551615]", 2, NodeListProblem::NotANumber),
         ] {
             let found = count(list).expect_err(list);
-            assert_eq!((found.at, found.why), (at, why), "{list}");
+            assert_eq!((found.at, found.problem), (at, problem), "{list}");
             assert_eq!(names(list, 9).expect_err(list), found);
         }
         let too_many = names("a[0-99][0-99]", 1000).expect_err("ten thousand");
@@ -307,7 +307,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_a_list_or_not(text in "[a-c0-9,\\[\\]-]{0,20}") {
+        fn names_agree_with_count(text in "[a-c0-9,\\[\\]-]{0,20}") {
             if let Ok(nodes) = count(&text)
                 && nodes < 10_000
             {

@@ -1,43 +1,43 @@
-//! Cleaning policies: what becomes of a record on its way to a job, as plain switches.
+//! Cleaning policies: one switch for each decision in turning a record into a job.
 
 use serde::Serialize;
 
 use super::extra_fields::Extra;
 
-/// Where a job's size comes from (SWF fields 5 and 8).
+/// Source of a job's size (SWF fields 5 and 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizeSource {
     /// Field 5, allocated processors.
     Allocated,
-    /// Field 5; field 8 (requested processors) where 5 is not positive.
+    /// Field 5; if that is not positive, field 8 (requested processors).
     AllocatedElseRequested,
-    /// Field 8; field 5 where 8 is not positive.
+    /// Field 8; if that is not positive, field 5.
     RequestedElseAllocated,
-    /// Nodes of Frontier's descriptor in field 21; field 5 where that is none.
+    /// Nodes of Frontier's descriptor in field 21; field 5 if that is not a descriptor.
     FrontierNodes,
-    /// Field 5, but at least the processors on one node that CERIT's request in field 21 asks for.
+    /// Field 5, but at least the processors per node of CERIT's request in field 21.
     CeritProcessors,
-    /// Different nodes of CERIT's list in field 19; where that is none, field 5 over the processors
+    /// Distinct nodes of CERIT's list in field 19; if that is not a list, field 5 divided by the processors
     /// per node of field 21.
     CeritNodes,
 }
 
 impl SizeSource {
-    /// Whether jobs count nodes where the log lists a node for each of their processors.
+    /// Returns whether the size is a number of nodes in logs that list a node for each processor.
     pub fn counts_nodes(self) -> bool {
         self == Self::CeritNodes
     }
 
-    /// Whether it looks at fields after the eighteenth.
+    /// Returns whether the size may come from a field after field 18.
     pub(super) fn is_extra(self) -> bool {
         matches!(self, Self::FrontierNodes | Self::CeritProcessors | Self::CeritNodes)
     }
 
-    /// Whether these fields hold what it looks for there.
-    pub(super) fn is_told_by(self, extra: Extra<'_>) -> bool {
+    /// Returns whether the fields after field 18 contain the size.
+    pub(super) fn is_found_in(self, extra: Extra<'_>) -> bool {
         match self {
-            // One of no node has no size.
+            // A descriptor without nodes gives no size.
             Self::FrontierNodes => extra.descriptor().is_some_and(|found| found.nodes > 0),
             Self::CeritProcessors => extra.processors_per_node().is_some(),
             Self::CeritNodes => extra.nodes().is_some() || extra.processors_per_node().is_some(),
@@ -46,7 +46,7 @@ impl SizeSource {
     }
 }
 
-/// What to do with a value that cannot stand.
+/// What to do with an invalid value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repair {
@@ -56,7 +56,7 @@ pub enum Repair {
     Zero,
 }
 
-/// How times with a fraction become whole seconds.
+/// How fractional times become whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rounding {
@@ -66,16 +66,16 @@ pub enum Rounding {
     Nearest,
 }
 
-/// The estimate where field 9 does not say, and the least that it may be: a multiple of the run time.
+/// The estimate if field 9 is unknown, and the least estimate, as multiples of the run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EstimateRule {
-    /// Is field 9 (requested time) used at all?
+    /// Whether field 9 (requested time) is used.
     pub requested: bool,
-    /// Does a requested time of 0 count as unknown, like a negative one?
+    /// Whether a requested time of 0 is unknown, like a negative one.
     pub zero_is_unknown: bool,
-    /// Estimate in run times where field 9 is unknown.
+    /// Estimate in run times if field 9 is unknown.
     pub missing: u8,
-    /// Least estimate in run times; 0 = whatever the user said.
+    /// Least estimate in run times; 0 keeps any requested time.
     pub floor: u8,
 }
 
@@ -83,11 +83,11 @@ pub struct EstimateRule {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Oversize {
-    /// An error that names the line.
+    /// The job is an error that names its line.
     Error,
     /// The job is dropped.
     Drop,
-    /// The job gets the whole machine.
+    /// The job's size is reduced to that of the machine.
     Clamp,
 }
 
@@ -104,58 +104,58 @@ impl std::str::FromStr for Oversize {
     }
 }
 
-/// A word that is no [`Oversize`] rule.
+/// A text is not a rule for jobs larger than the machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{0}\" is no rule for jobs larger than the machine: error, drop or clamp")]
+#[error("\"{0}\" is not a rule for jobs larger than the machine: use error, drop or clamp")]
 pub struct UnknownOversize(pub String);
 
-/// A cleaning policy: every switch there is. The presets are constants, see [`Policy::ALL`].
+/// A cleaning policy. The named policies are constants, see [`Policy::ALL`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Policy {
     /// Name on the command line.
     pub name: &'static str,
-    /// Whose rules these are, in one line.
+    /// Origin and main rules, in one line.
     pub summary: &'static str,
-    /// Source of the size. A job whose size is not positive is dropped by every policy.
+    /// Source of the size. Every policy drops jobs whose size is not positive.
     pub size: SizeSource,
-    /// A negative run time (field 4).
+    /// Rule for a negative run time (field 4).
     pub negative_run: Repair,
-    /// Are jobs with run time 0 dropped?
+    /// Whether jobs with run time 0 are dropped.
     pub drop_zero_run: bool,
-    /// Run times are lengthened to the next multiple of so many seconds *above* them; 0 = left alone.
+    /// Run times are lengthened to the next multiple of this many seconds *above* them; 0 leaves them alone.
     pub run_grain: u32,
-    /// Source and bounds of the estimate, from the run time before any lengthening.
+    /// Source and bounds of the estimate, computed from the run time before lengthening.
     pub estimate: EstimateRule,
-    /// Are jobs dropped whose estimate is not above their run time (of field 4)?
+    /// Whether jobs are dropped if their estimate does not exceed their run time (field 4).
     pub drop_tight_estimate: bool,
-    /// A negative submit time (field 2).
+    /// Rule for a negative submit time (field 2).
     pub negative_submit: Repair,
-    /// Are jobs dropped that were cancelled (status 5) before they ran (run time 0 or less)?
+    /// Whether jobs are dropped that were cancelled (status 5) before they ran (run time 0 or less).
     pub drop_cancelled: bool,
-    /// Times with a fraction.
+    /// Rule for fractional times.
     pub rounding: Rounding,
-    /// A job larger than the machine.
+    /// Rule for jobs larger than the machine.
     pub oversize: Oversize,
-    /// Do jobs get new numbers, from 0, in file order?
+    /// Whether jobs are renumbered from 0 in file order.
     pub renumber: bool,
-    /// Is every change and every drop an error?
+    /// Whether every change and every drop is an error.
     pub strict: bool,
 }
 
-/// One switch of a policy in words, for listings.
+/// A rule of a policy in words, for listings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PolicyRow {
-    /// The switch.
+    /// Name of the rule.
     pub rule: &'static str,
-    /// What the policy does.
+    /// Setting of the rule.
     pub setting: String,
 }
 
 impl Policy {
-    /// The policy of the default.
+    /// Name of the default policy.
     pub const DEFAULT: &str = "johnson";
 
-    /// The switches in words, in the order in which they act.
+    /// Describes the rules in words, in the order in which they are applied.
     pub fn describe(&self) -> Vec<PolicyRow> {
         let row = |rule, setting: &str| PolicyRow { rule, setting: setting.to_owned() };
         let repair = |repair| match repair {

@@ -1,4 +1,4 @@
-//! The named policies: one table.
+//! The named cleaning policies.
 
 use std::sync::LazyLock;
 
@@ -7,11 +7,11 @@ use crate::naming::{Entry, NameError, Table};
 use super::policy::{EstimateRule, Oversize, Policy, Repair, Rounding, SizeSource};
 
 impl Policy {
-    /// The rules of Johnson, Bunde and Leung, "A tie-breaking strategy for processor allocation in
-    /// meshes" (section I), which reproduce its figures. Size from field 5, dropped if not
-    /// positive; negative run time becomes 0, run time 0 is kept; estimate = max(field 9, run time), so no
-    /// job is ever killed at its estimate. What the paper leaves open is decided here: a negative submit
-    /// time becomes 0, fractions are cut off.
+    /// The rules of Johnson, Bunde and Leung, "A tie-breaking strategy for processor allocation in meshes"
+    /// (section I), which reproduce the paper's figures. The size is field 5; jobs whose size is not positive are
+    /// dropped. A negative run time becomes 0; a run time of 0 is kept. The estimate is max(field 9, run time), so
+    /// no job is killed at its estimate. The paper leaves two rules open: here a negative submit time becomes 0, and
+    /// fractions are cut off.
     pub const JOHNSON: Policy = Policy {
         name: "johnson",
         summary: "Johnson, Bunde, Leung: allocated size, estimate at least the run time (default)",
@@ -29,7 +29,7 @@ impl Policy {
         strict: false,
     };
 
-    /// The rules of `johnson`, but a record they would change or drop is an error.
+    /// The rules of `johnson`, but a record that they would change or drop is an error.
     pub const STRICT: Policy = Policy {
         name: "strict",
         summary: "the rules of johnson; a record that would be changed or dropped is an error",
@@ -37,10 +37,10 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// The usual reading of the Parallel Workloads Archive's advice: field 5, or 8 where 5 is
-    /// unknown; jobs that never ran (run time unknown, or cancelled with run time 0) are no load and are
-    /// dropped; other jobs of run time 0 ran less than half a second and stay. Estimates below the
-    /// run time are raised to it: logs hold jobs that overran, and none of them was killed for it.
+    /// The usual reading of the Parallel Workloads Archive's advice. The size is field 5, or field 8 if field 5 is
+    /// unknown. Jobs that never ran (run time unknown, or cancelled with run time 0) are not load and are dropped;
+    /// other jobs of run time 0 ran less than half a second and are kept. Estimates below the run time are raised
+    /// to it, since logs contain jobs that overran without being killed.
     pub const PWA: Policy = Policy {
         name: "pwa",
         summary: "Parallel Workloads Archive: size from field 5 else 8, jobs that never ran dropped",
@@ -52,7 +52,8 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// SST's scheduler element: an estimate of 0 or less becomes twice the run time, too low ones stay.
+    /// The rules of SST's scheduler element: an estimate of 0 or less becomes twice the run time; estimates below
+    /// the run time are kept.
     pub const SST: Policy = Policy {
         name: "sst",
         summary: "SST scheduler element: missing estimates are twice the run time, low ones stay",
@@ -61,7 +62,8 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// Batsim's converter with its defaults (grain 1, wall time factor 2): every job one second too long.
+    /// The rules of Batsim's converter with its defaults (grain 1, wall time factor 2), by which every job is one
+    /// second too long.
     pub const BATSIM: Policy = Policy {
         name: "batsim",
         summary: "Batsim's SWF converter: run time one second longer, estimate at least twice the run time",
@@ -74,8 +76,8 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// AccaSim's default reader: field 8, else 5; it has no estimates, so they are the run time here,
-    /// and a run time that is unknown counts as 0.
+    /// The rules of AccaSim's default reader: the size is field 8, or else field 5. That reader has no estimates, so
+    /// they are the run time here. An unknown run time counts as 0.
     pub const ACCASIM: Policy = Policy {
         name: "accasim",
         summary: "AccaSim: size from field 8 else 5, no estimates (they are the run time)",
@@ -84,8 +86,9 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// Records of 21 fields as those of Frontier (2024 and later), whose fields 5 and 8 are processors
-    /// or nodes as it happens: sizes in nodes, from the descriptor in field 21. The rest as `pwa`.
+    /// Rules for records of 21 fields as in logs of Frontier (2024 and later), whose fields 5 and 8 are processors
+    /// in some records and nodes in others. Sizes are nodes, from the descriptor in field 21; the other rules are
+    /// those of `pwa`.
     pub const FRONTIER: Policy = Policy {
         name: "frontier",
         summary: "as pwa, sizes in nodes from field 21 of Frontier's records (site:mode:NODESxCORES)",
@@ -93,7 +96,7 @@ impl Policy {
         ..Policy::PWA
     };
 
-    /// Records of 21 fields as those of CERIT-SC and MetaCentrum, sizes in processors.
+    /// Rules for records of 21 fields as in logs of CERIT-SC and MetaCentrum; sizes are processors.
     pub const CERIT: Policy = Policy {
         name: "cerit",
         summary: "as pwa, sizes in processors of CERIT's records, at least ppn of field 21",
@@ -101,7 +104,7 @@ impl Policy {
         ..Policy::PWA
     };
 
-    /// The same, sizes in nodes.
+    /// Rules for records of 21 fields as in logs of CERIT-SC and MetaCentrum; sizes are nodes.
     pub const CERIT_NODES: Policy = Policy {
         name: "cerit-nodes",
         summary: "as pwa, sizes in nodes from the list in field 19 of CERIT's records",
@@ -122,10 +125,10 @@ impl Policy {
         &Policy::CERIT_NODES,
     ];
 
-    /// The policy of that name.
+    /// Returns the policy with this name.
     ///
     /// # Errors
-    /// [`NameError`] with the name nearest to it.
+    /// [`NameError`] with the nearest name if the name is unknown.
     ///
     /// ```
     /// use replay_core::workload::Policy;

@@ -1,10 +1,12 @@
-//! Where the jobs of a log ran, as it says itself.
+//! Recorded placements: where the jobs of a log ran.
 //!
-//! Two sources are known: a file beside the trace, `x.nodes.csv[.gz]`, as imports write it
-//! (`job,nodes`, jobs by number, nodes in the grammar of [`nodes`](super::nodes), or a box of a Blue Gene/Q, of
-//! which the [midplanes](super::midplanes) count as nodes, each as often as the box has nodes there; lines that begin
-//! with `#` are comments, one of which may name the trace, see [`sidecar`](super::sidecar)); and
-//! field 19 of a record as CERIT writes it, `{id,id,..}`, the node of every processor.
+//! A log records placements in one of two ways:
+//!
+//! * A file beside the trace, `x.nodes.csv[.gz]`, as written by imports: `job,nodes`, with jobs by number and node
+//!   lists in the notation of [`nodes`](super::nodes). Lines that begin with `#` are comments; one of them may name
+//!   the trace, see [`sidecar`](super::sidecar). A list may also be a box of a Blue Gene/Q, whose
+//!   [midplanes](super::midplanes) then count as nodes, each as often as the box has nodes in it.
+//! * Field 19 of a record as written by CERIT, `{id,id,..}`, the node of every processor.
 
 mod error;
 
@@ -27,50 +29,50 @@ use crate::number::counted;
 use crate::sanitize::excerpt;
 use crate::swf::{Decoder, ReadOptions, Reader, Record};
 
-/// The nodes of jobs, numbered in order of their names.
+/// The recorded nodes of jobs. Nodes are numbered in the order of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedPlacements {
-    /// Names by number: as numbers if all are, else as text.
+    /// Names of the nodes, by number; sorted as numbers if all are numbers, else as text.
     names: Vec<String>,
-    /// By line of the record, or by job number.
+    /// Whether jobs are identified by the line of their record instead of their number.
     by_line: bool,
     jobs: HashMap<i64, Box<[u32]>>,
-    /// Lines of the file by job, where it is a file.
+    /// Lines of the file beside the trace, by job; empty if the placements are from field 19.
     lines: HashMap<i64, u64>,
     unreadable: Option<Unreadable>,
-    /// What a file says of its trace.
+    /// Lines of the file that name its trace.
     traces: Vec<TraceLine>,
 }
 
-/// Lists of nodes of a file that cannot be read: their jobs have no place.
+/// Node lists that cannot be read. Their jobs have no recorded placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// How many.
+    /// Number of such lists.
     pub count: u64,
     /// The file.
     pub file: String,
-    /// The line of the first.
+    /// Line of the first such list.
     pub line: u64,
-    /// What is wrong with it.
+    /// What is wrong with the first such list.
     pub problem: String,
 }
 
 impl std::fmt::Display for Unreadable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Unreadable { count, file, line, problem } = self;
-        let lists = counted(*count, "list");
-        write!(f, "{lists} of nodes that cannot be read, first in {file}:{line}: {problem}")
+        let lists = counted(*count, "unreadable list");
+        write!(f, "{lists} of nodes, first in {file}:{line}: {problem}")
     }
 }
 
-/// Placements of a file that are of none of some jobs.
+/// Placements in a file for jobs that are not replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnmatchedPlacements {
-    /// How many.
+    /// Number of such placements.
     pub count: u64,
-    /// The line of the first.
+    /// Line of the first such placement.
     pub line: u64,
-    /// The job that it names.
+    /// Job number of the first such placement.
     pub job: i64,
 }
 
@@ -78,21 +80,18 @@ impl std::fmt::Display for UnmatchedPlacements {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let UnmatchedPlacements { count, line, job } = self;
         let placements = counted(*count, "placement");
-        write!(
-            f,
-            "{placements} of jobs that are not among those replayed, first in line {line}: job {job}"
-        )
+        write!(f, "{placements} of jobs that are not replayed, first in line {line}: job {job}")
     }
 }
 
 impl RecordedPlacements {
-    /// Most nodes of one job: as many as a machine has points.
+    /// Largest number of nodes of a job: the largest number of points of a machine.
     pub const MOST: u64 = crate::topology::MAX_POINTS as u64;
 
-    /// Reads the placements of a trace: those of the file beside it if there is one, else of its records.
+    /// Reads the placements of a trace: from the file beside it if there is one, else from its records.
     ///
     /// # Errors
-    /// [`RecordedPlacementsError`].
+    /// [`RecordedPlacementsError`] if a file cannot be read or is malformed, or there are no placements.
     pub fn load(trace: &Path, options: ReadOptions) -> Result<Self, RecordedPlacementsError> {
         let beside = nodes_path(trace);
         let mut packed = beside.clone().into_os_string();
@@ -118,17 +117,17 @@ impl RecordedPlacements {
         Self::of_records(input, &file, options)?.or_nowhere(file, beside)
     }
 
-    /// Reads the placements of a trace that is in no file, and has none beside it; `name` is its name in
-    /// messages.
+    /// Reads the placements from the records of a trace that is not a file and has no file beside it; `name` names
+    /// the trace in messages.
     ///
     /// # Errors
-    /// [`RecordedPlacementsError`].
+    /// [`RecordedPlacementsError`] if the trace cannot be read or is malformed, or there are no placements.
     pub fn of_input(
         input: impl io::Read,
         name: &str,
         options: ReadOptions,
     ) -> Result<Self, RecordedPlacementsError> {
-        let beside = "no file is beside it".to_string();
+        let beside = "there is no file beside it".to_string();
         Self::of_records(input, name, options)?.or_nowhere(name.to_string(), beside)
     }
 
@@ -139,11 +138,12 @@ impl RecordedPlacements {
         }
     }
 
-    /// Reads a file of placements, gzip'ed or plain; `file` is its name in messages. A job whose list is none, or
-    /// names more nodes than a machine has, has no place: see [`unreadable`](Self::unreadable).
+    /// Reads a file of placements, plain or compressed with gzip; `file` names it in messages. A job whose list is
+    /// malformed, or has more than [`MOST`](Self::MOST) nodes, has no placement; see
+    /// [`unreadable`](Self::unreadable).
     ///
     /// # Errors
-    /// [`RecordedPlacementsError`] with line and field.
+    /// [`RecordedPlacementsError`] with line and field if the file cannot be read, lacks its header, or repeats a job.
     pub fn of_file(input: impl io::Read, file: &str) -> Result<Self, RecordedPlacementsError> {
         let io = |source| RecordedPlacementsError::Io { file: file.to_string(), source };
         let mut lines = Lines::new(BufReader::new(Decoder::new(input).map_err(io)?));
@@ -189,10 +189,10 @@ impl RecordedPlacements {
         }
     }
 
-    /// Reads the lists of nodes in field 19 of the records of a trace; none if there are none.
+    /// Reads the node lists in field 19 of the records of a trace; there may be none.
     ///
     /// # Errors
-    /// [`RecordedPlacementsError`].
+    /// [`RecordedPlacementsError`] if the trace cannot be read or is malformed.
     pub fn of_records(
         input: impl io::Read,
         file: &str,
@@ -211,19 +211,19 @@ impl RecordedPlacements {
         Ok(placed.finish(true))
     }
 
-    /// The nodes of a job by number, one for each of its processors where the log counts them; `None` if
-    /// it does not tell.
+    /// Returns the node numbers of a job, one for each of its processors if the log records them by processor;
+    /// `None` if the log does not record the job's placement.
     pub fn of(&self, job: &Job) -> Option<&[u32]> {
         let key = if self.by_line { i64::from(job.line) } else { job.number };
         self.jobs.get(&key).map(|nodes| &**nodes)
     }
 
-    /// Checks that the placements are those of this trace, and that each job that has one is the only record with its
-    /// number.
+    /// Checks that the placements belong to this trace, and that no other record has the number of a job with a
+    /// placement.
     ///
     /// # Errors
-    /// [`RecordedPlacementsError::Other`] if a file of placements names another trace, [`RecordedPlacementsError::Repeated`] with the first job
-    /// whose number comes again.
+    /// [`RecordedPlacementsError::Other`] if the file of placements names another trace; [`RecordedPlacementsError::Repeated`] with the first
+    /// repeated job number.
     pub fn check(&self, trace: &Workload) -> Result<(), RecordedPlacementsError> {
         if self.by_line {
             return Ok(());
@@ -231,9 +231,10 @@ impl RecordedPlacements {
         let (jobs, links) = (&trace.jobs, &trace.links);
         let name = trace.source.display().to_string();
         self.traces.iter().try_for_each(|line| line.check(&name, &trace.digest))?;
-        let twice = |job: &&Job| self.of(job).is_some() && links.twice(job.number).is_some();
-        let lines = |job: &Job| links.twice(job.number).unwrap_or([job.line; 2]);
-        // The record in which a number first comes again.
+        let twice =
+            |job: &&Job| self.of(job).is_some() && links.repeated_lines(job.number).is_some();
+        let lines = |job: &Job| links.repeated_lines(job.number).unwrap_or([job.line; 2]);
+        // Report the number whose second record comes first.
         match jobs.iter().filter(twice).min_by_key(|job| lines(job)[1]) {
             None => Ok(()),
             Some(job) => Err(RecordedPlacementsError::Repeated {
@@ -244,7 +245,7 @@ impl RecordedPlacements {
         }
     }
 
-    /// With each node of a list once: of a log that names a node for each processor, where jobs count nodes.
+    /// Removes repeated nodes from each list, for logs with a node for each processor whose jobs count nodes.
     pub fn each_once(mut self) -> Self {
         for nodes in self.jobs.values_mut() {
             let mut seen = BTreeSet::new();
@@ -255,8 +256,8 @@ impl RecordedPlacements {
         self
     }
 
-    /// Without the lists of more than `most` nodes, for which a machine has no room: their jobs have no place. How many
-    /// these are, and the job of the first line, or with the smallest number.
+    /// Removes the lists of more than `most` nodes, which do not fit the machine; their jobs then have no placement.
+    /// Returns the number of removed lists and a job, that on the first line or with the smallest key.
     pub fn within(self, most: usize) -> (Self, Option<(u64, i64)>) {
         let too_long = || self.jobs.iter().filter(|(_, nodes)| nodes.len() > most);
         let place = |key: &i64| (self.lines.get(key).copied().unwrap_or(0), *key);
@@ -266,7 +267,7 @@ impl RecordedPlacements {
         let count = too_long().count() as u64;
         let Self { names, mut jobs, .. } = self;
         jobs.retain(|_, nodes| nodes.len() <= most);
-        // Nodes that only those had are none of the machine.
+        // Nodes that occur only in removed lists are not nodes of the machine.
         let used: BTreeSet<u32> = jobs.values().flatten().copied().collect();
         let rank: HashMap<u32, u32> = used.iter().copied().zip(0..).collect();
         jobs.values_mut().flatten().for_each(|node| *node = rank[&*node]);
@@ -274,17 +275,17 @@ impl RecordedPlacements {
         (Self { names, jobs, ..self }, Some((count, first)))
     }
 
-    /// The lists of a file that could not be read; `None` if all could.
+    /// Returns the node lists that could not be read; `None` if all could.
     pub fn unreadable(&self) -> Option<&Unreadable> {
         self.unreadable.as_ref()
     }
 
-    /// Whether its jobs are told by number.
+    /// Returns whether jobs are identified by their number, not by the line of their record.
     pub fn is_by_number(&self) -> bool {
         !self.by_line
     }
 
-    /// The placements of a file beside a trace that are of none of these jobs; `None` if there are none.
+    /// Returns the placements in the file beside the trace for jobs other than `jobs`; `None` if there are none.
     pub fn unmatched(&self, jobs: &[Job]) -> Option<UnmatchedPlacements> {
         let known: HashSet<i64> = jobs.iter().map(|job| job.number).collect();
         let others = self.lines.iter().filter(|(job, _)| !known.contains(job));
@@ -295,12 +296,12 @@ impl RecordedPlacements {
         first.map(|(line, job)| UnmatchedPlacements { count, line, job })
     }
 
-    /// The names of all nodes, by number.
+    /// Returns the names of all nodes, by node number.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// If the names are the numbers of points on a machine with so many: these.
+    /// Returns the names as point numbers if all are numbers below `points`.
     pub fn points(&self, points: usize) -> Option<Vec<u32>> {
         let point =
             |name: &String| name.parse().ok().filter(|&point: &u32| (point as usize) < points);
@@ -332,7 +333,7 @@ impl Builder {
         self.jobs.insert(key, nodes);
     }
 
-    /// The same for a name that comes several times in a row.
+    /// Adds a job that occupies midplanes, each given with its number of nodes.
     fn add_midplanes(&mut self, key: i64, midplanes: Vec<(u32, u32)>) {
         let mut nodes = Vec::new();
         for (midplane, count) in midplanes {
@@ -345,19 +346,22 @@ impl Builder {
     fn row(&mut self, line: u64, text: &str) -> Result<(), (&'static str, String)> {
         let (job, list) = text.split_once(',').ok_or(("nodes", "is missing".to_string()))?;
         let number = job.trim().parse();
-        let number = number.map_err(|_| ("job", format!("\"{}\" is no number", excerpt(job))))?;
+        let number =
+            number.map_err(|_| ("job", format!("\"{}\" is not a number", excerpt(job))))?;
         let list = list.trim();
         let bare = list.strip_prefix('"').and_then(|list| list.strip_suffix('"')).unwrap_or(list);
         if self.lines.insert(number, line).is_some() {
-            return Err(("job", format!("job {number} has nodes already")));
+            return Err(("job", format!("job {number} already has nodes")));
         }
         let read = match midplanes::of_box(bare) {
             Some(found) => {
                 found.map(|found| self.add_midplanes(number, found)).map_err(|why| why.to_string())
             }
             None if bare.is_empty() => Err("it is empty".to_string()),
-            None if bare.contains('"') => Err("a quote in it".to_string()),
-            None if bare.contains(char::is_control) => Err("a control character in it".to_string()),
+            None if bare.contains('"') => Err("it contains a quote".to_string()),
+            None if bare.contains(char::is_control) => {
+                Err("it contains a control character".to_string())
+            }
             None => {
                 let found = names(bare, RecordedPlacements::MOST).map_err(|why| why.to_string());
                 found.map(|nodes| self.add(number, nodes.into_iter()))
@@ -368,7 +372,7 @@ impl Builder {
                 count: 0,
                 file: String::new(),
                 line,
-                problem: format!("\"{}\" is no list of nodes: {why}", excerpt(bare)),
+                problem: format!("\"{}\" is not a list of nodes: {why}", excerpt(bare)),
             };
             self.unreadable.get_or_insert_with(first).count += 1;
         }
@@ -377,7 +381,7 @@ impl Builder {
 
     fn finish(self, by_line: bool) -> RecordedPlacements {
         let Self { names, jobs, lines, unreadable, traces, .. } = self;
-        // Numbers in their order, before text in its own.
+        // Names that are numbers come first, by value; other names follow, as text.
         let key = |name: &String| (name.parse::<u64>().unwrap_or(u64::MAX), name.clone());
         let order: BTreeSet<(u64, String)> = names.iter().map(key).collect();
         let rank: HashMap<&str, u32> =
@@ -421,37 +425,37 @@ mod tests {
         assert_eq!(placed.points(96), Some(vec![0, 4]));
     }
 
-    /// A job whose list is none has no place; the others keep theirs.
+    /// A job with an unreadable list has no placement; the other jobs keep theirs.
     #[test]
-    fn lists_that_are_none() {
+    fn counts_unreadable_lists() {
         for (list, problem) in [
-            ("\"2,1-0\"", "\"2,1-0\" is no list of nodes: \"1-0\": a range that runs backwards"),
-            ("A0-3 B0-12 C0-3 D0-3 E0-1", "B12 is beyond Mira"),
+            ("\"2,1-0\"", "\"2,1-0\" is not a list of nodes: \"1-0\": a range that runs backwards"),
+            ("A0-3 B0-12 C0-3 D0-3 E0-1", "B12 is outside Mira"),
             ("A0-3 B0-3", "a blank in a name"),
-            ("\"\"", "\"\" is no list of nodes: it is empty"),
+            ("\"\"", "\"\" is not a list of nodes: it is empty"),
             ("\"n[0-9999999]\"", "more than 1048576 nodes"),
-            ("\"0-3", "is no list of nodes: a quote in it"),
-            ("n\0", "is no list of nodes: a control character in it"),
+            ("\"0-3", "is not a list of nodes: it contains a quote"),
+            ("n\0", "is not a list of nodes: it contains a control character"),
         ] {
             let placed = read(&format!("job,nodes\n1,n1\n2,{list}\n4,n[\n3,n2\n")).expect(list);
             let unreadable = placed.unreadable().expect(list);
             assert_eq!((unreadable.count, unreadable.line), (2, 3), "{list}");
-            let told = unreadable.to_string();
-            let begin = "2 lists of nodes that cannot be read, first in x.nodes.csv:3: ";
-            assert!(told.starts_with(begin) && told.contains(problem), "{told}");
+            let message = unreadable.to_string();
+            let begin = "2 unreadable lists of nodes, first in x.nodes.csv:3: ";
+            assert!(message.starts_with(begin) && message.contains(problem), "{message}");
             assert_eq!((placed.of(&job(2)), placed.of(&job(3))), (None, Some(&[1][..])), "{list}");
         }
         let again = read("job,nodes\n1,n[\n1,n1\n").expect_err("twice");
-        assert_eq!(again, "x.nodes.csv:3: field job: job 1 has nodes already");
+        assert_eq!(again, "x.nodes.csv:3: field job: job 1 already has nodes");
         assert_eq!(read("job,nodes\n1,n1\n").expect("one").unreadable(), None);
     }
 
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
 
-        /// Any damage gives jobs with nodes that have names, or an error with a line.
+        /// Any damage gives either jobs on named nodes, or an error with a line.
         #[test]
-        fn damage_is_an_error(
+        fn damaged_files_give_valid_placements_or_an_error(
             at in 0usize..70,
             piece in "[a-z0-9,\"\\[\\]A-E \n-]{0,6}",
             cut in 0usize..6,
@@ -471,9 +475,9 @@ mod tests {
         }
     }
 
-    /// A list for which there is no room takes its own nodes along, and leaves the others as they were.
+    /// Removing a list also removes the nodes that occur only in it; the other lists keep their nodes.
     #[test]
-    fn lists_longer_than_a_machine() {
+    fn removes_lists_longer_than_the_machine() {
         let placed =
             || read("job,nodes\n1,\"n2,n9\"\n2,n[1-5]\n3,n2\n4,n[1-6]\n").expect("four jobs");
         let (all, none) = placed().within(6);
@@ -488,13 +492,12 @@ mod tests {
     }
 
     #[test]
-    fn placements_of_no_job_are_counted() {
+    fn counts_placements_of_jobs_that_are_not_replayed() {
         let placed = read("job,nodes\n3,a\n9,b\n1,c\n8,b\n").expect("four jobs");
         let jobs = [job(1), job(3)];
         let unmatched = placed.unmatched(&jobs).expect("two");
         assert_eq!(unmatched, UnmatchedPlacements { count: 2, line: 3, job: 9 });
-        let words =
-            "2 placements of jobs that are not among those replayed, first in line 3: job 9";
+        let words = "2 placements of jobs that are not replayed, first in line 3: job 9";
         assert_eq!(unmatched.to_string(), words);
         assert_eq!(placed.unmatched(&[job(1), job(3), job(8), job(9)]), None);
     }

@@ -1,4 +1,4 @@
-//! What a cleaning policy did to a trace: counts by reason.
+//! The report of cleaning a trace: counts by reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::job::Job;
 use crate::number::{counted, grouped};
 use crate::swf::Field;
 
-/// Why a record gave no job.
+/// Why cleaning dropped a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
@@ -32,13 +32,13 @@ pub enum DropReason {
     LargerThanMachine,
 }
 
-/// What of a record was changed on the way to a job.
+/// A change that cleaning made to a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// Size taken from the policy's second choice of field.
+    /// The size is from the policy's second choice of field.
     SizeFallback,
-    /// Size below the processors per node that were asked for: raised to them.
+    /// The size was below the requested processors per node and was raised to them.
     SizeRaised,
     /// Negative run time became 0.
     RunToZero,
@@ -76,12 +76,12 @@ impl Change {
         Change::Renumbered,
     ];
 
-    /// Those of a set.
+    /// Returns the changes in a set of bits.
     pub(super) fn of(bits: u16) -> impl Iterator<Item = Change> {
         Self::ALL.into_iter().filter(move |change| bits & change.bit() != 0)
     }
 
-    /// Place of this change in a set of them.
+    /// Returns the bit of this change in a set of changes.
     pub(super) const fn bit(self) -> u16 {
         1 << self as u16
     }
@@ -119,7 +119,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// What cleaning did. Counts are jobs (records).
+/// What cleaning dropped and changed. Counts are jobs (records).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CleaningReport {
     /// Name of the workload.
@@ -136,50 +136,50 @@ pub struct CleaningReport {
     pub read: u64,
     /// Jobs kept, before any window.
     pub kept: u64,
-    /// Jobs kept of which something was changed.
+    /// Jobs kept with at least one change.
     pub changed: u64,
-    /// Dropped, by reason.
+    /// Dropped records, by reason.
     pub drops: BTreeMap<DropReason, u64>,
-    /// Changed, by reason; a job may count under several.
+    /// Changed jobs, by change; a job may be counted under several changes.
     pub changes: BTreeMap<Change, u64>,
-    /// Lines that were no records and were skipped, by reason (collecting mode).
+    /// Malformed lines that were skipped, by reason (collecting mode).
     pub malformed: BTreeMap<String, u64>,
-    /// By reason, the number of the first such line, from 1.
+    /// Line of the first malformed line, 1-based, by reason.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub first_malformed: BTreeMap<String, u64>,
-    /// What was changed of which job kept.
+    /// Changes of each job kept.
     #[serde(skip)]
     pub(super) changed_jobs: ChangedJobs,
-    /// Records with the number of an earlier one.
+    /// Records that repeat the job number of an earlier one.
     #[serde(skip_serializing_if = "Repeated::is_empty")]
     pub repeated: Repeated,
-    /// Records that end before field 18, by their number of fields.
+    /// Records with fewer than 18 fields, by number of fields.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub short: BTreeMap<usize, u64>,
-    /// What records held after field 18.
+    /// Contents of the fields after field 18.
     #[serde(skip_serializing_if = "ExtraFields::is_empty")]
     pub extra: ExtraFields,
-    /// What records said of others that must end before.
+    /// Dependencies between records.
     #[serde(skip_serializing_if = "DependencyCounts::is_empty")]
     pub dependencies: DependencyCounts,
-    /// Jobs of which the file of shapes beside the trace has none.
+    /// Jobs that have no shape in the shapes file beside the trace.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_shape: u64,
     /// Jobs kept by cleaning that were submitted before the window.
     pub before_window: u64,
-    /// Jobs kept by cleaning that come after the window.
+    /// Jobs kept by cleaning that were submitted after the window or exceed its number of jobs.
     pub after_window: u64,
 }
 
-/// What was changed of the jobs kept, by the lines of their records: where a set of changes begins to hold for jobs
-/// that follow each other.
+/// Changes of the jobs kept, run-length encoded: each entry is the line at which a set of changes begins, which then
+/// holds for the following jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChangedJobs {
     begins: Arc<Vec<(u32, u16)>>,
 }
 
 impl ChangedJobs {
-    /// Of the job of the next line these were made.
+    /// Adds the changes of the job on line `line`.
     pub fn push(&mut self, line: u32, bits: u16) {
         let before = self.begins.last().map_or(0, |begin| begin.1);
         if bits != before {
@@ -198,12 +198,12 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl CleaningReport {
-    /// Records dropped, for any reason.
+    /// Returns the number of dropped records.
     pub fn dropped(&self) -> u64 {
         self.drops.values().sum()
     }
 
-    /// A job that was kept is dropped after all.
+    /// Counts a job as dropped that was counted as kept.
     pub(super) fn drop_kept(&mut self, job: &Job, reason: DropReason) {
         *self.drops.entry(reason).or_default() += 1;
         self.kept = self.kept.saturating_sub(1);
@@ -217,14 +217,14 @@ impl CleaningReport {
         self.changes.retain(|_, count| *count > 0);
     }
 
-    /// A job that was kept is cut to the machine.
+    /// Counts a kept job as clamped to the machine.
     pub(super) fn clamp_kept(&mut self, job: &Job) {
         *self.changes.entry(Change::SizeClamped).or_default() += 1;
         let is_new = u64::from(self.changed_jobs.of(job) == 0);
         self.changed = (self.changed + is_new).min(self.kept);
     }
 
-    /// Records by their number of fields.
+    /// Returns the numbers of records by number of fields.
     pub fn by_fields(&self) -> BTreeMap<usize, u64> {
         let mut all = self.short.clone();
         all.extend(&self.extra.records);
@@ -235,14 +235,14 @@ impl CleaningReport {
         all
     }
 
-    /// Jobs outside the window.
+    /// Returns the number of jobs outside the window.
     pub fn outside_window(&self) -> u64 {
         self.before_window + self.after_window
     }
 }
 
 impl fmt::Display for CleaningReport {
-    /// One line, e.g.
+    /// Formats the report in one line, e.g.
     /// `KTH-SP2-1996-2: 28,489 records, 28,489 jobs kept; 0 dropped; 475 changed (estimate raised to run time 475)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (read, kept) = (counted(self.read, "record"), counted(self.kept, "job"));
@@ -270,7 +270,7 @@ impl fmt::Display for CleaningReport {
                 format!("{fields} in {}", counted(*records, "record"))
             };
             let counts: Vec<String> = self.by_fields().iter().map(of).collect();
-            write!(f, "; fields: {}; those missing are unknown", counts.join(", "))?;
+            write!(f, "; fields: {}; missing fields are unknown", counts.join(", "))?;
         }
         if !self.extra.is_empty() {
             write!(f, "; {}", self.extra)?;
@@ -280,7 +280,7 @@ impl fmt::Display for CleaningReport {
         }
         if self.without_shape > 0 {
             let jobs = counted(self.without_shape, "job");
-            write!(f, "; {jobs} without a shape in the file of shapes")?;
+            write!(f, "; {jobs} without a shape in the shapes file")?;
         }
         if self.outside_window() > 0 {
             let (before, after) = (grouped(self.before_window), grouped(self.after_window));
@@ -294,7 +294,7 @@ impl fmt::Display for CleaningReport {
     }
 }
 
-/// ` (reason 2, reason 1)`, nothing if there are none.
+/// Formats counts as ` (reason 2, reason 1)`; empty if there are none.
 fn by_reason<R: fmt::Display>(counts: &BTreeMap<R, u64>) -> String {
     let parts: Vec<String> =
         counts.iter().map(|(reason, &count)| format!("{reason} {}", grouped(count))).collect();
@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line() {
+    fn formats_one_line() {
         let mut report = CleaningReport {
             name: "T".into(),
             read: 1_234_567,

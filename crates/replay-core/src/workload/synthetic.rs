@@ -1,9 +1,9 @@
-//! Traces that are made, not read: named like strategies, wherever a trace is named.
+//! Synthetic traces, which are named like strategies wherever a trace can be named.
 //!
-//! `stream[machine=32x32,arrivals=10]` is one replication of a [stochastic stream](super::stochastic),
-//! `lublin[processors=100,load=0.7]` a trace of the [Lublin-Feitelson model](super::lublin). Either is
-//! written as SWF in memory and loaded like a file, so that it has a header, a digest, a policy and a
-//! window.
+//! `stream[machine=32x32,arrivals=10]` is one replication of a [stochastic stream](super::stochastic), and
+//! `lublin[processors=100,load=0.7]` is a trace of the [Lublin-Feitelson model](super::lublin). Both are
+//! written as SWF in memory and loaded like a file, so that they have a header and a digest and accept a policy
+//! and a window.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,27 +19,27 @@ use super::{Policy, Window, Workload};
 use crate::naming::{Description, Entry, NameError, StrategyName, Table, kind};
 use crate::swf::ReadOptions;
 
-/// A trace as text, with the shapes of its jobs if it has any.
+/// A synthetic trace as text, with the shapes of its jobs if it has any.
 #[derive(Clone, Debug)]
 pub struct SyntheticTrace {
-    /// The canonical name.
+    /// Canonical name of the trace.
     pub name: StrategyName,
-    /// The trace.
+    /// The trace in SWF.
     pub swf: Vec<u8>,
-    /// Side file with the shapes, which names the trace.
+    /// The shapes file, which names the trace by its digest.
     pub shapes: Option<Vec<u8>>,
 }
 
-/// Whether a name is that of a generator, or could only be meant for one.
+/// Returns whether `name` is the name of a generator, or ends with `]` as only names of generators do.
 pub fn is_generator(name: &str) -> bool {
     let word = name.split('[').next().unwrap_or(name).trim();
     TABLE.words().any(|known| known == word) || name.trim_end().ends_with(']')
 }
 
-/// Makes the trace that a name describes.
+/// Generates the trace that a name describes.
 ///
 /// # Errors
-/// [`NameError`] if it is no generator or describes nothing possible.
+/// [`NameError`] if the generator is unknown or its parameters are impossible.
 pub fn generate(name: &StrategyName) -> Result<SyntheticTrace, NameError> {
     let model = TABLE.parse(name)?;
     let name = TABLE.name(&model);
@@ -57,10 +57,10 @@ pub fn generate(name: &StrategyName) -> Result<SyntheticTrace, NameError> {
 }
 
 impl SyntheticTrace {
-    /// Loads the trace as if it were a file.
+    /// Loads the trace like a file.
     ///
     /// # Errors
-    /// As [`Workload::load`].
+    /// [`LoadError`], as for [`Workload::load`].
     pub fn load(
         &self,
         policy: &Policy,
@@ -78,7 +78,7 @@ impl SyntheticTrace {
     }
 }
 
-/// What can be made.
+/// A generator with its parameters.
 #[derive(Clone, PartialEq)]
 enum Model {
     Stream(StreamOptions),
@@ -106,7 +106,7 @@ struct LublinOptions {
 }
 
 static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
-    /// The field of one model.
+    /// Borrows a parameter of one model.
     macro_rules! of {
         ($model:ident, $field:ident) => {
             |model: &mut Model| match model {
@@ -128,14 +128,14 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
     };
     let stream = Entry::new("stream", Model::Stream(stream))
         .about(
-            "One replication of a stochastic stream of jobs with shapes, a million ticks (seconds of \
-             the trace) to a time unit.",
+            "One replication of a stochastic stream of jobs with shapes; a time unit is a million ticks \
+             (seconds of the trace).",
         )
         .source("Lo et al. 1997; Bani-Mohammad 2008")
         .case(
             "machine",
             kind::told("WxL|WxDxH"),
-            "mesh whose sides bound those of the jobs",
+            "mesh whose sides are the longest sides of jobs",
             of!(Stream, machine),
         )
         .case(
@@ -153,10 +153,10 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
         )
         .case("jobs", kind::integer(1..=u32::MAX).listed("N"), "number of jobs", of!(Stream, jobs))
         .case("seed", number(), "seed", of!(Stream, seed))
-        .case("replication", number(), "which replication of the seed", of!(Stream, replication));
+        .case("replication", number(), "number of the replication", of!(Stream, replication));
     let lublin = LublinOptions { processors: 100, load: None, jobs: 5000, seed: 1 };
     let lublin = Entry::new("lublin", Model::Lublin(lublin))
-        .about("A trace of the model of Lublin and Feitelson, batch and interactive jobs.")
+        .about("A trace of the Lublin-Feitelson model with batch and interactive jobs.")
         .source("Lublin, Feitelson 2003")
         .case(
             "processors",
@@ -167,7 +167,7 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
         .case(
             "load",
             kind::positive().listed("FRACTION").or("the model's"),
-            "processor-seconds asked for over those there are",
+            "offered load: processor-seconds requested over those available",
             of!(Lublin, load),
         )
         .case(
@@ -180,12 +180,12 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
     Table::new("generator", [stream, lublin])
 });
 
-/// Every generator's entry in a listing.
+/// Describes every generator, for listings.
 pub fn descriptions() -> Vec<Description> {
     TABLE.descriptions()
 }
 
-/// A trace, and its shapes if it has any; or why it is impossible.
+/// A trace and its shapes, if it has any; or why the parameters are impossible.
 type Made = Result<(Vec<u8>, Option<Vec<u8>>), String>;
 
 impl StreamOptions {
@@ -219,7 +219,7 @@ impl LublinOptions {
     }
 }
 
-/// The sides of a mesh, the third 1 if there are two.
+/// The sides of a mesh; the third is 1 if only two are given.
 #[derive(Clone, Copy, PartialEq)]
 struct Extents([u16; 3]);
 
@@ -232,7 +232,7 @@ impl FromStr for Extents {
         match sides.as_deref() {
             Some(&[w, l]) => Ok(Self([w, l, 1])),
             Some(&[w, d, h]) => Ok(Self([w, d, h])),
-            _ => Err("machine is written WIDTHxLENGTH or WIDTHxDEPTHxHEIGHT"),
+            _ => Err("write the machine as WIDTHxLENGTH or WIDTHxDEPTHxHEIGHT"),
         }
     }
 }
@@ -280,9 +280,9 @@ mod tests {
         assert!(workload.jobs.iter().all(|job| job.shape.is_some()));
     }
 
-    /// A job that is cut to the machine loses its shape, and no other does.
+    /// A job that is clamped to the machine loses its shape; the other jobs keep theirs.
     #[test]
-    fn the_others_keep_their_shapes_when_one_is_clamped() {
+    fn clamping_removes_the_shapes_of_clamped_jobs_only() {
         let mut workload = load("stream[machine=8x8,sides=uniform,jobs=60,seed=2]");
         let before = workload.jobs.clone();
         workload.fit_to_machine(40, Oversize::Clamp).expect("a rule that changes jobs");
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_impossible_is_refused() {
+    fn refuses_impossible_parameters() {
         for name in [
             "stream[arrivals=0]",
             "stream[machine=hypercube:4]",

@@ -1,4 +1,4 @@
-//! An instant of a trace as people write it.
+//! Points in time of a trace, in the notations that users write.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,34 +6,34 @@ use std::str::FromStr;
 use super::window::{date, since_start};
 use crate::swf::Header;
 
-/// An instant of a trace.
+/// A point in time of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TraceTime {
     /// Seconds since the start of the log (time 0 of its submit times).
     Seconds(i64),
-    /// Local time of the log (`TimeZone` of the header, else UTC), in seconds since the midnight with which 1970 began.
+    /// Local time of the log (`TimeZone` of the header, else UTC), in seconds since 1970-01-01 00:00.
     Local(i64),
 }
 
-/// A text that is no instant.
+/// The text is not a point in time.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "write seconds of the trace (2000000), a time since its start (1d2h, 2h30m, 3:20:00) or a date (1996-09-23T12:00)"
 )]
 pub struct TraceTimeError;
 
-/// A date where the header does not say when the log starts.
+/// A date was given, but the trace's header has no `UnixStartTime`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "a date needs UnixStartTime in the trace's header: give a time since its start, such as 2000000 or 1d2h"
+    "a date needs UnixStartTime in the trace's header: give a time since the trace's start, such as 2000000 or 1d2h"
 )]
 pub struct NoStart;
 
 impl TraceTime {
-    /// Seconds since the start of the log.
+    /// Returns the seconds since the start of the log.
     ///
     /// # Errors
-    /// [`NoStart`] if it is a date and the header does not say when the log starts.
+    /// [`NoStart`] for a date if the header has no `UnixStartTime`.
     pub fn seconds(self, header: &Header) -> Result<i64, NoStart> {
         match self {
             TraceTime::Seconds(seconds) => Ok(seconds),
@@ -72,37 +72,37 @@ impl fmt::Display for TraceTime {
     }
 }
 
-fn whole(text: &str) -> Option<i64> {
+fn parse_digits(text: &str) -> Option<i64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()
 }
 
-/// `3:20:00`, hours of at most so many digits; minutes and seconds are two digits below 60.
+/// Parses `3:20:00`: hours of at most `digits` digits, minutes and seconds of two digits and below 60.
 fn clock(text: &str, digits: usize) -> Option<i64> {
     let mut parts = text.split(':');
-    let hours = parts.next().filter(|hours| hours.len() <= digits).and_then(whole)?;
+    let hours = parts.next().filter(|hours| hours.len() <= digits).and_then(parse_digits)?;
     let minutes = parts.next().and_then(sixtieths)?;
     let seconds = parts.next().and_then(sixtieths)?;
     parts.next().is_none().then_some((hours * 60 + minutes) * 60 + seconds)
 }
 
 fn sixtieths(text: &str) -> Option<i64> {
-    whole(text).filter(|&value| text.len() == 2 && value < 60)
+    parse_digits(text).filter(|&value| text.len() == 2 && value < 60)
 }
 
-/// `1d2h`, `2h30m`, `90s`: each unit at most once, from the largest down.
+/// Parses `1d2h`, `2h30m` or `90s`: each unit at most once, the largest first.
 fn units(text: &str) -> Option<i64> {
     let (mut rest, mut sum) = (text, 0i64);
     for (unit, seconds) in [('d', 86_400i64), ('h', 3600), ('m', 60), ('s', 1)] {
         if let Some((count, after)) = rest.split_once(unit) {
-            sum = sum.checked_add(whole(count)?.checked_mul(seconds)?)?;
+            sum = sum.checked_add(parse_digits(count)?.checked_mul(seconds)?)?;
             rest = after;
         }
     }
     (rest.is_empty() && !text.is_empty()).then_some(sum)
 }
 
-/// `1996-09-23`, `1996-09-23T12:00`, `1996-09-23T12:00:30`; a blank may stand for the T.
+/// Parses `1996-09-23`, `1996-09-23T12:00` or `1996-09-23T12:00:30`; a blank may replace the T.
 fn local(text: &str) -> Option<i64> {
     let (day, time) = match text.split_once(['T', ' ']) {
         Some((day, time)) => (day, Some(time)),
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn instants_are_read_as_people_write_them() {
+    fn parses_all_notations() {
         let seconds = |text: &str| match at(text) {
             Some(TraceTime::Seconds(seconds)) => Some(seconds),
             _ => None,
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(at("1996-09-23"), Some(TraceTime::Local(843_436_800)));
         let log = header("; UnixStartTime: 843436800\n");
         assert_eq!(noon.seconds(&log), Ok(43_200));
-        // East of Greenwich noon is earlier.
+        // East of Greenwich, noon comes earlier.
         let log = header("; UnixStartTime: 843436800\n; TimeZone: 3600\n");
         assert_eq!(noon.seconds(&log), Ok(39_600));
         assert_eq!(noon.seconds(&header("")), Err(NoStart));
@@ -168,7 +168,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_breaks_it(text in "[-0-9dhmsT: ]{0,24}") {
+        fn parses_any_text_without_panic(text in "[-0-9dhmsT: ]{0,24}") {
             let _ = at(&text);
         }
 

@@ -1,4 +1,4 @@
-//! When jobs arrive (the paper's section on arrivals).
+//! Arrival times of the Lublin-Feitelson model (the paper's section on arrivals).
 
 use super::ParameterError;
 use super::daily::{HALF_HOURS_PER_DAY, SECONDS_PER_HALF_HOUR, half_hour_weights};
@@ -7,36 +7,36 @@ use rand::Rng;
 use rand_distr::{Distribution, Gamma};
 use serde::Serialize;
 
-/// Seconds of a half hour, as a factor.
+/// Seconds of a half hour, as a float.
 const HALF_HOUR: f64 = SECONDS_PER_HALF_HOUR as f64;
 
-/// Gaps whose natural logarithm (of seconds) is gamma distributed, on a clock that runs faster at busy
-/// hours.
+/// Gaps between arrivals whose natural logarithm (of seconds) is gamma distributed, on a clock that runs
+/// faster in busy hours.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ArrivalModel {
     /// aarr, barr: log seconds between jobs in the rush hours.
     pub gap: GammaParameters,
-    /// ARAR, the arrive-rush-to-all ratio: multiplies the shape of `gap`, so that it stands for the
-    /// gaps of the whole day.
+    /// ARAR, the arrive-rush-to-all ratio: multiplies the shape of `gap`, which gives the gaps of the
+    /// whole day.
     pub rush_to_all: f64,
     /// anum, bnum: the time of day of the arrivals, in half hours counted from 1 at midnight, on a day
     /// that runs from 5:00 to 5:00.
     pub daily: GammaParameters,
-    /// Log seconds of the longest gap: longer ones are drawn again. 13 in the program, five days.
+    /// Log seconds of the longest gap; longer gaps are drawn again. The program uses 13 (five days).
     pub log_limit: f64,
 }
 
 impl ArrivalModel {
-    /// Relative arrival rate of each half hour of the day from midnight; the mean is 1.
+    /// Returns the relative arrival rate of each half hour of the day from midnight; the mean is 1.
     ///
     /// # Errors
-    /// [`ParameterError`], if the constants of `daily` are not positive.
+    /// [`ParameterError`] if a constant of `daily` is not positive.
     pub fn daily_weights(&self) -> Result<[f64; HALF_HOURS_PER_DAY], ParameterError> {
         self.daily.distribution(["arrivals.daily.shape", "arrivals.daily.scale"])?;
         Ok(half_hour_weights(self.daily))
     }
 
-    /// Checks the constants and starts a clock at midnight.
+    /// Checks the constants and returns a clock at midnight.
     pub(super) fn clock(&self) -> Result<ArrivalClock, ParameterError> {
         let ratio = self.rush_to_all;
         check("arrivals.rush_to_all", ratio, "positive", |v| v > 0.0)?;
@@ -52,32 +52,31 @@ impl ArrivalModel {
     }
 }
 
-/// Where an arrival stream stands. A gap buys points, 1 for each of its half hours; a half hour of the
-/// day costs as many points as its weight. So busy half hours take more gaps than quiet ones, and a
+/// The state of an arrival stream. Each half hour of a gap is worth 1 point, and each half hour of the day
+/// costs as many points as its weight. Busy half hours thus contain more arrivals than quiet ones, and a
 /// day always costs 48 points.
 #[derive(Clone, Debug)]
 pub(super) struct ArrivalClock {
     gap: Gamma<f64>,
     log_limit: f64,
     weights: [f64; HALF_HOURS_PER_DAY],
-    /// Half hours gone by since the start, a whole number.
+    /// Half hours since the start, a whole number.
     half_hours: f64,
     /// Points spent in the current half hour, less than its weight.
     points: f64,
 }
 
 impl ArrivalClock {
-    /// Log seconds of the longest gap.
     pub(super) fn log_limit(&self) -> f64 {
         self.log_limit
     }
 
-    /// Moves to the next arrival: seconds since the start; `None` if the limit is out of reach.
+    /// Advances to the next arrival and returns its seconds since the start; `None` if all gaps exceed the limit.
     pub(super) fn advance(&mut self, rng: &mut impl Rng) -> Option<i64> {
         const DAY: f64 = HALF_HOURS_PER_DAY as f64;
         let log_gap = draw_up_to(self.log_limit, || self.gap.sample(rng))?;
         let points = self.points + log_gap.exp() / HALF_HOUR;
-        // Whole days first: the remainder takes at most one turn around the day.
+        // Whole days first, so that the loop goes around the day at most once.
         self.points = points % DAY;
         self.half_hours += (points - self.points).round();
         loop {
@@ -133,9 +132,9 @@ mod tests {
     }
 
     #[test]
-    fn even_gaps_draw_the_daily_cycle() {
+    fn regular_gaps_reproduce_the_daily_cycle() {
         for class in [JobClass::batch(128), JobClass::interactive(128), JobClass::untyped(128)] {
-            // About 1,130 s, give or take a quarter: far less bursty than the published gaps.
+            // Gaps of about 1,130 s, give or take a quarter: far less bursty than the published gaps.
             let model = ArrivalModel { gap: GammaParameters::new(700.0, 0.01), ..class.arrivals };
             let weights = model.daily_weights().expect("possible constants");
             for (share, weight) in daily_shares(&model).iter().zip(weights) {
@@ -149,7 +148,7 @@ mod tests {
         for class in [JobClass::batch(128), JobClass::interactive(128), JobClass::untyped(128)] {
             let weights = class.arrivals.daily_weights().expect("possible constants");
             let shares = daily_shares(&class.arrivals);
-            // Single half hours are noisy, as gaps come in bursts; 9:00 to 18:00 is not.
+            // Single half hours are noisy, as gaps come in bursts; the sum from 9:00 to 18:00 is not.
             let [share, weight] = [shares, weights].map(|w| w[18..36].iter().sum::<f64>() / 48.0);
             assert!(weight > 0.5, "the working day is busy: {weight}");
             assert!((share - weight).abs() < 0.015, "{share} {weight}");

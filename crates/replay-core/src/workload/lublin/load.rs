@@ -1,12 +1,12 @@
-//! Offered load, and reaching a given one.
+//! Offered load of generated jobs, and scaling to a target load.
 
 use super::{LublinError, SyntheticJob};
 
-/// Offered load: the jobs' processor-seconds over those the machine has between the first and the
-/// last submission. `None` where there are none: no processors, or all jobs in one second.
+/// Returns the offered load: the processor-seconds of the jobs over those of the machine between the first and
+/// the last submission. `None` if the machine's are 0: no processors, or all jobs in one second.
 ///
-/// The program divides by the last submission instead; as it starts at midnight with no jobs, that
-/// differs by the wait for the first one.
+/// The program divides by the last submit time instead. As it starts at midnight without jobs, the results
+/// differ by the time before the first job.
 #[must_use]
 pub fn offered_load(jobs: &[SyntheticJob], processors: u32) -> Option<f64> {
     let (first, last) = span(jobs)?;
@@ -15,17 +15,16 @@ pub fn offered_load(jobs: &[SyntheticJob], processors: u32) -> Option<f64> {
     (capacity > 0).then(|| work as f64 / capacity as f64)
 }
 
-/// Stretches or squeezes all gaps between submissions by one factor, which is returned, so that the
-/// jobs offer the load `target`; the first submission stays in place, times are rounded to whole
-/// seconds, and the order is kept.
+/// Scales all gaps between submissions by one factor, so that the jobs offer the load `target`; returns the
+/// factor. The first submit time stays, times are rounded to whole seconds, and the order is kept.
 ///
-/// The daily cycle is stretched along with the gaps, so a day is no longer 24 hours long; that is the
-/// customary price of scaling the load without touching the jobs.
+/// The daily cycle is scaled with the gaps, so a day is no longer 24 hours long. This is the usual side effect of
+/// scaling the load without changing the jobs.
 ///
 /// # Errors
-/// [`LublinError::TargetLoad`] if the target is no positive number or leaves less than a second
-/// between first and last job; [`LublinError::NoSpan`] if there is no gap to scale;
-/// [`LublinError::NoProcessors`].
+/// [`LublinError::TargetLoad`] if the target is not a positive number or leaves less than a second between
+/// the first and the last job; [`LublinError::NoSpan`] if there is no gap to scale;
+/// [`LublinError::NoProcessors`] if `processors` is 0.
 pub fn scale_to_load(
     jobs: &mut [SyntheticJob],
     processors: u32,
@@ -53,7 +52,7 @@ pub fn scale_to_load(
     Ok(factor)
 }
 
-/// First and last submission.
+/// Returns the first and the last submit time.
 fn span(jobs: &[SyntheticJob]) -> Option<(i64, i64)> {
     let first = jobs.iter().map(|job| job.submit).min()?;
     let last = jobs.iter().map(|job| job.submit).max()?;
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_scale_and_jobs_stay() {
+    fn scales_gaps_and_keeps_jobs() {
         let mut jobs = [job(50, 100, 4), job(100, 10, 2), job(150, 30, 6)];
         let factor = scale_to_load(&mut jobs, 10, 0.3).expect("in reach");
         assert_eq!(factor, 2.0);
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn loads_out_of_reach_leave_the_jobs_alone() {
+    fn unreachable_loads_leave_the_jobs_unchanged() {
         let jobs = [job(0, 10, 1), job(100, 10, 1)];
         for target in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e9, 1e-300] {
             let mut scaled = jobs;
@@ -103,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_target_is_reached_and_order_kept(
+        fn reaches_the_target_and_keeps_the_order(
             mut jobs in prop::collection::vec((0..1_000_000_i64, 1..10_000_i64, 1..64_u32), 2..50)
                 .prop_map(|jobs| jobs.into_iter().map(|(s, r, p)| job(s, r, p)).collect::<Vec<_>>()),
             target in 0.05..2.0_f64,

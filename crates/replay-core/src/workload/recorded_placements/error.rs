@@ -1,4 +1,4 @@
-//! Placements that cannot be read.
+//! Errors of recorded placements.
 
 use std::io;
 
@@ -6,81 +6,81 @@ use crate::number::grouped;
 use crate::swf;
 use crate::workload::sidecar::OtherTrace;
 
-/// Placements that cannot be read.
+/// Recorded placements cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordedPlacementsError {
-    /// The input's own complaint.
+    /// A file cannot be read.
     #[error("cannot read {file}: {source}")]
     Io {
         /// The file.
         file: String,
-        /// Why.
+        /// Error of the system.
         source: io::Error,
     },
     /// The trace is malformed.
     #[error(transparent)]
     Trace(#[from] swf::Error),
-    /// The file belongs to another trace.
+    /// The file of placements names another trace.
     #[error(transparent)]
     Other(#[from] OtherTrace),
-    /// A line of the file is no job with nodes.
+    /// A line of the file is malformed.
     #[error("{file}:{line}: field {field}: {problem}")]
     Field {
         /// The file.
         file: String,
-        /// Line, from 1.
+        /// Line, 1-based.
         line: u64,
-        /// `job` or `nodes`.
+        /// Name of the field: `job`, `nodes`, `node` or a coordinate.
         field: &'static str,
         /// What is wrong.
         problem: String,
     },
-    /// A node has no place in the file that says where nodes stand.
-    #[error("{file}: there is no node \"{node}\", where the log says that jobs ran{}", and_more(*.more))]
+    /// The map of nodes lacks nodes of the log.
+    #[error("{file}: node \"{node}\" is missing, although the log places jobs on it{}", and_more(*.more))]
     Unmapped {
-        /// The file.
+        /// The map of nodes.
         file: String,
-        /// The first such node.
+        /// The first missing node.
         node: String,
-        /// Other such nodes.
+        /// Number of further missing nodes.
         more: u64,
     },
-    /// Two files beside the trace may be meant.
-    #[error("{one} and {other} are both there, and nobody knows which is meant: move one away")]
+    /// A plain and a packed file of placements are beside the trace.
+    #[error("{one} and {other} both exist: move one of them away")]
     Both {
         /// The plain file.
         one: String,
-        /// The packed one.
+        /// The packed file.
         other: String,
     },
-    /// Two jobs have the number by which placements are told.
+    /// Two records have the job number by which a placement names its job.
     #[error(
-        "{trace}: lines {} and {} are both job {job}, and nodes are told by job number: nobody knows which of \
-         them ran there",
+        "{trace}: lines {} and {} are both job {job}, so its nodes, which are given by job number, are ambiguous: \
+         make the job numbers unique",
         lines[0], lines[1]
     )]
     Repeated {
         /// The trace.
         trace: String,
-        /// The number.
+        /// The job number.
         job: i64,
-        /// The lines, ascending.
+        /// Lines of the two records, ascending.
         lines: [u32; 2],
     },
-    /// Neither source tells of any node.
+    /// The log records no placements.
     #[error(
-        "{trace}: nothing tells where its jobs ran: {beside}, and field 19 of its records holds \
-         no lists of nodes"
+        "{trace}: the log does not record where its jobs ran: {beside}, and field 19 of its records holds no lists \
+         of nodes"
     )]
     Nowhere {
         /// The trace.
         trace: String,
-        /// Why nothing beside it does.
+        /// Why there are no placements beside the trace.
         beside: String,
     },
 }
 
-/// Nothing of none.
+/// Formats a number of further nodes; empty for 0.
 fn and_more(more: u64) -> String {
     if more > 0 { format!("; and {} more", grouped(more)) } else { String::new() }
 }

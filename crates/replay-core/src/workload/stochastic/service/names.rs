@@ -1,12 +1,12 @@
-//! The grammar of service times.
+//! Names of the distributions of service times.
 
 use std::sync::LazyLock;
 
-use super::{LEAST_MASS, Service, kept};
+use super::{LEAST_MASS, Service, masses};
 use crate::naming::{Description, Entry, Table, kind};
 
 pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
-    /// The field of one kind of service.
+    /// Borrows a parameter of one distribution.
     macro_rules! of {
         ($kind:ident, $field:ident) => {
             |service: &mut Service| match service {
@@ -69,11 +69,12 @@ pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
             Service::TruncatedNormal { low, high, .. } if !(low >= 0.0 && low < high) => {
                 Err(format!("low is {low}, but must be from 0 to below high, {high}"))
             }
-            // As a range, so that NaN is outside.
+            // Written as a range, so that NaN is outside.
             Service::TruncatedNormal { mean, sd, low, high }
-                if !(LEAST_MASS..).contains(&kept(mean, sd, low, high)[1]) =>
+                if !(LEAST_MASS..).contains(&masses(mean, sd, low, high)[1]) =>
             {
-                Err("less than a millionth of it lies between low and high".to_string())
+                Err("less than a millionth of the distribution lies between low and high"
+                    .to_string())
             }
             _ => Ok(()),
         });
@@ -85,7 +86,7 @@ pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
     Table::new("service", [exponential, pareto, normal, deterministic])
 });
 
-/// All distributions of service times, for listings.
+/// Describes all distributions of service times, for listings.
 #[must_use]
 pub fn descriptions() -> Vec<Description> {
     TABLE.descriptions()

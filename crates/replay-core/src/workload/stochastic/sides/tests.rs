@@ -30,7 +30,7 @@ fn exponential_sides_have_the_means_of_the_thesis() {
         [(8, 3.2655), (10, 4.0867), (12, 4.9212), (16, 6.6115), (32, 13.467), (64, 27.270)]
     {
         let mean = mean("exponential", extent);
-        // Five digits are printed.
+        // The thesis prints five digits.
         let slack = if expected < 10.0 { 5e-5 } else { 5e-4 };
         assert!((mean - expected).abs() < slack, "{extent}: {mean}");
     }
@@ -39,7 +39,7 @@ fn exponential_sides_have_the_means_of_the_thesis() {
     assert!((probabilities[15] - (-2.0_f64).exp()).abs() < 1e-15);
 }
 
-/// Sum of an interval's probabilities.
+/// Returns the sum of an interval's probabilities.
 fn share(probabilities: &[f64], low: usize, high: usize) -> f64 {
     probabilities[low - 1..high].iter().sum()
 }
@@ -106,7 +106,7 @@ fn the_largest_number_gives_the_longest_side() {
     }
 }
 
-/// Share of each side among many, by machine dimension.
+/// Returns the share of each side in many draws, by dimension of the machine.
 fn sampled(sides: &Sides, extents: [u16; 3], draws: u32) -> [Vec<f64>; 3] {
     let sampler = sides.sampler(extents).expect("fits");
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -175,8 +175,8 @@ fn sides_are_independent_unless_equal() {
     }
 }
 
-/// Small jobs and large ones: no request has a small side and a large one, either interval has
-/// its share, and within it sides are independent and uniform.
+/// Jobs are small or large: no request has sides of both intervals, each interval has its share, and the sides
+/// are independent and uniform within an interval.
 #[test]
 fn a_job_is_small_or_large() {
     let sides = sides("intervals[sides=1-8:0.3,17-32:0.7,choice=job]");
@@ -239,7 +239,7 @@ fn impossible_sides_are_refused() {
         ("intervals[sides=0-4:1]", "0-4 is not above 0: intervals must ascend from 1"),
         ("intervals[sides=1-4:0.5,4-5:0.5]", "4-5 is not above 4: intervals must ascend from 1"),
         ("intervals[sides=1-4:0.5,8-5:0.5]", "8-5 is not above 4: intervals must ascend from 1"),
-        ("intervals[sides=1-4:0.5]", "the probabilities add up to 0.5, but must to 1"),
+        ("intervals[sides=1-4:0.5]", "the probabilities add up to 0.5, but must add up to 1"),
         ("intervals[sides=1:nan]", "a probability is NaN, but must be positive"),
     ] {
         assert_eq!(text.parse::<Sides>().unwrap_err().problem, problem, "{text}");
@@ -257,14 +257,14 @@ fn sides_that_do_not_fit_the_machine_are_refused() {
     ] {
         let error = sides(text).probabilities(extent).unwrap_err();
         assert_eq!((error.kind, error.problem.as_str()), ("sides", problem), "{text}");
-        // A dimension that the machine does not have refuses nothing.
+        // A dimension that the machine does not have accepts any distribution.
         assert_eq!(sides(text).probabilities(1), Ok(vec![1.0]), "{text}");
     }
 }
 
 #[test]
-fn the_listing_tells_the_defaults() {
-    // These two have no default.
+fn the_listing_has_the_defaults() {
+    // These two have no defaults.
     let plain = |name: &str| !["intervals", "subcubes"].contains(&name);
     for description in descriptions().into_iter().filter(|d| plain(&d.name)) {
         let listed = |key: &str| {
@@ -278,7 +278,7 @@ fn the_listing_tells_the_defaults() {
     }
 }
 
-/// Possible laws of all kinds for machines of side 8 and more.
+/// Returns possible distributions of all kinds for machines of side 8 or more.
 pub(in super::super) fn any_sides() -> impl Strategy<Value = Sides> {
     let law = prop_oneof![
         (1_u16..=8, proptest::option::of(0_u16..8)).prop_map(|(low, more)| SideLaw::Uniform {
@@ -317,7 +317,7 @@ proptest! {
         prop_assert!(1 <= low && low <= high && high <= extent, "{low} {high}");
     }
 
-    /// Exact where it can be: the side at u is the first whose distribution function exceeds u.
+    /// The side at u is the first whose distribution function exceeds u.
     #[test]
     fn quantiles_invert_the_probabilities(sides in any_sides(), extent in 8_u16..40, u in 0.0..1.0) {
         let sides = Sides { power_of_two: false, ..sides };
@@ -336,7 +336,7 @@ fn subcubes_are_as_nearly_square_as_the_machine_allows() {
     assert_eq!(nearly_square(7, [16, 16, 1]), Some([16, 8, 1]));
     assert_eq!(nearly_square(5, [32, 2, 1]), Some([16, 2, 1]));
     assert_eq!(nearly_square(4, [4, 4, 4]), Some([4, 2, 2]));
-    // 12 holds 8 at most.
+    // A power of two within a side of 12 is at most 8.
     assert_eq!(nearly_square(7, [12, 12, 1]), None);
 }
 

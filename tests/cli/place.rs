@@ -53,7 +53,7 @@ fn cases_that_cannot_be_are_named() {
         ("x,small,3-1,,4,", ["c.csv:2: free", "3-1"]),
         ("x,other,0-31,,4,", ["c.csv:2: topology", "other.yaml"]),
         ("x,../m/small,0-31,,4,", ["c.csv:2: topology", "no file"]),
-        ("x,small,0-31,,4", ["c.csv:2:", "5 fields for 6 columns"]),
+        ("x,small,0-31,,4", ["c.csv:2:", "expected 6 fields, found 5"]),
     ] {
         let cases = format!("case,topology,free,required,n,segment\n{row}\n");
         let out = dir().file("c.csv", cases).replay("place --machines m --cases c.csv").code(3);
@@ -130,7 +130,7 @@ fn boxes_that_tune_themselves_are_replayed() {
         dir.replay(&format!("explain --jobs 300 --machine torus:4x5x5 --alloc {auto} --job 250"));
     told.code(0).prints("by the past, on 3 shadow machines");
     for (wrong, why) in [
-        ("placements[tie=slurm,slack=auto]", "slack=auto goes with tie=auto"),
+        ("placements[tie=slurm,slack=auto]", "slack=auto requires tie=auto"),
         ("placements[tie=auto,slack=auto,shapes=first]", "shapes=first"),
         ("placements[tie=1,freq=4:x]", "weight \"x\" is not a whole number"),
         ("placements[tie=1,freq=none.csv]", "none.csv: "),
@@ -258,7 +258,7 @@ fn a_trace_is_replayed_on_the_machine_of_a_file() {
     explained.prints("2 x 2 x 1 at a (0, 0, 0)").prints("the fullest");
     dir.replay(&format!("sweep {run} slurm-torus3d,placements --out s -q")).code(0);
     for (options, words) in [
-        (format!("{run} mc1x1"), "on several tori or one with holes placements"),
+        (format!("{run} mc1x1"), "placements on several tori or a torus with holes"),
         (format!("{run} placements[anchors=half]"), "anchors has no effect"),
         (format!("{run} placements[menu=pow2]"), "says which boxes there are"),
         (format!("{run} placements[tie=1]"), "tie compares boxes of one torus"),

@@ -1,8 +1,8 @@
-//! Slices of TPU v4 pods.
+//! Distribution of slice shapes of TPU v4 pods.
 
-/// Shapes of slices and the percentage of all slices that had them: N. P. Jouppi et al., "TPU v4: an
+/// Shapes of slices and the percentage of all slices with each: N. P. Jouppi et al., "TPU v4: an
 /// optically reconfigurable supercomputer for machine learning with hardware support for
-/// embeddings", ISCA 2023, table 2. A shape may stand twice, for twisted and for regular tori.
+/// embeddings", ISCA 2023, table 2. Shapes that appear twice stand for twisted and regular tori.
 #[rustfmt::skip]
 pub const SLICES: [([u16; 3], f64); 30] = [
     ([1, 1, 1], 2.1), ([1, 1, 2], 0.4), ([1, 2, 2], 6.7), ([2, 2, 2], 4.7), ([2, 2, 4], 6.4),

@@ -7,7 +7,7 @@ use crate::allocator::Request;
 use crate::allocator::candidate_set::{CandidateSet, ScoredCandidate};
 use crate::allocator::explain::{self, Listing};
 use crate::placement::Layout;
-use crate::placement::decide::Ask;
+use crate::placement::decide::Query;
 use crate::placement::segments;
 use crate::placement::torus::cells_of;
 use crate::topology::NodeId;
@@ -94,7 +94,7 @@ impl Placements {
         let winner = match asked.segment {
             Some(_) => None,
             None => {
-                let ask = Ask { size, required: None, weights: None };
+                let ask = Query { size, required: None, weights: None };
                 self.decider.decide(&self.layout, &mut self.machine, &ask)
             }
         };

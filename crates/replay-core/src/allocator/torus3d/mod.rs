@@ -31,7 +31,7 @@ use super::{
 use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::placement::decide::{Decider, Pick};
-use crate::placement::open::Open;
+use crate::placement::free_anchors::FreeAnchors;
 use crate::placement::segments::{self, place};
 use crate::placement::torus::cells_of;
 use crate::placement::{Layout, Torus, fragmentation, rank};
@@ -63,7 +63,7 @@ pub struct Placements {
     segment: Option<(u32, bool)>,
     /// What decides instead of Slurm's rule.
     tied: Option<Tied>,
-    machine: Vec<Open>,
+    machine: Vec<FreeAnchors>,
     /// By the first process's node: the boxes of a running job.
     places: HashMap<NodeId, Vec<Pick>>,
     /// What it is made from anew when the sizes of the jobs are known, if its menu goes by them.
@@ -180,9 +180,9 @@ impl Placements {
 }
 
 /// An idle machine of which all anchors are counted.
-fn idle(decider: &Decider, layout: &Layout) -> Vec<Open> {
+fn idle(decider: &Decider, layout: &Layout) -> Vec<FreeAnchors> {
     let mut machine = decider.machine(layout, layout.all());
-    machine.iter_mut().zip(layout.toruses()).for_each(|(open, torus)| open.learn_all(torus));
+    machine.iter_mut().zip(layout.toruses()).for_each(|(open, torus)| open.compute_all(torus));
     machine
 }
 
@@ -307,14 +307,14 @@ impl Allocator for Placements {
     }
 
     fn stats(&self) -> Stats {
-        let blocked = self.machine.iter().map(Open::blocked).sum::<Option<u64>>();
+        let blocked = self.machine.iter().map(FreeAnchors::blocked).sum::<Option<u64>>();
         let menu_fragmentation = blocked.map(|blocked| [blocked, self.most_blocked]);
         Stats { census: Some(self.census), menu_fragmentation, ..Stats::default() }
     }
 
     fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         // Whoever asks a copy gives back many boxes first.
-        let machine = self.machine.iter().map(Open::unasked).collect();
+        let machine = self.machine.iter().map(FreeAnchors::without_cache).collect();
         let tied = self.tied.as_ref().map(Tied::unasked);
         let (layout, decider) = (self.layout.clone(), self.decider.clone());
         let (numbers, nodes) = (self.numbers.clone(), self.nodes.clone());

@@ -10,8 +10,8 @@ use super::{Fit, Placements};
 use crate::allocator::options::grid_of;
 use crate::allocator::{Allocator, AllocatorOptions};
 use crate::naming::{Entry, Table, kind};
-use crate::placement::menu::{Anchors, Menu, Where, wrapped};
-use crate::placement::ties::{CandidateFilter, Handles, HandlesError};
+use crate::placement::menu::{AnchorRule, Anchors, Menu, wrapped};
+use crate::placement::ties::{CandidateFilter, TermWeights, TermWeightsError};
 use crate::placement::{Layout, Torus};
 use crate::topology::Topology;
 
@@ -46,7 +46,7 @@ enum Tie {
     /// Slurm's rule.
     Slurm,
     /// These weights.
-    Weights(Handles),
+    Weights(TermWeights),
     /// What did best so far; Slurm's rule for parts of jobs and on several tori.
     Auto,
 }
@@ -55,9 +55,9 @@ const SLURM: &str = "slurm";
 const AUTO: &str = "auto";
 
 impl FromStr for Tie {
-    type Err = HandlesError;
+    type Err = TermWeightsError;
 
-    fn from_str(text: &str) -> Result<Self, HandlesError> {
+    fn from_str(text: &str) -> Result<Self, TermWeightsError> {
         match text {
             SLURM => Ok(Self::Slurm),
             AUTO => Ok(Self::Auto),
@@ -71,7 +71,7 @@ impl fmt::Display for Tie {
         match self {
             Self::Slurm => f.write_str(SLURM),
             Self::Auto => f.write_str(AUTO),
-            Self::Weights(handles) => handles.fmt(f),
+            Self::Weights(weights) => weights.fmt(f),
         }
     }
 }
@@ -116,15 +116,15 @@ enum Shapes {
 impl PlacementOptions {
     /// The terms at work on this torus, if they decide.
     fn tied(&self, torus: &Arc<Torus>, wrapped: [bool; 3], seed: u64) -> Option<Tied> {
-        let rivals = match (self.shapes, self.slack) {
+        let filter = match (self.shapes, self.slack) {
             (Shapes::First, _) => Some(CandidateFilter::First),
             (Shapes::All, Slack::Share(0.0)) => Some(CandidateFilter::All),
             (Shapes::All, Slack::Share(slack)) => Some(CandidateFilter::Compact(slack)),
             (Shapes::All, Slack::Auto) => None,
         };
         let choice = match self.tie {
-            Tie::Weights(handles) => Choice::Fixed(handles, rivals.unwrap_or_default()),
-            Tie::Auto if !self.is_slurms() => Choice::Tuned(rivals, self.tuning, seed),
+            Tie::Weights(weights) => Choice::Fixed(weights, filter.unwrap_or_default()),
+            Tie::Auto if !self.is_slurms() => Choice::Tuned(filter, self.tuning, seed),
             Tie::Auto | Tie::Slurm => return None,
         };
         let rule = Rule { choice, frequencies: self.frequencies.clone() };
@@ -150,7 +150,7 @@ impl PlacementOptions {
     /// The tori of a machine with their boxes.
     fn layout(&self, machine: &Topology, sizes: &[u32]) -> Result<Layout, String> {
         let Some(file) = &self.file else {
-            let place = Where { anchors: self.anchors, flush: self.flush };
+            let place = AnchorRule { anchors: self.anchors, flush: self.flush };
             return self.menu.layout(machine, place, self.turned, sizes);
         };
         let described = file.machine(self.entry.as_deref())?;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::placement::ties::{CandidateFilter, Handles};
+use crate::placement::ties::{CandidateFilter, TermWeights};
 
 /// A way to choose among the free boxes of a size.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -10,15 +10,15 @@ pub enum SelectionRule {
     /// Slurm's rule.
     Slurm,
     /// The least weighted sum of terms.
-    Terms(Handles, CandidateFilter),
+    Terms(TermWeights, CandidateFilter),
 }
 
 impl SelectionRule {
     /// Terms and rivals; of Slurm's rule, which has none, those that say nothing.
-    pub fn terms(self) -> (Handles, CandidateFilter) {
+    pub fn terms(self) -> (TermWeights, CandidateFilter) {
         match self {
-            Self::Terms(handles, rivals) => (handles, rivals),
-            Self::Slurm => (Handles::default(), CandidateFilter::First),
+            Self::Terms(weights, filter) => (weights, filter),
+            Self::Slurm => (TermWeights::default(), CandidateFilter::First),
         }
     }
 }
@@ -28,10 +28,10 @@ impl fmt::Display for SelectionRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Slurm => f.write_str("tie=slurm"),
-            Self::Terms(handles, CandidateFilter::All) => write!(f, "tie={handles}"),
-            Self::Terms(handles, CandidateFilter::First) => write!(f, "tie={handles},shapes=first"),
-            Self::Terms(handles, CandidateFilter::Compact(slack)) => {
-                write!(f, "tie={handles},slack={slack}")
+            Self::Terms(weights, CandidateFilter::All) => write!(f, "tie={weights}"),
+            Self::Terms(weights, CandidateFilter::First) => write!(f, "tie={weights},shapes=first"),
+            Self::Terms(weights, CandidateFilter::Compact(slack)) => {
+                write!(f, "tie={weights},slack={slack}")
             }
         }
     }
@@ -60,18 +60,18 @@ const APART: f64 = 2.0;
 
 /// All ways that are looked at: Slurm's rule, and what weights and slacks make. Walls have a weight
 /// where the machine `has_walls`. Of all shapes or those of a fixed slack, if `rivals` says which.
-pub fn points(has_walls: bool, rivals: Option<CandidateFilter>) -> Vec<Point> {
+pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
     let slack = |slack: f64| {
         if slack < 0.0 { CandidateFilter::All } else { CandidateFilter::Compact(slack) }
     };
-    let rivals: Vec<(f64, CandidateFilter)> = match rivals {
-        Some(rivals) => vec![(0.0, rivals)],
+    let filter: Vec<(f64, CandidateFilter)> = match filter {
+        Some(filter) => vec![(0.0, filter)],
         None => (0..).map(f64::from).zip(SLACKS.map(slack)).collect(),
     };
     let mut points =
         vec![Point { way: SelectionRule::Slurm, at: [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, APART] }];
     let walls = if has_walls { &[0, 1][..] } else { &[0] };
-    for &(step, rivals) in &rivals {
+    for &(step, filter) in &filter {
         for (level, [larger, delay]) in (0..).map(f64::from).zip(LARGER) {
             let equals = if larger == 0 { &[0][..] } else { &[0, 1] };
             for &equal in equals {
@@ -84,7 +84,7 @@ pub fn points(has_walls: bool, rivals: Option<CandidateFilter>) -> Vec<Point> {
                             if alone && (contact == heavy || ends == heavy) {
                                 continue;
                             }
-                            let handles = Handles {
+                            let weights = TermWeights {
                                 larger,
                                 equal: equal * larger,
                                 contact,
@@ -93,7 +93,7 @@ pub fn points(has_walls: bool, rivals: Option<CandidateFilter>) -> Vec<Point> {
                                 delay,
                             };
                             let at = [level, equal as f64, touch, near, step, wall as f64, 0.0];
-                            points.push(Point { way: SelectionRule::Terms(handles, rivals), at });
+                            points.push(Point { way: SelectionRule::Terms(weights, filter), at });
                         }
                     }
                 }
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn ways_are_all_different_and_read_back() {
-        for (walls, rivals) in [(false, None), (true, None), (true, Some(CandidateFilter::All))] {
-            let ways = points(walls, rivals);
+        for (walls, filter) in [(false, None), (true, None), (true, Some(CandidateFilter::All))] {
+            let ways = points(walls, filter);
             let names: std::collections::HashSet<String> =
                 ways.iter().map(|point| point.way.to_string()).collect();
             assert_eq!(names.len(), ways.len());

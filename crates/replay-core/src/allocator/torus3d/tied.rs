@@ -9,7 +9,7 @@ use super::tuned::{Tuner, Tuning};
 use crate::allocator::Times;
 use crate::cancel::CancelToken;
 use crate::placement::decide::Pick;
-use crate::placement::ties::{CandidateFilter, Handles, Question, Ties};
+use crate::placement::ties::{CandidateFilter, TermWeights, TieQuery, Ties};
 use crate::placement::{Layout, Placement, Torus};
 use crate::topology::NodeId;
 
@@ -26,7 +26,7 @@ pub struct Rule {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Choice {
     /// These terms.
-    Fixed(Handles, CandidateFilter),
+    Fixed(TermWeights, CandidateFilter),
     /// What did best so far, among these rivals if it is told which, from this seed.
     Tuned(Option<CandidateFilter>, Tuning, u64),
 }
@@ -61,9 +61,9 @@ pub struct Weighed {
     pub terms: Vec<i128>,
 }
 
-/// The terms that have a weight, by their place in [`Handles::TERMS`].
-fn weights(handles: Handles) -> impl Iterator<Item = (usize, i64)> {
-    handles.entries().into_iter().enumerate().filter(|(_, weight)| *weight != 0)
+/// The terms that have a weight, by their place in [`TermWeights::TERMS`].
+fn nonzero_weights(weights: TermWeights) -> impl Iterator<Item = (usize, i64)> {
+    weights.entries().into_iter().enumerate().filter(|(_, weight)| *weight != 0)
 }
 
 impl Tied {
@@ -73,8 +73,8 @@ impl Tied {
         let ties = Ties::with_walls(torus, wrapped);
         let tuner = match rule.choice {
             Choice::Fixed(..) => None,
-            Choice::Tuned(rivals, tuning, seed) => {
-                Some(Box::new(Tuner::new(&ties, layout, rivals, tuning, seed)))
+            Choice::Tuned(filter, tuning, seed) => {
+                Some(Box::new(Tuner::new(&ties, layout, filter, tuning, seed)))
             }
         };
         Self::on(ties, rule, tuner)
@@ -96,7 +96,7 @@ impl Tied {
 
     /// The same on an idle machine, with nothing seen and nothing learned.
     pub fn again(self) -> Self {
-        let ties = self.ties.again();
+        let ties = self.ties.into_idle();
         let tuner = self.tuner.map(|tuner| Box::new(tuner.again(&ties)));
         Self::on(ties, self.rule, tuner)
     }
@@ -104,7 +104,7 @@ impl Tied {
     /// A copy that many boxes are given back to before anybody asks. It learns no more.
     pub fn unasked(&self) -> Self {
         Self {
-            ties: self.ties.unasked(),
+            ties: self.ties.without_cache(),
             rule: self.rule.clone(),
             tuner: self.tuner.as_ref().map(|tuner| Box::new(tuner.settled())),
             worth: self.worth.clone(),
@@ -120,7 +120,7 @@ impl Tied {
     pub fn way(&self) -> SelectionRule {
         match (&self.tuner, self.rule.choice) {
             (Some(tuner), _) => tuner.way(),
-            (None, Choice::Fixed(handles, rivals)) => SelectionRule::Terms(handles, rivals),
+            (None, Choice::Fixed(weights, filter)) => SelectionRule::Terms(weights, filter),
             (None, Choice::Tuned(..)) => SelectionRule::Slurm,
         }
     }
@@ -134,13 +134,13 @@ impl Tied {
     pub fn decide(&mut self, size: u32, times: Times) -> Option<Pick> {
         self.weigh(size);
         let now = self.now(times);
-        let (estimate, told) = self.estimate(times);
+        let (estimate, has_estimate) = self.estimate(times);
         if let Some(tuner) = &mut self.tuner {
             tuner.ask(now);
         }
-        let (handles, rivals) = self.way().terms();
+        let (weights, filter) = self.way().terms();
         let Self { ties, worth, tuner, .. } = self;
-        let question = Question { size, handles, rivals, worth, now, estimate, told };
+        let question = TieQuery { size, weights, filter, worth, now, estimate, has_estimate };
         let pick = match tuner {
             None => ties.decide(&question),
             Some(tuner) => tuner.place(ties, &question),
@@ -154,20 +154,20 @@ impl Tied {
     /// What [`decide`](Self::decide) would compare: places, as a placement and its anchor, each with its sum and with the
     /// terms of it that have a [weight](Self::weights), before the weights multiply them. None where Slurm's rule decides.
     pub fn sums(&mut self, size: u32, times: Times) -> Vec<Weighed> {
-        let SelectionRule::Terms(handles, rivals) = self.way() else { return Vec::new() };
+        let SelectionRule::Terms(weights, filter) = self.way() else { return Vec::new() };
         self.weigh(size);
         let now = self.now(times);
-        let (estimate, told) = self.estimate(times);
+        let (estimate, has_estimate) = self.estimate(times);
         let worth = &self.worth;
-        let mut sums = |handles| {
-            self.ties.sums(&Question { size, handles, rivals, worth, now, estimate, told })
+        let mut sums = |weights| {
+            self.ties.sums(&TieQuery { size, weights, filter, worth, now, estimate, has_estimate })
         };
-        let all = sums(handles).into_iter();
+        let all = sums(weights).into_iter();
         let mut all: Vec<Weighed> =
             all.map(|(at, sum)| Weighed { at, sum, terms: Vec::new() }).collect();
-        for (term, _) in weights(handles) {
-            let (_, is_less) = Handles::TERMS[term];
-            for (one, (_, value)) in all.iter_mut().zip(sums(Handles::only(term))) {
+        for (term, _) in nonzero_weights(weights) {
+            let (_, is_less) = TermWeights::TERMS[term];
+            for (one, (_, value)) in all.iter_mut().zip(sums(TermWeights::only(term))) {
                 one.terms.push(if is_less { -value } else { value });
             }
         }
@@ -177,11 +177,11 @@ impl Tied {
     /// The names of the terms that have a weight, with what multiplies them in the sum.
     pub fn weights(&self) -> Vec<(&'static str, i64)> {
         let signed = |(term, weight): (usize, i64)| {
-            let (name, is_less) = Handles::TERMS[term];
+            let (name, is_less) = TermWeights::TERMS[term];
             (name, if is_less { -weight } else { weight })
         };
-        let (handles, _) = self.way().terms();
-        weights(handles).map(signed).collect()
+        let (weights, _) = self.way().terms();
+        nonzero_weights(weights).map(signed).collect()
     }
 
     /// A job starts where it was decided; its first process is at this node. With `stop` raised nothing that is
@@ -196,17 +196,17 @@ impl Tied {
     ) {
         let place = [pick.placement, pick.anchor];
         let now = self.now(times);
-        let (estimate, told) = self.estimate(times);
+        let (estimate, has_estimate) = self.estimate(times);
         let end = now.saturating_add(estimate);
-        let (handles, rivals) = self.way().terms();
+        let (weights, filter) = self.way().terms();
         let Self { ties, worth, tuner, .. } = self;
         if let Some(tuner) = tuner {
-            let question = Question { size, handles, rivals, worth, now, estimate, told };
+            let question = TieQuery { size, weights, filter, worth, now, estimate, has_estimate };
             tuner.start(first.index() as u64, &question, end, stop);
         }
-        ties.start(place, end, told);
+        ties.start(place, end, has_estimate);
         self.places.insert(first, place);
-        if told {
+        if has_estimate {
             self.estimates = (self.estimates.0 + 1, self.estimates.1.saturating_add(estimate));
         }
         self.started += 1;

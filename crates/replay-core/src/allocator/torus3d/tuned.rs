@@ -23,8 +23,8 @@ use super::selection_rules::{Point, SelectionRule, points};
 use crate::allocator::loss_model::DecayingLossModel;
 use crate::cancel::CancelToken;
 use crate::placement::Layout;
-use crate::placement::decide::{Ask, Decider, Pick};
-use crate::placement::ties::{CandidateFilter, Question, Ties};
+use crate::placement::decide::{Decider, Pick, Query};
+use crate::placement::ties::{CandidateFilter, TieQuery, Ties};
 use crate::placement::torus::{Cells, cells_of};
 
 /// How a way is tuned.
@@ -47,7 +47,7 @@ impl Default for Tuning {
 /// What chooses a way by the past.
 #[derive(Clone, Debug)]
 pub struct Tuner {
-    rivals: Option<CandidateFilter>,
+    filter: Option<CandidateFilter>,
     tuning: Tuning,
     seed: u64,
     rng: ChaCha8Rng,
@@ -93,14 +93,14 @@ impl SelectionRule {
         layout: &Layout,
         decider: &Decider,
         ties: &mut Ties,
-        question: &Question<'_>,
+        question: &TieQuery<'_>,
     ) -> Option<Pick> {
         match self {
             Self::Slurm => {
-                let ask = Ask { size: question.size, required: None, weights: None };
+                let ask = Query { size: question.size, required: None, weights: None };
                 decider.decide(layout, std::slice::from_mut(ties.open()), &ask)
             }
-            Self::Terms(handles, rivals) => ties.decide(&Question { handles, rivals, ..*question }),
+            Self::Terms(weights, filter) => ties.decide(&TieQuery { weights, filter, ..*question }),
         }
     }
 }
@@ -110,13 +110,13 @@ impl Tuner {
     pub fn new(
         ties: &Ties,
         layout: Arc<Layout>,
-        rivals: Option<CandidateFilter>,
+        filter: Option<CandidateFilter>,
         tuning: Tuning,
         seed: u64,
     ) -> Self {
-        let ways: Arc<[Point]> = points(ties.has_walls(), rivals).into();
+        let ways: Arc<[Point]> = points(ties.has_walls(), filter).into();
         let mut tuner = Self {
-            rivals,
+            filter,
             tuning,
             seed,
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -141,7 +141,7 @@ impl Tuner {
 
     /// The same on the same machine, now idle, with nothing learned.
     pub fn again(self, ties: &Ties) -> Self {
-        Self::new(ties, self.layout, self.rivals, self.tuning, self.seed)
+        Self::new(ties, self.layout, self.filter, self.tuning, self.seed)
     }
 
     /// One that goes on with the way of least expected loss and learns no more.
@@ -154,7 +154,7 @@ impl Tuner {
     }
 
     /// The place for a job on the real machine.
-    pub fn place(&self, ties: &mut Ties, question: &Question<'_>) -> Option<Pick> {
+    pub fn place(&self, ties: &mut Ties, question: &TieQuery<'_>) -> Option<Pick> {
         self.way().place(&self.layout, &self.decider, ties, question)
     }
 
@@ -200,7 +200,7 @@ impl Tuner {
     }
 
     /// It is served: a job starts that will end then by its estimate. With `stop` raised not in all shadows.
-    pub fn start(&mut self, job: u64, question: &Question<'_>, end: u64, stop: &CancelToken) {
+    pub fn start(&mut self, job: u64, question: &TieQuery<'_>, end: u64, stop: &CancelToken) {
         let Self { shadows, ways, layout, decider, .. } = self;
         for shadow in shadows.iter_mut().take_while(|_| !stop.is_raised()) {
             let way = ways[shadow.point].way;
@@ -267,7 +267,7 @@ impl Shadow {
         let cells = ties.torus().cells();
         Self {
             point,
-            ties: ties.unasked(),
+            ties: ties.without_cache(),
             places: HashMap::new(),
             missing: 0,
             has_no_box: false,
@@ -284,9 +284,9 @@ impl Shadow {
         self.missing + if stuck { free } else { 0 }
     }
 
-    fn start(&mut self, job: u64, question: &Question<'_>, end: u64, place: Option<[usize; 2]>) {
+    fn start(&mut self, job: u64, question: &TieQuery<'_>, end: u64, place: Option<[usize; 2]>) {
         match place {
-            Some(place) => self.ties.start(place, end, question.told),
+            Some(place) => self.ties.start(place, end, question.has_estimate),
             None => self.missing += u64::from(question.size),
         }
         self.places.insert(job, place.ok_or(question.size));

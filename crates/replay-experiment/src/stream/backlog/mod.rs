@@ -33,7 +33,7 @@ use replay_core::allocator::torus3d::tuned::{Tuner, Tuning};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::metrics::estimate::{Accumulator, StopRule, replicate};
 use replay_core::placement::decide::{Decider, Pick};
-use replay_core::placement::ties::{CandidateFilter, Handles, Question, Ties};
+use replay_core::placement::ties::{CandidateFilter, TermWeights, TieQuery, Ties};
 use replay_core::placement::{Layout, Torus};
 use replay_core::table::{Column, Table, name};
 
@@ -339,10 +339,10 @@ impl Run<'_> {
 }
 
 /// What a job asks, whatever the way.
-fn question<'a>(job: &Job, worth: &'a [u64], now: f64) -> Question<'a> {
-    let (handles, rivals) = (Handles::default(), CandidateFilter::All);
+fn question<'a>(job: &Job, worth: &'a [u64], now: f64) -> TieQuery<'a> {
+    let (weights, filter) = (TermWeights::default(), CandidateFilter::All);
     let (now, estimate) = (units(now), units(job.estimate).max(1));
-    Question { size: job.size, handles, rivals, worth, now, estimate, told: true }
+    TieQuery { size: job.size, weights, filter, worth, now, estimate, has_estimate: true }
 }
 
 fn units(time: f64) -> u64 {

@@ -5,7 +5,7 @@ use rand_distr::{Distribution, Exp};
 
 use super::Job;
 use replay_core::allocator::torus3d::selection_rules::SelectionRule;
-use replay_core::placement::ties::{CandidateFilter, Handles};
+use replay_core::placement::ties::{CandidateFilter, TermWeights};
 
 /// How a place is chosen.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -20,11 +20,12 @@ pub enum Rule {
     Auto,
 }
 
-const NONE: Handles = Handles { larger: 0, equal: 0, contact: 0, wall: 0, ends: 0, delay: 0 };
+const NONE: TermWeights =
+    TermWeights { larger: 0, equal: 0, contact: 0, wall: 0, ends: 0, delay: 0 };
 
 /// Of all shapes and orientations.
-const fn of(handles: Handles) -> Rule {
-    Rule::SelectionRule(SelectionRule::Terms(handles, CandidateFilter::All))
+const fn of(weights: TermWeights) -> Rule {
+    Rule::SelectionRule(SelectionRule::Terms(weights, CandidateFilter::All))
 }
 
 impl Rule {
@@ -32,19 +33,19 @@ impl Rule {
     pub const SLURM: Rule = Rule::SelectionRule(SelectionRule::Slurm);
 
     /// The strongest term alone.
-    pub const DELAY: Rule = of(Handles { delay: 1, ..NONE });
+    pub const DELAY: Rule = of(TermWeights { delay: 1, ..NONE });
 
     /// Every rule with its name: the terms alone, the strongest two, and what tunes itself.
     pub const ALL: [(&'static str, Rule); 9] = [
         ("count", Rule::Count),
         ("first", Rule::First),
         ("slurm", Rule::SLURM),
-        ("lf", of(Handles { larger: 1, ..NONE })),
-        ("lf-eq", of(Handles { larger: 1, equal: 1, ..NONE })),
-        ("nf", of(Handles { contact: 1, ..NONE })),
+        ("lf", of(TermWeights { larger: 1, ..NONE })),
+        ("lf-eq", of(TermWeights { larger: 1, equal: 1, ..NONE })),
+        ("nf", of(TermWeights { contact: 1, ..NONE })),
         ("dl", Rule::DELAY),
         // Lengths of DL are in millionths: a larger box is worth a tenth of the mean service.
-        ("dl-lf", of(Handles { delay: 1, larger: 100_000, ..NONE })),
+        ("dl-lf", of(TermWeights { delay: 1, larger: 100_000, ..NONE })),
         ("auto", Rule::Auto),
     ];
 

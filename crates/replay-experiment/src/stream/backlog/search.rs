@@ -16,7 +16,7 @@ use crate::stream::{PointError, SampleError};
 use replay_core::allocator::torus3d::selection_rules::{SelectionRule, points};
 use replay_core::cancel::Cancelled;
 use replay_core::metrics::estimate::Accumulator;
-use replay_core::placement::ties::{CandidateFilter, Handles};
+use replay_core::placement::ties::{CandidateFilter, TermWeights};
 use replay_core::table::{Column, Table, name};
 
 /// Of so many ways one goes on, on so many times as many jobs.
@@ -154,22 +154,22 @@ fn search(
 
 /// Ways that differ from one in one weight, by a factor of three, or in the slack, by two.
 fn changed(way: SelectionRule) -> Vec<SelectionRule> {
-    let SelectionRule::Terms(handles, rivals) = way else { return Vec::new() };
+    let SelectionRule::Terms(weights, filter) = way else { return Vec::new() };
     let mut all = Vec::new();
-    for place in 0..Handles::TERMS.len() {
-        let weight = handles.entries()[place];
+    for place in 0..TermWeights::TERMS.len() {
+        let weight = weights.entries()[place];
         for changed in [weight.saturating_mul(3), weight / 3] {
-            let mut entries = handles.entries();
-            entries[place] = changed.clamp(-Handles::MAX, Handles::MAX);
+            let mut entries = weights.entries();
+            entries[place] = changed.clamp(-TermWeights::MAX, TermWeights::MAX);
             if changed != 0 && entries[place] != weight {
-                all.push(SelectionRule::Terms(Handles::of(entries), rivals));
+                all.push(SelectionRule::Terms(TermWeights::of(entries), filter));
             }
         }
     }
-    if let CandidateFilter::Compact(slack) = rivals {
+    if let CandidateFilter::Compact(slack) = filter {
         all.extend(
             [2.0, 0.5]
-                .map(|by| SelectionRule::Terms(handles, CandidateFilter::Compact(slack * by))),
+                .map(|by| SelectionRule::Terms(weights, CandidateFilter::Compact(slack * by))),
         );
     }
     all
@@ -256,7 +256,7 @@ mod tests {
     fn a_change_is_of_one_weight() {
         assert_eq!(changed(SelectionRule::Slurm), []);
         let terms =
-            |weights| SelectionRule::Terms(Handles::of(weights), CandidateFilter::Compact(0.5));
+            |weights| SelectionRule::Terms(TermWeights::of(weights), CandidateFilter::Compact(0.5));
         let names: Vec<String> =
             changed(terms([100, 0, 1, 0, 0, 0])).iter().map(SelectionRule::to_string).collect();
         let expected = [
@@ -267,6 +267,6 @@ mod tests {
             "tie=100,0,1,slack=0.25",
         ];
         assert_eq!(names, expected);
-        assert!(changed(terms([Handles::MAX, 0, 0, 0, 0, 0])).len() == 3);
+        assert!(changed(terms([TermWeights::MAX, 0, 0, 0, 0, 0])).len() == 3);
     }
 }

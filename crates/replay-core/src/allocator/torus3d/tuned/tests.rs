@@ -15,9 +15,9 @@ fn ring() -> Ties {
     Ties::new(menu.torus(grid, Anchors::Aligned, false).expect("a torus"))
 }
 
-fn question(size: u32, now: u64, worth: &[u64]) -> Question<'_> {
-    let (handles, rivals) = SelectionRule::Slurm.terms();
-    Question { size, handles, rivals, worth, now, estimate: 10, told: true }
+fn question(size: u32, now: u64, worth: &[u64]) -> TieQuery<'_> {
+    let (weights, filter) = SelectionRule::Slurm.terms();
+    TieQuery { size, weights, filter, worth, now, estimate: 10, has_estimate: true }
 }
 
 /// What shadows lose, by hand.

@@ -1,74 +1,75 @@
-//! Which anchors are free, kept from decision to decision.
+//! The free anchors of a torus, updated incrementally.
 //!
-//! By placement a row of bits along z for each two positions along x and y. A box that is taken clears
-//! runs of bits in the rows that it meets; one that is given back sets those of the anchors inside it and
-//! looks at the others that it meets. Placements that nobody has asked for cost nothing.
+//! Each placement has a row of bits along z for each pair of positions along x and y. Taking a box clears runs of bits
+//! in the rows that it meets; releasing one sets the bits of the anchors inside it and checks the others that it meets.
+//! Placements that have not been computed cost nothing.
 
 use std::sync::Arc;
 
-use super::near::{Near, Place, WORD};
+use super::overlaps::{BoxPosition, Overlaps, WORD};
 use super::torus::{Cells, Placement, Torus};
 
-/// The free cells of a torus, and the anchors of which all cells are.
+/// The free cells of a torus, and the anchors whose cells are all free.
 #[derive(Clone, Debug)]
-pub struct Open {
-    near: Arc<Near>,
+pub struct FreeAnchors {
+    overlaps: Arc<Overlaps>,
     free: Cells,
-    /// Number of free cells.
+    /// The number of free cells.
     count: u32,
-    /// Whether anchors with a hole are never free, or go by the nodes that they have; there being some.
+    /// Whether the torus has holes and anchors with a hole are never free; otherwise an anchor is free if all of its
+    /// nodes are.
     whole: bool,
-    /// By placement, empty where nobody has asked.
+    /// Rows by placement; empty if not computed.
     rows: Vec<Vec<u64>>,
-    /// Whether all placements stay known.
+    /// Whether all placements must stay computed.
     all: bool,
-    /// Of the known placements: the sum of the sizes of anchors that are not free.
+    /// Sum of the sizes of anchors that are not free, over the computed placements.
     blocked: u64,
 }
 
-/// Words of a row along z.
+/// Number of words of a row along z.
 fn words(placement: &Placement) -> usize {
     placement.positions()[2].len().div_ceil(WORD as usize)
 }
 
-impl Open {
-    /// With these free cells. An anchor with a hole is free as the nodes are that it has, or, where
-    /// anchors must be `whole`, never.
-    pub fn new(torus: &Torus, near: Arc<Near>, free: Cells, whole: bool) -> Self {
+impl FreeAnchors {
+    /// Creates the state with these free cells. An anchor with a hole is free if all of its nodes are or, if anchors
+    /// must be `whole`, never.
+    pub fn new(torus: &Torus, overlaps: Arc<Overlaps>, free: Cells, whole: bool) -> Self {
         let rows = vec![Vec::new(); torus.placements().len()];
         let whole = whole && (torus.nodes.len() as usize) < torus.cells();
-        Self { count: free.len(), near, free, whole, rows, all: false, blocked: 0 }
+        Self { count: free.len(), overlaps, free, whole, rows, all: false, blocked: 0 }
     }
 
-    /// The same cells, of which no placement is known: a copy that many boxes are given back to before
-    /// anybody asks.
-    pub fn unasked(&self) -> Self {
+    /// Returns a copy with the same free cells and no computed placements, for releasing many boxes before the first
+    /// query.
+    pub fn without_cache(&self) -> Self {
         let rows = vec![Vec::new(); self.rows.len()];
-        let (near, free) = (self.near.clone(), self.free.clone());
-        Self { near, free, count: self.count, whole: self.whole, rows, all: false, blocked: 0 }
+        let (overlaps, free) = (self.overlaps.clone(), self.free.clone());
+        Self { overlaps, free, count: self.count, whole: self.whole, rows, all: false, blocked: 0 }
     }
 
-    /// The free cells.
+    /// Returns the free cells.
     pub fn free(&self) -> &Cells {
         &self.free
     }
 
-    /// How many they are.
+    /// Returns the number of free cells.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// How boxes lie beside each other.
-    pub fn near(&self) -> &Arc<Near> {
-        &self.near
+    /// Returns the overlap table of the placements.
+    pub fn overlaps(&self) -> &Arc<Overlaps> {
+        &self.overlaps
     }
 
-    fn is_open(&self, placement: &Placement, anchor: usize) -> bool {
+    fn is_free_anchor(&self, placement: &Placement, anchor: usize) -> bool {
         (!self.whole || placement.is_whole(anchor)) && self.free.holds(placement.mask(anchor))
     }
 
-    /// Sees to it that a placement's anchors are known.
-    pub fn learn(&mut self, torus: &Torus, index: usize) {
+    /// Computes the free anchors of a placement unless they are known.
+    pub fn compute(&mut self, torus: &Torus, index: usize) {
         if !self.rows[index].is_empty() {
             return;
         }
@@ -77,7 +78,9 @@ impl Open {
         let width = words(placement);
         let mut rows = vec![0; x * y * width];
         let mut blocked = placement.anchors() as u64;
-        for anchor in (0..placement.anchors()).filter(|&anchor| self.is_open(placement, anchor)) {
+        for anchor in
+            (0..placement.anchors()).filter(|&anchor| self.is_free_anchor(placement, anchor))
+        {
             let (row, at) = (anchor / z, (anchor % z) as u32);
             rows[row * width + (at / WORD) as usize] |= 1 << (at % WORD);
             blocked -= 1;
@@ -86,19 +89,19 @@ impl Open {
         self.rows[index] = rows;
     }
 
-    /// Sees to it that all placements are known, and stay so.
-    pub fn learn_all(&mut self, torus: &Torus) {
+    /// Computes the free anchors of all placements and keeps them computed.
+    pub fn compute_all(&mut self, torus: &Torus) {
         self.all = true;
-        (0..self.rows.len()).for_each(|index| self.learn(torus, index));
+        (0..self.rows.len()).for_each(|index| self.compute(torus, index));
     }
 
-    /// The sum of the sizes of all anchors that are not free, of a torus of which
-    /// [all](Self::learn_all) are known: its [fragmentation](super::fragmentation).
+    /// Returns the sum of the sizes of all anchors that are not free, the [fragmentation](super::fragmentation) of the
+    /// torus; `None` unless [all](Self::compute_all) placements are computed.
     pub fn blocked(&self) -> Option<u64> {
         self.all.then_some(self.blocked)
     }
 
-    /// The free anchors of a placement that is [known](Self::learn), ascending.
+    /// Returns the free anchors of a [computed](Self::compute) placement in ascending order.
     pub fn anchors<'a>(
         &'a self,
         torus: &'a Torus,
@@ -117,17 +120,17 @@ impl Open {
         })
     }
 
-    /// Whether a placement that is [known](Self::learn) has a free anchor.
+    /// Returns whether a [computed](Self::compute) placement has a free anchor.
     pub fn has_any(&self, index: usize) -> bool {
         self.rows[index].iter().any(|&word| word != 0)
     }
 
-    /// Free anchors of a placement that is [known](Self::learn) which share a cell with a box.
+    /// Returns the number of free anchors of a [computed](Self::compute) placement that share a cell with a box.
     #[inline]
-    pub fn count_near(&self, torus: &Torus, place: Place, index: usize) -> u32 {
+    pub fn count_overlapping(&self, torus: &Torus, place: BoxPosition, index: usize) -> u32 {
         let placement = &torus.placements()[index];
         let (y, width) = (placement.positions()[1].len(), words(placement));
-        let [xs, ys, zs] = self.near.beside(place, index);
+        let [xs, ys, zs] = self.overlaps.along_axes(place, index);
         let rows = &self.rows[index];
         let mut count = 0;
         for &i in &xs.met {
@@ -140,51 +143,51 @@ impl Open {
         count
     }
 
-    /// A free anchor is taken, which has no hole.
+    /// Takes a free anchor, which must not contain a hole.
     pub fn take(&mut self, torus: &Torus, index: usize, anchor: usize) {
         let placement = &torus.placements()[index];
         self.free.remove_all(placement.mask(anchor));
         self.count -= placement.nodes(anchor);
-        self.close(torus, self.near.place(index, placement, anchor));
+        self.close(torus, self.overlaps.place(index, placement, anchor));
     }
 
-    /// An anchor that was [taken](Self::take) is given back.
+    /// Releases an anchor that was [taken](Self::take).
     pub fn give(&mut self, torus: &Torus, index: usize, anchor: usize) {
         let placement = &torus.placements()[index];
         self.free.insert_all(placement.mask(anchor));
         self.count += placement.nodes(anchor);
-        self.reopen(torus, self.near.place(index, placement, anchor));
+        self.reopen(torus, self.overlaps.place(index, placement, anchor));
     }
 
-    /// Some cells are taken that are free, whatever they are together.
+    /// Takes free cells, which need not form a box.
     pub fn take_cells(&mut self, torus: &Torus, cells: impl IntoIterator<Item = u32>) {
         cells.into_iter().for_each(|cell| self.free.remove(cell));
-        self.forget(torus);
+        self.recompute(torus);
     }
 
-    /// Some cells with nodes are given back.
+    /// Releases cells with nodes.
     pub fn give_cells(&mut self, torus: &Torus, cells: impl IntoIterator<Item = u32>) {
         cells.into_iter().for_each(|cell| self.free.insert(cell));
-        self.forget(torus);
+        self.recompute(torus);
     }
 
-    /// What is known of anchors must be looked up again.
-    fn forget(&mut self, torus: &Torus) {
+    /// Discards the computed anchors after a change of single cells.
+    fn recompute(&mut self, torus: &Torus) {
         self.count = self.free.len();
         self.rows.iter_mut().for_each(Vec::clear);
         self.blocked = 0;
         if self.all {
-            self.learn_all(torus);
+            self.compute_all(torus);
         }
     }
 
-    /// No anchor is open that meets a box.
-    fn close(&mut self, torus: &Torus, place: Place) {
+    /// Marks all anchors that meet a box as not free.
+    fn close(&mut self, torus: &Torus, place: BoxPosition) {
         let blocked = &mut self.blocked;
         for (index, rows) in self.rows.iter_mut().enumerate().filter(|(_, rows)| !rows.is_empty()) {
             let placement = &torus.placements()[index];
             let (y, width) = (placement.positions()[1].len(), words(placement));
-            let [xs, ys, zs] = self.near.beside(place, index);
+            let [xs, ys, zs] = self.overlaps.along_axes(place, index);
             for &i in &xs.met {
                 for &j in &ys.met {
                     let row = &mut rows[(i as usize * y + j as usize) * width..][..width];
@@ -198,19 +201,19 @@ impl Open {
         }
     }
 
-    /// A box is free: who meets it may be open.
-    fn reopen(&mut self, torus: &Torus, place: Place) {
+    /// Marks the anchors that meet a released box as free if they are.
+    fn reopen(&mut self, torus: &Torus, place: BoxPosition) {
         let mut known = std::mem::take(&mut self.rows);
         for (index, rows) in known.iter_mut().enumerate().filter(|(_, rows)| !rows.is_empty()) {
             let placement = &torus.placements()[index];
             let [_, y, z] = placement.positions().map(<[u16]>::len);
             let width = words(placement);
-            let [xs, ys, zs] = self.near.beside(place, index);
+            let [xs, ys, zs] = self.overlaps.along_axes(place, index);
             for &i in &xs.met {
                 for &j in &ys.met {
                     let at = i as usize * y + j as usize;
                     let row = &mut rows[at * width..][..width];
-                    // Who is inside is free now, but for the question of holes.
+                    // Anchors inside the box are free now, unless they must not contain holes.
                     let inside = xs.has(i)[1] && ys.has(j)[1] && !self.whole;
                     for word in &zs.words {
                         let mut open = if inside { word.inside } else { 0 };
@@ -219,9 +222,9 @@ impl Open {
                             let bit = rest.trailing_zeros();
                             rest &= rest - 1;
                             let anchor = at * z + (word.at * WORD + bit) as usize;
-                            open |= u64::from(self.is_open(placement, anchor)) << bit;
+                            open |= u64::from(self.is_free_anchor(placement, anchor)) << bit;
                         }
-                        // None of them was free before.
+                        // None of these anchors was free before.
                         row[word.at as usize] |= open;
                         let opened = u64::from(open.count_ones());
                         self.blocked -= u64::from(placement.size) * opened;
@@ -241,14 +244,14 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever was taken and given back, and whenever a placement was asked for first.
+        /// Free anchors agree with the free cells after any sequence of changes and computations.
         #[test]
-        fn anchors_are_open_where_their_nodes_are_free(
+        fn anchors_are_free_if_their_nodes_are(
             sides in [1u16..6, 1u16..6, 1u16..6],
             boxes in proptest::collection::vec(([1u16..6, 1u16..6, 1u16..6], [1u16..6, 1u16..6, 1u16..6]), 1..6),
             holes in proptest::collection::vec(0u32..125, 0..3),
             wrapped: [bool; 3],
-            (whole, told, copied) in any::<(bool, bool, bool)>(),
+            (whole, computed, copied) in any::<(bool, bool, bool)>(),
             events in proptest::collection::vec((any::<u16>(), any::<u16>(), 0u8..6), 0..40),
         ) {
             let torus = Torus::new("t".into(), sides, |cell| !holes.contains(&cell));
@@ -258,10 +261,10 @@ mod tests {
                 let spacing = [0, 1, 2].map(|axis| step[axis].min(sides[axis]));
                 torus.allow(extent, &Steps { spacing, seed: [0; 3], wrapped, flush: true }).expect("little memory");
             }
-            let near = Arc::new(Near::new(&torus));
-            let mut open = Open::new(&torus, near.clone(), torus.nodes.clone(), whole);
-            if told {
-                open.learn_all(&torus);
+            let overlaps = Arc::new(Overlaps::new(&torus));
+            let mut open = FreeAnchors::new(&torus, overlaps.clone(), torus.nodes.clone(), whole);
+            if computed {
+                open.compute_all(&torus);
             }
             let mut taken: Vec<[usize; 2]> = Vec::new();
             let mut cells: Vec<u32> = Vec::new();
@@ -269,7 +272,7 @@ mod tests {
                 let index = usize::from(one) % torus.placements().len();
                 let placement = &torus.placements()[index];
                 match what {
-                    0 => open.learn(&torus, index),
+                    0 => open.compute(&torus, index),
                     1 if !taken.is_empty() => {
                         let [index, anchor] = taken.swap_remove(usize::from(other) % taken.len());
                         open.give(&torus, index, anchor);
@@ -294,28 +297,28 @@ mod tests {
             }
             prop_assert_eq!(open.count(), open.free().len());
             if copied {
-                open = open.unasked();
+                open = open.without_cache();
             }
-            let told = told && !copied;
-            if told && (!whole || holes.is_empty()) {
+            let computed = computed && !copied;
+            if computed && (!whole || holes.is_empty()) {
                 let layout = Layout::new(vec![torus.clone()]);
                 let all = fragmentation(&layout, std::slice::from_ref(open.free()));
                 prop_assert_eq!(open.blocked(), Some(all));
             }
             for (index, placement) in torus.placements().iter().enumerate() {
-                open.learn(&torus, index);
+                open.compute(&torus, index);
                 let free = |&anchor: &usize| {
                     (!whole || placement.is_whole(anchor)) && open.free().holds(placement.mask(anchor))
                 };
                 let expected: Vec<usize> = (0..placement.anchors()).filter(free).collect();
                 prop_assert_eq!(open.anchors(&torus, index).collect::<Vec<_>>(), expected.clone());
-                // And how many of them meet any other box.
+                // Counts of the free anchors that meet any other box.
                 for (other, one) in torus.placements().iter().enumerate() {
                     for anchor in 0..one.anchors() {
-                        let place = near.place(other, one, anchor);
-                        let meets = |&&at: &&usize| near.meet(place, near.place(index, placement, at));
+                        let place = overlaps.place(other, one, anchor);
+                        let meets = |&&at: &&usize| overlaps.meet(place, overlaps.place(index, placement, at));
                         let count = expected.iter().filter(meets).count() as u32;
-                        prop_assert_eq!(open.count_near(&torus, place, index), count);
+                        prop_assert_eq!(open.count_overlapping(&torus, place, index), count);
                         let mine = torus.cells_in(one.base(anchor), one.sides).collect::<Vec<_>>();
                         for &at in &expected {
                             let mut theirs = torus.cells_in(placement.base(at), placement.sides);

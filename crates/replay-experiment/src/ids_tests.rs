@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::contention::{Messages, contended_id};
 use super::grid::ParameterGrid;
-use super::search::{Objective, Part, Problem, Question};
+use super::search::{Objective, Problem, Question, SearchTrace};
 use super::stream::backlog::{Backlog, Estimates, Mix, Rule, Setting};
 use super::stream::{Counting, Life, Metric, Point};
 use super::sweep::Plan;
@@ -100,7 +100,7 @@ fn ids_are_those_of_earlier_builds() {
     let objective: Objective = "mean_pairwise_l1".parse().expect("an objective");
     let part = |name: &str| {
         let scheduler = name.parse().expect("a scheduler");
-        Part::new(name.into(), trace.clone(), &scheduler, &objective, &CancelToken::new())
+        SearchTrace::new(name.into(), trace.clone(), &scheduler, &objective, &CancelToken::new())
             .expect("a part")
     };
     let parts = vec![part("fcfs"), part("easy")];

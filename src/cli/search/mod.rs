@@ -124,7 +124,7 @@ fn search_all(
         let mut references = Archive::default();
         let search = Search { watch: RunContext { stop: &stop, ..watch }, ..search };
         let referred = search.ask(&mut List::new(task.given.clone()), &mut references, None, None);
-        if let Some(error) = memory.trouble() {
+        if let Some(error) = memory.write_error() {
             session.say(format_args!("replay: {error}; what is found is not lost by that"));
         }
         given.push(references);
@@ -351,7 +351,7 @@ impl Search<'_> {
         let control = Control {
             evaluations,
             keep,
-            memory: Some(self.memory),
+            cache: Some(self.memory),
             watch: RunContext { jobs_done: &jobs_done, ..self.watch },
             progress: &|archive| watched.show(archive),
         };

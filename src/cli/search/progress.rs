@@ -52,7 +52,7 @@ impl Progress {
 
 /// What a search did, in one line.
 pub fn account(name: &str, archive: &Archive, decisions: u64, equal_ratios: u64) -> String {
-    let spared = archive.spared(decisions);
+    let spared = archive.skipped_work(decisions);
     let mut line = format!(
         "{name}: {}, {}",
         counted(archive.evaluations().len() as u64, "evaluation"),

@@ -112,11 +112,11 @@ pub fn run(
         let control = Control {
             evaluations: None,
             keep: None,
-            memory: Some(&memory),
+            cache: Some(&memory),
             watch: RunContext { jobs_done: &jobs_done, ..watch },
             progress: &|archive| {
                 watched.show(archive);
-                if memory.is_troubled() {
+                if memory.has_write_error() {
                     // There would be nothing to put together.
                     stop.raise();
                 }
@@ -125,7 +125,7 @@ pub fn run(
         let searched = search(problem, &mut List::new(own), &mut Archive::default(), control);
         watched.finish();
         searched.map_err(failure)?;
-        if let Some(error) = memory.trouble() {
+        if let Some(error) = memory.write_error() {
             return Err(of_journal(error));
         }
     }

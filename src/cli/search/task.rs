@@ -17,7 +17,7 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Shake;
 use replay_experiment::grid::Values;
 use replay_experiment::search::{
-    Candidate, Constraint, Objective, Part, Problem, Range, SearchError, Space, split, width,
+    Candidate, Constraint, Objective, Problem, Range, SearchError, SearchTrace, Space, split, width,
 };
 use replay_experiment::{Measure, RunContext, Trace};
 
@@ -181,14 +181,14 @@ impl Maker<'_> {
         &self,
         searched: &[Arc<Trace>],
         held: &[Arc<Trace>],
-    ) -> Result<Vec<Vec<Part>>, Failure> {
+    ) -> Result<Vec<Vec<SearchTrace>>, Failure> {
         let all: Vec<&Arc<Trace>> = searched.iter().chain(held).collect();
         // Whether something else tells apart traces of one name.
         let differ = |trace: &Trace, what: &dyn Fn(&Trace) -> String| {
             let namesakes = all.iter().filter(|other| other.workload.name == trace.workload.name);
             namesakes.map(|other| what(other)).any(|other| other != what(trace))
         };
-        let copies = |trace: &&Arc<Trace>| -> Result<Vec<Part>, Failure> {
+        let copies = |trace: &&Arc<Trace>| -> Result<Vec<SearchTrace>, Failure> {
             let mut name = trace.workload.name.clone();
             if differ(trace, &|trace| trace.topology.to_string()) {
                 name += &format!(" on {}", trace.topology);
@@ -201,14 +201,14 @@ impl Maker<'_> {
                 Some(shake) => (1..=shake.copies).map(|copy| trace.shaken(&shake, copy)).collect(),
             };
             let part = |copy| {
-                Part::new(name.clone(), copy, &self.scheduler, self.objective, self.watch.stop)
+                SearchTrace::new(name.clone(), copy, &self.scheduler, self.objective, self.watch.stop)
             };
             copies.into_iter().map(part).collect::<Result<_, _>>().map_err(failure)
         };
         all.iter().map(copies).collect()
     }
 
-    fn problem(&self, parts: Vec<Part>) -> Result<Problem, Failure> {
+    fn problem(&self, parts: Vec<SearchTrace>) -> Result<Problem, Failure> {
         let (objective, constraints) = (self.objective.clone(), self.constraints.to_vec());
         let allocator = self.allocator.clone();
         Problem::new(parts, allocator, objective, constraints, self.watch).map_err(failure)

@@ -6,22 +6,22 @@ use std::str::FromStr;
 use super::candidate::Candidate;
 use replay_core::allocator::centre::{Slack, TieVector};
 
-/// What a search may try: vectors with whole factors that are never negative, and slacks.
+/// Search space: vectors with nonnegative integer factors, and slacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Space {
-    /// SR, in shells; at least 1, for 0 breaks no tie.
+    /// Scan radii (SR) in shells; at least 1, because 0 breaks no tie.
     pub scan_radii: Range,
-    /// AF, WF and BF of the exhaustive grid.
+    /// Values of AF, WF and BF on the exhaustive grid.
     pub factors: Range,
-    /// The largest factor of a strategy that moves freely among ratios.
+    /// Largest factor for strategies that choose ratios freely.
     pub largest: u32,
-    /// Slacks, at least one, in ascending order.
+    /// Slacks in ascending order; at least one.
     pub slacks: Vec<Slack>,
 }
 
 impl Space {
-    /// The brute force of Johnson, Bunde, Leung (section III): SR 1 to 9, factors 0 to
-    /// 10, exact ties. Their supplementary search knows factors up to 90; here up to 100.
+    /// Brute-force search of Johnson, Bunde, Leung (section III): SR 1 to 9, factors 0 to 10, exact ties. Their
+    /// supplementary search uses factors up to 90; here they go up to 100.
     pub fn johnson() -> Self {
         Self {
             scan_radii: Range { low: 1, high: 9 },
@@ -31,8 +31,8 @@ impl Space {
         }
     }
 
-    /// Everything on the grid that breaks a tie, each ratio once, reduced: slacks outermost,
-    /// then SR, BF innermost.
+    /// All candidates of the grid that break ties, one reduced vector per ratio; slacks are outermost, then SR, and
+    /// BF is innermost.
     pub fn grid(&self) -> Vec<Candidate> {
         let vectors = self.vectors();
         let of = |&slack: &Slack| vectors.iter().map(move |&vector| Candidate { vector, slack });
@@ -56,58 +56,54 @@ impl Space {
             .collect()
     }
 
-    /// Candidates of the grid before those of one ratio are made one; as many as can be
-    /// counted if they are more.
+    /// Number of candidates of the grid before equal ratios are merged, saturating at `u64::MAX`.
     pub fn grid_points(&self) -> u64 {
         let factors = self.factors.len().saturating_pow(3);
         factors.saturating_mul(self.scan_radii.len()).saturating_mul(self.slacks.len() as u64)
     }
 
-    /// The place of a slack among [`Space::slacks`]; of one that is not there, that of the
-    /// next below, or the first.
-    pub fn step(&self, slack: Slack) -> usize {
+    /// Index of a slack in [`Space::slacks`]; for other values, of the next smaller one, or 0.
+    pub fn slack_index(&self, slack: Slack) -> usize {
         self.slacks.partition_point(|&other| other <= slack).saturating_sub(1)
     }
 }
 
-/// Whole numbers from `low` to `high`, both included.
+/// Integers from `low` to `high`, both included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// The first.
+    /// Smallest integer.
     pub low: u32,
-    /// The last, not below the first.
+    /// Largest integer, not below `low`.
     pub high: u32,
 }
 
 impl Range {
-    /// The numbers in order.
+    /// The integers in ascending order.
     pub fn iter(self) -> RangeInclusive<u32> {
         self.low..=self.high
     }
 
-    /// How many they are; at least one, so there is no `is_empty`.
+    /// Number of integers; at least one, so there is no `is_empty`.
     #[allow(clippy::len_without_is_empty)]
     pub fn len(self) -> u64 {
         u64::from(self.high - self.low) + 1
     }
 
-    /// Whether a number is among them.
+    /// Whether a number is in the range.
     pub fn contains(self, number: u32) -> bool {
         self.iter().contains(&number)
     }
 }
 
-/// A range that cannot be read.
+/// Error from parsing a range.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "range \"{0}\": write A..B such as 1..9, or one number, none below 0; the first must not be larger"
-)]
+#[error("range \"{0}\": write A..B such as 1..9 with A <= B, or one number, all at least 0")]
 pub struct RangeError(String);
 
 impl FromStr for Range {
     type Err = RangeError;
 
-    /// `1..9`, both included; `5` is `5..5`.
+    /// Parses `1..9`, both ends included; `5` is read as `5..5`.
     fn from_str(text: &str) -> Result<Self, RangeError> {
         let error = || RangeError(text.to_string());
         let number = |text: &str| text.trim().parse::<u32>().map_err(|_| error());
@@ -128,9 +124,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_papers_grid_has_each_ratio_once() {
+    fn grid_of_the_paper_has_each_ratio_once() {
         let grid = Space::johnson().grid();
-        // 1,331 factors: the indifferent one goes, and of each ratio all but one.
+        // 1,331 factors, without the one of no effect and with one vector per ratio.
         assert_eq!((Space::johnson().grid_points(), grid.len()), (11_979, 9 * 1033));
         let all: HashSet<_> = grid.iter().map(|one| one.reduced()).collect();
         assert_eq!(all.len(), grid.len());
@@ -141,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn every_vector_comes_with_every_slack() {
+    fn grid_combines_every_vector_with_every_slack() {
         let slack = |text: &str| text.parse::<Slack>().expect("a slack");
         let slacks = ["0", "0.05", "0.2"].map(slack).to_vec();
         let space = Space { slacks, ..Space::johnson() };
@@ -153,11 +149,14 @@ mod tests {
             Space { scan_radii: Range { low: 1, high: 1024 }, factors: vast, ..space.clone() };
         assert_eq!(vast.grid_points(), u64::MAX);
         assert!(grid.contains(&"4,10,1,0@0.2".parse().expect("a candidate")));
-        assert_eq!(["0", "0.05", "0.1", "1"].map(|text| space.step(slack(text))), [0, 1, 1, 2]);
+        assert_eq!(
+            ["0", "0.05", "0.1", "1"].map(|text| space.slack_index(slack(text))),
+            [0, 1, 1, 2]
+        );
     }
 
     #[test]
-    fn ranges_are_read_and_printed() {
+    fn parses_and_formats_ranges() {
         assert_eq!("1..9".parse(), Ok(Range { low: 1, high: 9 }));
         assert_eq!(" 5 ".parse(), Ok(Range { low: 5, high: 5 }));
         assert_eq!("0..10".parse::<Range>().map(|range| range.to_string()).as_deref(), Ok("0..10"));

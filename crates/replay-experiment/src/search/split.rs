@@ -5,9 +5,8 @@ use crate::Trace;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Workload;
 
-/// Cuts a trace in two at a share of the time from its first to its last submission. Each
-/// side is scheduled by itself on an empty machine; their names end in `[before SHARE]`
-/// and `[after SHARE]`.
+/// Splits a trace in two at a share of the time from its first to its last submission. Each half is scheduled
+/// separately on an empty machine; the names end in `[before SHARE]` and `[after SHARE]`.
 ///
 /// # Errors
 /// [`SearchError::Split`] if one side has no job.

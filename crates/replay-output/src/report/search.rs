@@ -1,6 +1,6 @@
 use replay_core::number::{fixed, grouped};
 use replay_core::table::{Align, Sheet, Shown, name};
-use replay_experiment::search::{Behind, Candidate, Origin, Portability, SearchRow};
+use replay_experiment::search::{Candidate, GapToBest, Origin, Portability, SearchRow};
 use replay_experiment::shaken::Apart;
 
 /// Table of search results for the terminal; `objective` is the title with its unit. Columns without values are
@@ -26,7 +26,7 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
         .right()
         .rank(1),
         Shown::text("behind the best", |row: &SearchRow| {
-            let Behind { percent, verdict } = row.behind?;
+            let GapToBest { percent, verdict } = row.behind?;
             let doubt = if verdict == Apart::Yes { "" } else { "~ " };
             Some(format!("{doubt}{}", with_interval(percent.mean, Some(percent.half_width))))
         })

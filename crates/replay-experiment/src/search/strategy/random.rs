@@ -8,11 +8,10 @@ use crate::search::ratio::{Ratio, nearest_vector};
 use crate::search::space::Space;
 use replay_core::allocator::centre::Slack;
 
-/// Candidates in a batch.
+/// Number of candidates per batch.
 const BATCH: usize = 64;
 
-/// Scan radii, ratios and slacks drawn independently: SR, wall share, border share, and the slack
-/// among those of the space are each uniform.
+/// Independent random draws of SR, wall share, border share and slack, each uniform over its values in the space.
 #[derive(Clone, Debug)]
 pub struct Random {
     space: Space,
@@ -20,12 +19,12 @@ pub struct Random {
 }
 
 impl Random {
-    /// Draws in a space by a seed.
+    /// Draws from a space with a seed.
     pub fn new(space: Space, seed: u64) -> Self {
         Self { space, rng: ChaCha8Rng::seed_from_u64(seed) }
     }
 
-    /// One more candidate.
+    /// Draws a candidate.
     pub fn draw(&mut self) -> Candidate {
         loop {
             let scan_radius = self.rng.random_range(self.space.scan_radii.iter());
@@ -38,7 +37,7 @@ impl Random {
         }
     }
 
-    /// One of the slacks; where there is no choice, nothing is drawn.
+    /// Draws a slack; with a single slack nothing is drawn.
     fn slack(&mut self) -> Slack {
         let slacks = &self.space.slacks;
         match slacks[..] {

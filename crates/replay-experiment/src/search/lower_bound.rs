@@ -1,17 +1,16 @@
 use replay_core::topology::{NodeId, PairDistances, Topology};
 
-/// For each job size from 0 to the whole machine, a number that the pairwise L1 sum of
-/// such a job cannot be below, wherever its processors are.
+/// Lower bound of the pairwise L1 sum of a job, by job size from 0 to the whole machine.
 ///
-/// Around any processor there are at most as many others within distance r as around the
-/// one in the middle, C(r) with itself. So the distances from one of k processors to the
-/// others sum to at least the sum over r >= 0 of max(0, k - C(r)), and k times that counts
-/// each pair twice. Jobs of one size class need no search for their best shape, for which
-/// no closed form is known. The whole machine is exact. Of several tori nothing is known.
+/// At most C(r) processors, including itself, are within distance r of any processor, where C(r) is this number for
+/// the processor in the middle. Hence the distances from one of k processors to the others sum to at least the sum
+/// over r >= 0 of max(0, k - C(r)), and k times this sum counts each pair twice. The bound avoids a search for the
+/// best shape of each job size, for which no closed form is known. The value for the whole machine is exact. The
+/// bound is 0 for several tori.
 pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
     let processors = topology.processors();
     if let Topology::MultiTorus(_) = topology {
-        // No processor has the most others within every distance.
+        // No single processor has the most others within every distance.
         return vec![0; processors + 1];
     }
     let middle = middle(topology);
@@ -40,9 +39,8 @@ pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
     least
 }
 
-/// A processor with the most others within every distance. Along one axis the middle
-/// position has the most others within any distance, and distances add up over axes; on a
-/// hypercube all processors are equal.
+/// A processor with the most others within every distance. Along one axis this is the middle position, and distances
+/// add up over axes; on a hypercube all processors are equal.
 fn middle(topology: &Topology) -> NodeId {
     match topology.grid() {
         Some(grid) => grid.node(grid.axes().map(|axis| axis.extent / 2)),
@@ -58,7 +56,7 @@ mod tests {
     #[test]
     fn small_jobs_and_whole_machines_are_exact() {
         let least = least_pairwise_l1(&"10x10".parse().expect("a mesh"));
-        // One, two, three in a corner; the best four are a block of sum 8.
+        // One, two and three processors in a corner; the best four are a block with sum 8.
         assert_eq!(&least[..5], [0, 0, 1, 3, 6]);
         assert_eq!(least[100], 33_000);
         assert_eq!(least.len(), 101);
@@ -66,7 +64,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_set_is_closer_together(
+        fn bound_is_not_above_any_set(
             machine in proptest::sample::select(vec!["5x6", "3x10", "torus:6x5", "torus[y]:4x7", "3x4x3", "hypercube:5"]),
             members in proptest::collection::vec(any::<bool>(), 64),
             block in 1u32..30,
@@ -74,7 +72,7 @@ mod tests {
             let topology: Topology = machine.parse().expect("a machine");
             let least = least_pairwise_l1(&topology);
             let any: Vec<_> = topology.nodes().filter(|n| members[n.index()]).collect();
-            // The nearest around a processor, which come close to the best.
+            // The processors nearest to a centre, which are close to optimal.
             let mut near: Vec<_> = topology.nodes().collect();
             let centre = middle(&topology);
             near.sort_by_key(|&node| topology.hops(centre, node));

@@ -1,11 +1,11 @@
 //! MC (Mache, Lo, Windisch 1997): MC1x1 for jobs with a shape.
 //!
-//! Shell 0 is the requested box itself, shell i + 1 the ring around shell i. Every free
-//! processor is a candidate: the box is laid with its lowest corner there, or, where it
-//! would stick out of a mesh, shifted back until it lies on it. The score is the sum of
-//! shell numbers, the first candidate in scan order wins a tie, and a last shell needed
-//! only in part is cut in carried order. A job without a shape gets one by a
-//! [`ShapeRule`]. Cost per decision: free processors times shells, a box count each.
+//! Shell 0 is the requested box itself, shell i + 1 the ring around shell i. Every free processor
+//! is a candidate: the box is laid with its lowest corner there, or shifted back onto the mesh if
+//! it would extend past its end. The score is the sum of shell numbers, the first candidate in scan
+//! order wins a tie, and a last shell that is needed only in part is cut in carried order. A job
+//! without shape gets one by a [`ShapeRule`]. Cost per decision: one box count per free processor
+//! and shell.
 
 use super::centre::ShellCut;
 use super::explain::{self, ExplanationLog, Listing};
@@ -28,12 +28,12 @@ pub struct Mc {
     explanation: ExplanationLog,
 }
 
-/// A box: first position and length along each dimension; on a wrapped dimension it may
-/// run past the end.
+/// A box: first position and length along each dimension; on a wrapped dimension it may extend past
+/// the end.
 type Extent = [(i32, u32); 3];
 
 impl Mc {
-    /// An allocator for `grid`.
+    /// Creates an allocator for `grid`.
     pub fn new(grid: &Grid, rule: ShapeRule) -> Self {
         Self {
             coords: grid.coords(),
@@ -46,7 +46,7 @@ impl Mc {
         }
     }
 
-    /// Sum of shell numbers of the `size` free processors nearest to the box, or `None`
+    /// Returns the sum of shell numbers of the `size` free processors nearest to the box, or `None`
     /// if it is at least `limit`.
     fn score(&self, laid: Extent, size: u32, limit: u64) -> Option<u64> {
         let mut score = 0;
@@ -151,7 +151,7 @@ impl Allocator for Mc {
     }
 }
 
-/// The box of the candidate at `base`.
+/// Returns the box of the candidate at `base`.
 fn laid(grid: &Grid, base: Coord, shape: [u16; 3]) -> Extent {
     [0, 1, 2].map(|i| {
         let axis = &grid.axes()[i];
@@ -161,7 +161,7 @@ fn laid(grid: &Grid, base: Coord, shape: [u16; 3]) -> Extent {
     })
 }
 
-/// The interval with `radius` more positions on both sides, cut to the dimension.
+/// Returns the interval extended by `radius` positions on both sides and cut to the dimension.
 fn grow(axis: &Axis, (low, length): (i32, u32), radius: u32) -> (i32, u32) {
     let (extent, r) = (i32::from(axis.extent), radius as i32);
     let high = low + length as i32;
@@ -173,13 +173,13 @@ fn grow(axis: &Axis, (low, length): (i32, u32), radius: u32) -> (i32, u32) {
     if length >= extent {
         return (0, extent as u32);
     }
-    // Where the table continues the dimension: not before -(extent - 1) / 2.
+    // The box counts continue a dimension down to -(extent - 1) / 2.
     let low = (low - r).rem_euclid(extent);
     let end = 2 * extent - 1 - (extent - 1) / 2;
     (if low + length > end { low - extent } else { low }, length as u32)
 }
 
-/// Distance of a position from an interval of one dimension; 0 inside.
+/// Returns the distance of a position from an interval of one dimension; 0 inside.
 fn gap(axis: &Axis, (low, length): (i32, u32), p: u16) -> u32 {
     let (p, length, extent) = (i32::from(p), length as i32, i32::from(axis.extent));
     if axis.wrapped {
@@ -190,10 +190,10 @@ fn gap(axis: &Axis, (low, length): (i32, u32), p: u16) -> u32 {
     }
 }
 
-/// What `mc` can be told.
+/// Options of `mc`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct McOptions {
-    /// Side lengths of a job that comes without.
+    /// Rule for the side lengths of a job without shape.
     pub shape: ShapeRule,
 }
 
@@ -203,7 +203,7 @@ impl AllocatorOptions for McOptions {
     }
 }
 
-/// `mc`.
+/// Returns the table of `mc`.
 pub fn table() -> Table<McOptions> {
     let mc = Entry::new("mc", McOptions::default())
         .about("Shells around the requested box, laid at every free processor; least sum of shell numbers.")
@@ -211,7 +211,7 @@ pub fn table() -> Table<McOptions> {
         .param(
             "shape",
             kind::one_of(&ShapeRule::ALL),
-            "side lengths of a job that comes without: least total side length, or exact factors",
+            "side lengths of a job without shape: least total side length, or exact factors",
             |o| &mut o.shape,
         );
     Table::new("allocator", [mc])

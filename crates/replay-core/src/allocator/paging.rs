@@ -1,15 +1,13 @@
-//! Paging: whole pages in the order of an index (Lo et al. 1997, section 3.2;
-//! Bani-Mohammad 2008, section 2.2).
+//! Paging: whole pages in the order of an index (Lo et al. 1997, section 3.2; Bani-Mohammad 2008, section 2.2).
 //!
-//! The machine is cut into pages, blocks of side 2^size, which an indexing scheme numbers
-//! from the lower left corner. A job takes free pages in the order of their numbers until
-//! it has enough processors. Where the page side does not divide a side of the machine
-//! the last pages are smaller and count for what they hold. With pages of one processor
-//! nothing is lost; larger pages lose what the last of them has over, and give more
-//! contiguity for it. Dimensions that wrap are treated as if they did not.
+//! The machine is cut into pages, blocks of side 2^size, which an indexing scheme numbers from the lower left corner.
+//! A job takes free pages in the order of their numbers until it has enough processors. If the page side does not
+//! divide a side of the machine, the last pages are smaller and count by the processors that they hold. Pages of one
+//! processor lose nothing; larger pages lose the surplus of the last page and give more contiguity. Wrapped
+//! dimensions are treated as if they did not wrap.
 //!
-//! Which pages a job gets is the strategy's; in which order they are then handed to the job's
-//! processes is its [`Walk`]. With surplus processors these are the last of the walk.
+//! The pages of a job are handed to its processes in the order of its [`Walk`]. Surplus processors are the last of
+//! the walk.
 //!
 //! Cost per decision: the pages taken and one look at the summary of the free list.
 
@@ -34,41 +32,40 @@ const INDEXES: [(&str, Curve); 4] = [
     ("shuffled-snake", Curve::ShuffledSnake),
 ];
 
-/// The largest page size: a side of 2^15 is more than any side but that of a bare row.
+/// The largest page size: a side of 2^15 exceeds every side except that of a machine with a single row.
 pub const MAX_SIZE: u32 = 15;
 
-/// The Paging allocator. [`Census::operations`] counts pages taken from the free list and
-/// put back.
+/// The Paging allocator. [`Census::operations`] counts pages taken from the free list and returned.
 #[derive(Clone, Debug)]
 pub struct Paging {
     /// Processors page after page, row-major within a page.
     nodes: Vec<NodeId>,
-    /// Where each page begins in `nodes`, and their end.
+    /// Start of each page in `nodes`, and the end.
     starts: Vec<u32>,
     /// Page of each processor.
     page_of: Vec<u32>,
     free: OrderedSet,
-    /// By page, its processors that are out of service: with any it is nobody's.
+    /// Number of processors out of service by page; a page with any is not allocated.
     down: Vec<u32>,
-    /// Free processors of pages that are not.
+    /// Number of processors on free pages.
     open: usize,
-    /// Processors of the largest page, and what divides those of every page.
+    /// Number of processors of the largest page.
     largest: u64,
+    /// Greatest common divisor of the numbers of processors of all pages.
     divisor: u64,
     walk: Walk,
-    /// The pages of a decision, in the order of allocation.
+    /// Pages of the current decision, in the order of allocation.
     taken: Vec<usize>,
     census: Census,
     explanation: ExplanationLog,
 }
 
-/// The order in which a job walks its pages: the ranks of its processes follow it, row-major
-/// inside a page.
+/// Order in which a job walks its pages: the ranks of its processes follow it, row-major inside a page.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Walk {
     /// In the order of allocation.
     FirstTaken,
-    /// Against the order of allocation: a list built by putting every new page in front.
+    /// Against the order of allocation, like a list to which every new page is prepended.
     LastTaken,
 }
 
@@ -77,8 +74,8 @@ const WALKS: [(&str, Walk); 2] =
     [("first-taken", Walk::FirstTaken), ("last-taken", Walk::LastTaken)];
 
 impl Paging {
-    /// An allocator for `grid` with pages of side 2^`size`, `size` at most [`MAX_SIZE`],
-    /// numbered along `index`, a job's walked by `walk`.
+    /// Creates an allocator for `grid` with pages of side 2^`size` (at most [`MAX_SIZE`]), numbered along `index` and
+    /// walked by `walk`.
     pub fn new(grid: &Grid, index: Curve, size: u32, walk: Walk) -> Self {
         let side = 1u16 << size.min(MAX_SIZE);
         let pages = page_grid(grid, side);
@@ -117,7 +114,7 @@ impl Paging {
         }
     }
 
-    /// The processors of a page.
+    /// Returns the range of a page in `nodes`.
     fn page(&self, page: usize) -> std::ops::Range<usize> {
         self.starts[page] as usize..self.starts[page + 1] as usize
     }
@@ -127,7 +124,7 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// One node for each page.
+/// Returns a grid with one node per page.
 fn page_grid(grid: &Grid, side: u16) -> Grid {
     let pages = |axis: &Axis| Axis { extent: axis.extent.div_ceil(side), wrapped: false };
     let axes = grid.axes().each_ref().map(pages);
@@ -151,8 +148,7 @@ impl Allocator for Paging {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
-        // Pages are free or busy as a whole: free processors are those of free pages, but for those
-        // beside processors that are out of service.
+        // Pages are allocated as a whole, so free processors lie on free pages, except those on pages with outages.
         if size > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
@@ -204,7 +200,7 @@ impl Allocator for Paging {
                     self.census.operations += 1;
                 }
             }
-            // A page leaves with the first of its processors: it is whole, or nobody's.
+            // A page goes out of service with the first of its processors; it must be free then.
             MachineEvent::NodesDown(nodes) => {
                 for node in nodes {
                     let page = self.page_of[node.index()] as usize;
@@ -231,20 +227,20 @@ impl Allocator for Paging {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            // Larger pages never refuse either, but take more than asked for.
+            // Larger pages do not refuse more often, but allocate more processors than requested.
             keeps_schedule: self.largest == 1,
-            // Pages that are free have no order that matters: it refuses only where they hold too few processors.
+            // Free pages are interchangeable: a request is refused only if they hold too few processors.
             refusals_last: true,
             supports_outages: true,
-            // It refuses only what it cannot round up.
+            // A request is refused only if it cannot be rounded up to whole pages.
             folding: Folding::Count,
             ..Capabilities::coupled()
         }
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {
-        // Before its last page the job lacks processors; the last page is the largest at most.
-        // That is exact where all pages are equal, an upper bound where the last ones are cut.
+        // Before its last page the job lacks processors; the last page has at most the largest size. The bound is
+        // exact if all pages are equal, and an upper bound if the last ones are cut.
         let before_the_last = u64::from(request.size - 1) / self.divisor * self.divisor;
         Bounds::up_to(before_the_last + self.largest, request)
     }
@@ -253,20 +249,19 @@ impl Allocator for Paging {
         Stats { census: Some(self.census), ..Stats::default() }
     }
 
-    /// Larger pages never refuse either, but take more than asked for.
     fn try_clone(&self) -> Option<Box<dyn Allocator>> {
         Some(Box::new(self.clone()))
     }
 }
 
-/// What `paging` can be told.
+/// Options of `paging`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PagingOptions {
-    /// The order of the pages.
+    /// Order of the pages.
     pub index: Curve,
     /// log2 of a page's side, at most [`MAX_SIZE`].
     pub size: u32,
-    /// The order in which a job walks its pages.
+    /// Order in which a job walks its pages.
     pub walk: Walk,
 }
 
@@ -276,7 +271,7 @@ impl AllocatorOptions for PagingOptions {
     }
 }
 
-/// `paging`.
+/// Returns the table of `paging`.
 pub fn table() -> Table<PagingOptions> {
     let options = PagingOptions { index: Curve::RowMajor, size: 0, walk: Walk::FirstTaken };
     let paging = Entry::new("paging", options)
@@ -291,14 +286,14 @@ pub fn table() -> Table<PagingOptions> {
         .param(
             "size",
             kind::integer(0..=MAX_SIZE),
-            "log2 of the page side in processors; from 1 on processors are lost",
+            "log2 of the page side in processors; sizes from 1 can lose processors",
             |o| &mut o.size,
         )
         .param(
             "walk",
             kind::one_of(&WALKS),
-            "a job's pages in the order in which they were taken, or against it: with messages, the order of \
-             ranks",
+"order of a job's pages, which is the order of its ranks: as taken (first-taken) or reversed \
+             (last-taken)",
             |o| &mut o.walk,
         );
     Table::new("allocator", [paging])

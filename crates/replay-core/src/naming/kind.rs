@@ -136,7 +136,7 @@ where
 }
 
 /// As [`typed`], for a type whose error says by itself what was read.
-pub fn told<V>(values: &str) -> Kind<V>
+pub fn parsed<V>(values: &str) -> Kind<V>
 where
     V: FromStr<Err: Display> + Display + 'static,
 {

@@ -190,7 +190,7 @@ fn entry(name: &str, rule: Rule) -> Entry<CentreStrategy> {
     Entry::new(name, CentreStrategy::with_defaults(rule))
         .param(
             "tie",
-            kind::told(&values("SR,AF,WF,BF")),
+            kind::parsed(&values("SR,AF,WF,BF")),
             "tie vector: scan radius in shells, then the weights of free processors nearby, own \
              processors along walls, busy processors just outside",
             |s| &mut s.breaking.tie,
@@ -210,7 +210,7 @@ fn entry(name: &str, rule: Rule) -> Entry<CentreStrategy> {
         )
         .param(
             "slack",
-            kind::told(&values("0..1")),
+            kind::parsed(&values("0..1")),
             "fraction of the best score by which a candidate may be worse and still compete by tie \
              value",
             |s| &mut s.breaking.slack,

@@ -180,7 +180,7 @@ pub fn auxiliary() -> Table<AuxiliaryOptions> {
         .source("Turner 1995, chapter 3")
         .param(
             "over",
-            kind::told::<Recognition>(
+            kind::parsed::<Recognition>(
                 "cube-buddy|gray-code|modified-buddy|multiple-gray-code[codes=..]|cube-free-list|maximal-set",
             ),
             "where subcubes come from that the list does not have",

@@ -1,28 +1,27 @@
-//! The blocks a machine can be divided into, and which are buddies.
+//! Blocks into which a machine can be divided, and their buddies.
 //!
-//! Sides of blocks are powers of two. The *initial blocks* together cover the machine;
-//! each divides into equal buddies, these again, down to single processors. A *class* is
-//! the number of divisions between a block and a processor, so that a block of class c
-//! has `arity`^c processors. Within a class blocks have an order, that of the lists of
-//! free blocks; a [`BlockId`] counts classes upwards and blocks in that order.
+//! Sides of blocks are powers of two. The *initial blocks* together cover the machine; each divides
+//! into equal buddies, these again, down to single processors. The *class* of a block is the number
+//! of divisions between the block and a processor, so that a block of class c has `arity`^c
+//! processors. Blocks of a class are ordered like the list of free blocks; a [`BlockId`] numbers
+//! the classes upwards and the blocks of a class in this order.
 //!
-//! Initial blocks come from the binary digits of the sides: a side of 10 is a segment of
-//! 8 and a segment of 2. The products of such segments are the initial blocks of
-//! [`Division::Halves`]; cut into squares or cubes they are those of
-//! [`Division::Corners`], which are the same as those of the greedy rule (tile with the
-//! largest square, then treat the strips on the right and on top): a mesh of 12 x 10
-//! gives the nine blocks of Lo et al., figure 4. Memory is proportional to the number of
+//! Initial blocks come from the binary digits of the sides: a side of 10 is a segment of 8 and a
+//! segment of 2. The products of such segments are the initial blocks of [`Division::Halves`]. Cut
+//! into squares or cubes they are those of [`Division::Corners`], which equal those of the greedy
+//! rule (tile with the largest square, then treat the strips on the right and on top): a mesh of 12
+//! x 10 gives the nine blocks of Lo et al., figure 4. Memory is proportional to the number of
 //! processors.
 
 use crate::allocator::submesh::SubMesh;
 use crate::topology::{Grid, NodeId};
 
-/// How a block falls into buddies.
+/// Division of a block into buddies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Division {
     /// Every dimension halved: four squares in 2D, eight cubes in 3D.
     Corners,
-    /// The longest side halved, of equal sides the last: two boxes.
+    /// The longest side halved (the last of equally long sides): two boxes.
     Halves,
 }
 
@@ -56,18 +55,18 @@ struct Block {
 #[derive(Clone, Debug)]
 pub struct Forest {
     grid: Grid,
-    /// log2 of the number of buddies a block divides into.
+    /// log2 of the number of buddies into which a block divides.
     arity_log: u32,
     blocks: Vec<Block>,
     /// First block of each class, and the end.
     starts: Vec<u32>,
-    /// `arity` children of each block from class 1 on.
+    /// `arity` children of each block of class 1 and above.
     children: Vec<BlockId>,
     initial: Vec<BlockId>,
 }
 
 impl Forest {
-    /// All blocks of `grid`; where it wraps, they do not.
+    /// Creates all blocks of `grid`; blocks do not wrap around.
     pub fn new(grid: &Grid, division: Division, order: ListOrder) -> Self {
         let axes: &[usize] = if grid.dimensions() == 2 { &[0, 1] } else { &[0, 1, 2] };
         let (arity_log, initial) = match division {
@@ -114,76 +113,76 @@ impl Forest {
         forest
     }
 
-    /// Number of classes.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Number of buddies a block divides into: 2, 4 or 8.
+    /// Returns the number of buddies into which a block divides: 2, 4 or 8.
     pub fn arity(&self) -> u32 {
         1 << self.arity_log
     }
 
-    /// Processors in a block of a class.
+    /// Returns the number of processors in a block of a class.
     pub fn volume(&self, class: usize) -> u32 {
         1 << (self.arity_log * class as u32)
     }
 
-    /// How many blocks of each class a job of `size` asks for, by the digits of the size
-    /// in the base `arity`; whatever is beyond the largest class is asked for in its
-    /// blocks.
+    /// Returns the number of blocks of a class that a job of `size` requests: a digit of the size
+    /// in base `arity`. For the largest class this includes all higher digits.
     pub fn digit(&self, size: u32, class: usize) -> u32 {
         let rest = size >> (self.arity_log * class as u32);
         if class + 1 == self.classes() { rest } else { rest & (self.arity() - 1) }
     }
 
-    /// Number of blocks of a class, free or not.
+    /// Returns the number of blocks of a class, free or not.
     pub fn len(&self, class: usize) -> usize {
         (self.starts[class + 1] - self.starts[class]) as usize
     }
 
-    /// The block with this number in the order of its class.
+    /// Returns the block with this number in the order of its class.
     #[inline]
     pub fn block(&self, class: usize, number: usize) -> BlockId {
         BlockId(self.starts[class] + number as u32)
     }
 
-    /// Class of a block.
+    /// Returns the class of a block.
     #[inline]
     pub fn class(&self, block: BlockId) -> usize {
         usize::from(self.blocks[block.0 as usize].class)
     }
 
-    /// Number of a block in the order of its class.
+    /// Returns the number of a block in the order of its class.
     #[inline]
     pub fn number(&self, block: BlockId) -> usize {
         (block.0 - self.starts[self.class(block)]) as usize
     }
 
-    /// Where a block lies.
+    /// Returns the area of a block.
     #[inline]
     pub fn area(&self, block: BlockId) -> SubMesh {
         self.blocks[block.0 as usize].area
     }
 
-    /// The block of one processor.
+    /// Returns the block of one processor.
     pub fn cell(&self, node: NodeId) -> SubMesh {
         SubMesh { base: self.grid.coord(node), sides: [1; 3] }
     }
 
-    /// The processor at the base of a block.
+    /// Returns the processor at the base of a block.
     #[inline]
     pub fn base(&self, block: BlockId) -> NodeId {
         self.grid.node(self.area(block).base)
     }
 
-    /// The block that a block and its buddies make up; `None` for an initial block.
+    /// Returns the block formed by a block and its buddies; `None` for an initial block.
     #[inline]
     pub fn parent(&self, block: BlockId) -> Option<BlockId> {
         self.blocks[block.0 as usize].parent
     }
 
-    /// The buddies a block divides into, that at its own base first; none for a processor.
+    /// Returns the buddies into which a block divides, the one at its own base first; none for a
+    /// single processor.
     #[inline]
     pub fn children(&self, block: BlockId) -> &[BlockId] {
         let Some(parent) = block.0.checked_sub(self.starts[1]) else { return &[] };
@@ -191,7 +190,7 @@ impl Forest {
         &self.children[parent as usize * arity..][..arity]
     }
 
-    /// The initial blocks.
+    /// Returns the initial blocks.
     pub fn initial(&self) -> &[BlockId] {
         &self.initial
     }
@@ -211,13 +210,13 @@ impl Forest {
     }
 }
 
-/// Boxes with powers of two as sides that cover the grid: products of the binary digits
-/// of its sides, the largest digit of a side at its low end.
+/// Returns boxes that cover the grid and whose sides are powers of two: products of the binary
+/// digits of its sides, the largest digit of a side at its low end.
 fn segments(grid: &Grid) -> Vec<SubMesh> {
     let digits = |axis: usize| {
         let extent = grid.axes()[axis].extent;
         let powers = (0..u16::BITS).rev().map(|bit| 1 << bit).filter(move |p| extent & p != 0);
-        // What lies before a digit is the sum of the larger ones.
+        // The start of a digit is the sum of the larger digits.
         powers.map(move |power: u16| (extent & !(power | (power - 1)), power))
     };
     let mut boxes = Vec::new();
@@ -229,7 +228,7 @@ fn segments(grid: &Grid) -> Vec<SubMesh> {
     boxes
 }
 
-/// The largest squares or cubes that tile a box, in the given dimensions.
+/// Returns the largest squares or cubes that tile a box, in the given dimensions.
 fn cubes(area: SubMesh, axes: &[usize]) -> Vec<SubMesh> {
     let least = axes.iter().map(|&axis| area.sides[axis]).min().unwrap_or(1);
     let mut tiles = vec![area];
@@ -239,7 +238,7 @@ fn cubes(area: SubMesh, axes: &[usize]) -> Vec<SubMesh> {
     tiles
 }
 
-/// The parts of a box halved along each of `axes`; the first dimension alternates fastest.
+/// Returns the parts of a box halved along each of `axes`; the first dimension alternates fastest.
 fn halve(area: SubMesh, axes: &[usize]) -> Vec<SubMesh> {
     let mut parts = vec![area];
     for &axis in axes {
@@ -258,7 +257,7 @@ fn longest(area: SubMesh) -> usize {
     (0..3).max_by_key(|&axis| area.sides[axis]).unwrap_or(0)
 }
 
-/// The initial blocks and all their parts, sorted within each class.
+/// Returns the initial blocks and all their parts, sorted within each class.
 fn by_class(
     initial: &[SubMesh],
     arity_log: u32,
@@ -269,7 +268,7 @@ fn by_class(
     let top = initial.iter().map(class).max().unwrap_or(0);
     let mut classes = vec![Vec::new(); top + 1];
     initial.iter().for_each(|area| classes[class(area)].push(*area));
-    // Blocks of a class are apart, so that no two have one key.
+    // Blocks of a class are disjoint, so their keys differ.
     let key = |area: &SubMesh| -> u64 {
         let [x, y, z] = area.base;
         let digits = match order {

@@ -1,15 +1,14 @@
-//! The Multiple Buddy Strategy (Lo et al. 1997, section 3.3; restated in Bani-Mohammad
-//! 2008, appendix A), in two and three dimensions, and its variants in the scheduler
-//! element of SST.
+//! The Multiple Buddy Strategy (Lo et al. 1997, section 3.3; restated in Bani-Mohammad 2008,
+//! appendix A), in two and three dimensions, and its variants in the scheduler element of SST.
 //!
-//! The machine is divided into blocks with powers of two as sides ([`forest`]); those that
-//! are free are on record by class ([`records`]). The digits of a job's size in the base
-//! 4 (2D), 8 (3D) or 2 (halves) say how many blocks of each class it asks for. From the
-//! largest class down the job gets the first free blocks in list order, made where needed
-//! from the smallest larger block; what no larger block can supply is asked for in blocks
-//! of the next class. Blocks given back merge with their buddies. A job gets exactly the
-//! processors it asks for whenever as many are free; its shape does not matter.
-//! Dimensions that wrap are treated as if they did not.
+//! The machine is divided into blocks whose sides are powers of two ([`forest`]); free blocks are
+//! recorded by class ([`records`]). The digits of a job's size in base 4 (2D), 8 (3D) or 2 (halves)
+//! are the numbers of requested blocks of each class. From the largest class down the job gets the
+//! first free blocks in list order; missing blocks are split from the smallest larger block. Blocks
+//! that no larger block can supply are requested as blocks of the next smaller class. Released
+//! blocks merge with their buddies. A job gets exactly the requested number of processors whenever
+//! as many are free; its shape does not matter. Wrapped dimensions are treated as if they did not
+//! wrap.
 //!
 //! | | blocks | list order | splitting |
 //! |---|---|---|---|
@@ -17,8 +16,8 @@
 //! | `octet-mbs` | cubes | processor number | on demand |
 //! | `granular-mbs` | boxes of one, two, four, ... | processor number | on demand |
 //!
-//! Cost: a decision takes O(log n) splits and the processors handed out, a release a merge
-//! or less for each processor given back.
+//! Cost: a decision takes O(log n) splits plus the allocated processors, a release at most one
+//! merge per released processor.
 
 pub mod forest;
 pub mod ordered_set;
@@ -37,11 +36,11 @@ use crate::topology::{Grid, NodeId, Topology};
 /// When a larger block is split.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Splitting {
-    /// If a class has fewer blocks than asked for: before any is taken, so that the
-    /// buddies of a split block compete with the others for the first places in the list
-    /// (Lo et al., algorithm 3).
+    /// If a class has fewer blocks than requested, before any of them is taken, so that the buddies
+    /// of a split block compete with the others for the first positions in the list (Lo et al.,
+    /// algorithm 3).
     Ahead,
-    /// When a block is needed and its class has no more: what there is goes first
+    /// When a block is needed and its class has no more: existing blocks are taken first
     /// (Bani-Mohammad, appendix A; SST).
     OnDemand,
 }
@@ -52,20 +51,19 @@ impl Splitting {
         [("ahead", Splitting::Ahead), ("on-demand", Splitting::OnDemand)];
 }
 
-/// The MBS allocator. [`Census::operations`] counts blocks taken, split, merged and given
-/// back.
+/// The MBS allocator. [`Census::operations`] counts blocks taken, split, merged and released.
 #[derive(Debug)]
 pub struct Mbs {
     records: Records,
     splitting: Splitting,
-    /// Blocks of the job that begins at this processor.
+    /// Number of blocks of the job that begins at each processor.
     blocks_at: Vec<u32>,
     census: Census,
     explanation: ExplanationLog,
 }
 
 impl Mbs {
-    /// An allocator for `grid`.
+    /// Creates an allocator for `grid`.
     pub fn new(grid: &Grid, division: Division, order: ListOrder, splitting: Splitting) -> Self {
         Self {
             records: Records::new(Forest::new(grid, division, order)),
@@ -76,18 +74,18 @@ impl Mbs {
         }
     }
 
-    /// The strategy of the paper: squares or cubes in row-major order, split ahead.
+    /// Creates the strategy of the paper: squares or cubes in row-major order, split ahead.
     pub fn classic(grid: &Grid) -> Self {
         Self::new(grid, Division::Corners, ListOrder::RowMajor, Splitting::Ahead)
     }
 
-    /// The free blocks.
+    /// Returns the records of free blocks.
     pub fn records(&self) -> &Records {
         &self.records
     }
 
-    /// Takes all processors of an area, which must be free, as one unit: another strategy
-    /// has given them to a job. [`MachineEvent::Released`] takes them back.
+    /// Takes all processors of an area, which must be free, as one unit, for a job that another
+    /// strategy has placed. The unit is released by [`MachineEvent::Released`].
     pub fn carve(&mut self, area: SubMesh, first: NodeId) {
         self.records.carve(area);
         self.started(first, 1);
@@ -118,7 +116,7 @@ impl Allocator for Mbs {
         if request.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
-        self.explanation.sentence(|| self.records.in_words());
+        self.explanation.sentence(|| self.records.describe());
         let (records, explanation) = (&mut self.records, &self.explanation);
         let arity = records.forest().arity();
         let (mut blocks, mut missing) = (0, 0);
@@ -193,16 +191,16 @@ impl Allocator for Mbs {
     }
 }
 
-/// What tells the variants of MBS apart.
+/// Options that distinguish the variants of MBS.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MbsOptions {
-    /// How a block falls into buddies.
+    /// Division of a block into buddies.
     pub division: Division,
-    /// The order of free blocks of a class.
+    /// Order of free blocks of a class.
     pub order: ListOrder,
     /// When a larger block is split.
     pub splitting: Splitting,
-    /// Whether it is for three dimensions only.
+    /// Whether the variant requires three dimensions.
     pub needs_3d: bool,
 }
 
@@ -211,13 +209,13 @@ impl AllocatorOptions for MbsOptions {
         let (grid, Self { division, order, splitting, .. }) = (grid_of(topology)?, *self);
         // In two dimensions the cubes of SST would be the squares of MBS.
         if self.needs_3d && grid.dimensions() == 2 {
-            return Err("needs three dimensions; in two use mbs".to_string());
+            return Err("needs three dimensions; use mbs in two dimensions".to_string());
         }
         Ok(Box::new(Mbs::new(grid, division, order, splitting)))
     }
 }
 
-/// `mbs`, `granular-mbs` and `octet-mbs`.
+/// Returns the table of `mbs`, `granular-mbs` and `octet-mbs`.
 pub fn table() -> Table<MbsOptions> {
     let of_sst = |division| MbsOptions {
         division,
@@ -233,18 +231,18 @@ pub fn table() -> Table<MbsOptions> {
     };
     let classic = Entry::new("mbs", classic)
         .aliases(&["multiple-buddy"])
-        .about("Free buddy blocks by the digits of the size; serves whatever is free; O(n).")
+        .about("Free buddy blocks by the digits of the size; never refuses if enough processors are free; O(n).")
         .source("Lo et al. 1997, section 3.3")
         .param(
             "splitting",
             kind::one_of(&Splitting::ALL),
-            "split larger blocks before the first of a class is taken, or when none is left",
+            "when larger blocks are split: before the first block of a class is taken (ahead), or when none is left (on-demand)",
             |o| &mut o.splitting,
         )
         .param(
             "order",
             kind::one_of(&ListOrder::ALL),
-            "free blocks of a class by y and then x of their bases, or by x and then y (in 3D by z first or last)",
+            "order of free blocks of a class: by y and then x of their bases, or by x and then y (in 3D by z first or last)",
             |o| &mut o.order,
         );
     let granular = Entry::new("granular-mbs", of_sst(Division::Halves))

@@ -3,10 +3,10 @@ use crate::allocator::registry::AllocatorSpec;
 use crate::topology::Coord;
 use proptest::prelude::*;
 
-/// Index and processors.
+/// Index and processors of a page.
 type Page = (usize, Vec<NodeId>);
 
-/// A machine and an allocator that see the same history.
+/// A machine and an allocator with the same history.
 struct Bench {
     machine: Machine,
     paging: Paging,
@@ -45,7 +45,7 @@ impl Bench {
 
 /// V-PAG0 of the specification.
 #[test]
-fn single_processors_go_in_row_major_order() {
+fn takes_single_processors_in_row_major_order() {
     let mut bench = Bench::new("4x4", Curve::RowMajor, 0);
     let first = bench.start(6);
     assert_eq!(
@@ -62,7 +62,7 @@ fn single_processors_go_in_row_major_order() {
 
 /// V-PAG1 of the specification: 3 pages for a job of 3 x 3, a quarter of them lost.
 #[test]
-fn pages_are_taken_whole() {
+fn allocates_whole_pages() {
     let mut bench = Bench::new("4x4", Curve::RowMajor, 1);
     let nodes = bench.start(9);
     assert_eq!(nodes.len(), 12);
@@ -81,7 +81,7 @@ fn pages_are_taken_whole() {
 
 /// The pages of V-PAG1 from the last taken to the first, each row-major.
 #[test]
-fn pages_are_walked_against_the_order_of_allocation() {
+fn last_taken_reverses_the_order_of_allocation() {
     let mut bench = Bench::walked("4x4", Curve::RowMajor, 1, Walk::LastTaken);
     let nodes = bench.start(9);
     let coords = bench.coords(&nodes);
@@ -92,7 +92,7 @@ fn pages_are_walked_against_the_order_of_allocation() {
 }
 
 #[test]
-fn border_pages_count_what_they_hold() {
+fn border_pages_count_their_processors() {
     // Pages of 4 x 4, 2 x 4 (right), 4 x 1 (top) and 2 x 1 (corner).
     let mut bench = Bench::new("6x5", Curve::RowMajor, 2);
     let taken = [17, 5]
@@ -102,7 +102,7 @@ fn border_pages_count_what_they_hold() {
 }
 
 #[test]
-fn reset_forgets_the_machine() {
+fn begin_resets_the_allocator() {
     let mut bench = Bench::new("7x5", Curve::Snake, 1);
     let first = bench.start(11);
     bench.paging.begin(&RunSetup::default()).expect("it works");
@@ -148,8 +148,9 @@ fn names_have_one_canonical_form() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Against a sorted list of (index, processors): the first pages until the job has
-    /// enough, whatever is free is served, and release restores the list.
+    /// Compares with a sorted list of (index, processors): a job gets the first pages until it has
+    /// enough processors, every request for at most as many processors as are free is served, and
+    /// release restores the list.
     #[test]
     fn takes_the_first_free_pages(
         machine in proptest::sample::select(vec!["8x8", "7x5", "torus:9x6", "4x3x5", "6x6x6", "1x70"]),
@@ -194,7 +195,7 @@ proptest! {
         prop_assert_eq!(bench.paging.stats().census.expect("units").busy_list, 0);
     }
 
-    /// Every processor lies on one page, at the place its coordinates say.
+    /// Every processor lies on exactly one page, at the position given by its coordinates.
     #[test]
     fn pages_tile_the_machine(x in 1u16..20, y in 1u16..20, size in 0u32..5) {
         let grid = Grid::mesh2(x, y).expect("small");

@@ -1,17 +1,17 @@
-//! Shapes for jobs that come without one.
+//! Shapes for jobs without shape.
 
 use super::volume;
 use crate::topology::Grid;
 
-/// How a number of processors becomes side lengths.
+/// Rule that turns a number of processors into side lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ShapeRule {
-    /// The box of least total side length that holds the job, of least volume among
-    /// those; it may hold more processors than asked for.
+    /// The box of least total side length that can hold the job, of least volume among those; it
+    /// may hold more processors than requested.
     #[default]
     NearSquare,
-    /// The box of exactly that volume and least total side length; where none fits the
-    /// machine, as `NearSquare`.
+    /// The box of exactly the requested volume and least total side length; if none fits the
+    /// machine, like `NearSquare`.
     Factors,
 }
 
@@ -20,11 +20,11 @@ impl ShapeRule {
     pub const ALL: [(&'static str, ShapeRule); 2] =
         [("near-square", ShapeRule::NearSquare), ("factors", ShapeRule::Factors)];
 
-    /// The same for strategies that try exact factors first.
+    /// Every rule with its name, for strategies with exact factors as default.
     pub const FACTORS_FIRST: [(&'static str, ShapeRule); 2] = [Self::ALL[1], Self::ALL[0]];
 
-    /// Side lengths for `size` processors on `grid`: within its extents, longest first
-    /// where the extents allow. `None` if the grid has fewer processors.
+    /// Returns side lengths for `size` processors on `grid`: within its extents, longest first if
+    /// the extents allow. `None` if the grid has fewer processors.
     pub fn shape(self, size: u32, grid: &Grid) -> Option<[u16; 3]> {
         let fitting = || boxes(size, grid);
         let compact = |shape: &[u16; 3]| {
@@ -41,7 +41,8 @@ impl ShapeRule {
     }
 }
 
-/// Boxes within the grid that hold `size` and would not with a smaller last side.
+/// Returns the boxes within the grid that can hold `size` processors and could not with a smaller
+/// last side.
 fn boxes(size: u32, grid: &Grid) -> impl Iterator<Item = [u16; 3]> {
     let [x, y, z] = grid.axes().map(|axis| axis.extent);
     let flat = grid.dimensions() == 2;

@@ -1,4 +1,4 @@
-//! MBS by plain lists after its description: blocks by their coordinates, searched whole.
+//! MBS by lists of blocks with coordinates, as described in the paper.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use super::super::forest::{Division, ListOrder};
 use super::super::{Splitting, SubMesh};
 use crate::topology::{Coord, Grid};
 
-/// The lists of free blocks, and how blocks are split and listed.
-pub struct Plain {
+/// Lists of free blocks, with the rules by which blocks are split and listed.
+pub struct ListImplementation {
     octets: bool,
     by_number: bool,
     ahead: bool,
     dimensions: usize,
     machine: [u16; 3],
-    /// By volume, the free blocks in list order.
+    /// Free blocks in list order, by volume.
     pub free: BTreeMap<u32, BTreeMap<Coord, SubMesh>>,
 }
 
-impl Plain {
-    /// All processors free, merged as far as possible.
+impl ListImplementation {
+    /// Creates lists with all processors free, merged as far as possible.
     pub fn new(grid: &Grid, division: Division, order: ListOrder, splitting: Splitting) -> Self {
-        let mut plain = Self {
+        let mut lists = Self {
             octets: division == Division::Corners,
             by_number: order == ListOrder::ByNumber,
             ahead: splitting == Splitting::Ahead,
@@ -29,8 +29,8 @@ impl Plain {
             free: BTreeMap::new(),
         };
         let single = |base| SubMesh { base, sides: [1, 1, 1] };
-        plain.release(grid.coords().into_iter().map(single).collect());
-        plain
+        lists.release(grid.coords().into_iter().map(single).collect());
+        lists
     }
 
     fn key(&self, [x, y, z]: Coord) -> Coord {
@@ -50,7 +50,7 @@ impl Plain {
         self.free.get_mut(&volume)?.pop_first().map(|(_, area)| area)
     }
 
-    /// The block that this one and its buddies make up, if the machine has room for it.
+    /// Returns the block formed by this one and its buddies, if it lies on the machine.
     fn parent(&self, area: SubMesh) -> Option<SubMesh> {
         let mut parent = area;
         let double = |parent: &mut SubMesh, axis: usize| {
@@ -61,7 +61,7 @@ impl Plain {
         if self.octets {
             return (0..self.dimensions).all(|axis| double(&mut parent, axis)).then_some(parent);
         }
-        // The dimensions double in turn, each while the machine has room there.
+        // The dimensions double in turn, each while the doubled side fits the machine.
         let exponent = |axis: usize| area.sides[axis].ilog2();
         let next = (0..3).filter(|&axis| double(&mut area.clone(), axis));
         let axis = next.min_by_key(|&axis| (exponent(axis), axis))?;
@@ -69,8 +69,9 @@ impl Plain {
     }
 
     fn split(&self, area: SubMesh) -> Vec<SubMesh> {
-        let longest = *area.sides.iter().max().expect("three sides");
-        let last = area.sides.iter().rposition(|&side| side == longest).expect("one is it");
+        let longest = *area.sides.iter().max().expect("there are three sides");
+        let last =
+            area.sides.iter().rposition(|&side| side == longest).expect("one side is the longest");
         let axes = if self.octets { (0..self.dimensions).collect() } else { vec![last] };
         axes.into_iter().fold(vec![area], |parts, axis| {
             let halved = |part: SubMesh, upper: u16| {
@@ -123,7 +124,7 @@ impl Plain {
         units
     }
 
-    /// Inserts all blocks and merges whatever can be merged.
+    /// Inserts all blocks and merges all buddies that can be merged.
     pub fn release(&mut self, units: Vec<SubMesh>) {
         units.into_iter().for_each(|unit| self.insert(unit));
         loop {

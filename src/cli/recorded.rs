@@ -93,7 +93,7 @@ pub fn placed(
     let (timeline, overfull) = trace.recorded_in_processors(&stop).map_err(Failure::data)?;
     let conflicts = trace.replay_placed(&timeline, &stop, |_, _| {}).map_err(Failure::data)?;
     let unreadable = trace.places().and_then(|places| places.nodes.unreadable());
-    if conflicts.nowhere == timeline.events().len() as u64 / 2 {
+    if conflicts.without_placement == timeline.events().len() as u64 / 2 {
         let unreadable = unreadable.map_or(String::new(), |lists| format!("; {lists}"));
         let why = anyhow::anyhow!(
             "{}: of none of its jobs anything tells where it ran{unreadable}",

@@ -60,7 +60,7 @@ fn jobs_in_their_way() {
     assert_eq!(run("drain"), ["220 0 0 0.0"]);
     assert_eq!(run("kill"), [format!("220 1 0 {}", 100.0 * 800.0 / 3520.0)]);
     assert_eq!(run("requeue"), [format!("320 0 1 {}", 100.0 * 800.0 / 5120.0)]);
-    let words = ["--down-rule: \"drian\" is none of drain, kill, requeue; did you mean \"drain\"?"];
+    let words = ["--down-rule: \"drian\" is not one of drain, kill, requeue; did you mean \"drain\"?"];
     dir.replay("--trace j.swf --down down.csv --down-rule drian").fails(2, 1, &words);
     dir.replay("--trace j.swf --down-rule kill").code(2).says("--down");
 }
@@ -125,7 +125,7 @@ fn what_is_wrong_has_line_and_field() {
     let dir = dir().file("sample.csv", sample).file("far.csv", "from,until,what\n1,2,node 99\n");
     let words = ["sample.csv:6: field until: 20000 is not after 20000"];
     dir.replay("--trace j.swf --down sample.csv -q").fails(3, 1, &words);
-    let words = ["far.csv:2: field what: there is no node 99: 4x4 has 0 to 15"];
+    let words = ["far.csv:2: field what: node 99 does not exist; 4x4 has nodes 0 to 15"];
     dir.replay("--trace j.swf --down far.csv -q").fails(3, 1, &words);
     dir.replay("--trace j.swf --down nowhere.csv -q").fails(2, 1, &["cannot read nowhere.csv"]);
 }

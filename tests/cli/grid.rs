@@ -237,8 +237,8 @@ fn what_the_log_did() {
         "log, recorded: the log does not tell how long 1 job waited (field 3), first job 4 (line 5); such jobs are in \
          no measure of recorded, and other schedulers run them\n",
     );
-    run.says("log on 2x2, recorded: 1 job starts with too few processors free; counting these as busy, too, 1 does, 1 too many at worst, 1 time, \
-              5 s at most; first job 5; such jobs have none, and are in no measure\n");
+    run.says("log on 2x2, recorded: 1 job starts with too few processors free; if these count as busy, 1 does, in 1 period of at most 5 s, \
+              with at most 1 processor too many; first job 5; such jobs have none, and are in no measure\n");
     // What is compared is over the other three, which FCFS lets wait 0, 0 and 8 s.
     dir.replay(&format!("{line} recorded,fcfs --out o --no-plots -q")).code(0);
     let table = String::from_utf8(dir.read("o/against_log.csv")).expect("text");

@@ -32,8 +32,8 @@ fn a_log_with_places() {
     let dir = dir("1,0-3\n2,\"4,5\"\n3,\"12,15\"\n");
     let run = dir.replay(&format!("--trace j.swf {BOTH} --format json")).code(0);
     let run = run.says(
-        "j on 4x4, recorded placements: 0 jobs on processors that others held; most at once \
-                        on a point: 1 on 8",
+        "j on 4x4, recorded placements: 0 jobs on processors held by other jobs; peak \
+                        processors in use: 1 on 8 points",
     );
     // (1 + 2 + 3 + 1 + 2 + 1) + 1 + 3 hops; a wait of 5 s.
     let expected = ["14 4.666666666666667 1.6666666666666667 recorded recorded"];
@@ -129,14 +129,14 @@ fn lists_in_field_19() {
     let dir = Dir::new().file("c.swf", log);
     let options = "--trace c.swf --policy cerit --sched recorded --alloc recorded --format json";
     let run = dir.replay(&format!("{options} --mesh 1x2*2")).code(0);
-    let told = "0 jobs on processors that others held; most at once on a point: 2 on 2";
+    let told = "0 jobs on processors held by other jobs; peak processors in use: 2 on 2 points";
     assert_eq!(run.says(told).fields(&["total_pairwise_l1"]), ["1"]);
     // One processor a point is too few, and more nodes than points do not fit.
-    let told = "2 jobs on processors that others held (2 processors; first jobs 1, 2)";
+    let told = "2 jobs on processors held by other jobs (2 processors; first jobs 1, 2)";
     dir.replay(&format!("{options} --mesh 2x2")).code(0).says(told);
     dir.replay(&format!("{options} --mesh 2x2")).code(0).says("such as 4x11*80");
     // Jobs that count nodes have each of theirs once.
-    let told = "1 job on processors that others held (1 processor; first job 2)";
+    let told = "1 job on processors held by other jobs (1 processor; first job 2)";
     dir.replay(&format!("{options} --mesh 2x2").replace("cerit", "cerit-nodes")).code(0).says(told);
     let piped = options.replace("c.swf", "-");
     let run = dir.replay_on(log.as_bytes(), &format!("{piped} --mesh 1x2*2")).code(0);
@@ -155,7 +155,7 @@ fn boxes_of_nodes() {
     let dir = dir.file("j.swf", log);
     let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira").code(0);
     let run = run
-        .says("0 jobs on processors that others held; most at once on a point: 2 on 1, 512 on 1");
+        .says("0 jobs on processors held by other jobs; peak processors in use: 2 on 1 point, 512 on 1 point");
     run.says("1 placement of jobs that are not replayed, first in line 5: job 9");
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n");
     let words =
@@ -176,7 +176,7 @@ fn boxes_of_nodes() {
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n2,4\n3,5\n");
     let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira").code(0);
     run.says("1 unreadable list of nodes, first in j.nodes.csv:2: \"2,1-0\" is not a list of nodes")
-        .says("1 job of which nothing tells where they ran, in no distance");
+        .says("1 job without a recorded placement, excluded from distance metrics");
 }
 
 /// In files and on standard output every run is set against the one that repeats the log.
@@ -232,8 +232,8 @@ fn runs_beside_the_log() {
 
 fn conflicts_are_told() {
     let dir = dir("1,0-3\n2,\"3,4\"\n");
-    let told = "1 job on processors that others held (1 processor; first job 2); 1 job of which nothing \
-                tells where they ran, in no distance; most at once on a point: 1 on 4, 2 on 1";
+    let told = "1 job on processors held by other jobs (1 processor; first job 2); 1 job without a recorded \
+                placement, excluded from distance metrics; peak processors in use: 1 on 4 points, 2 on 1 point";
     let run = dir.replay(&format!("--trace j.swf {BOTH} --format json")).code(0).says(told);
     // Distances are over the two whose places are known, waits over all.
     let names = ["jobs", "mean_pairwise_l1", "total_pairwise_l1", "mean_wait"];
@@ -259,7 +259,7 @@ fn strict_stops_at_conflicts() {
     run(&nodes, "3x2 --sched recorded[overfull=error] --alloc recorded").fails(3, 1, &full);
     // Processors that others held.
     let held = dir("1,0-3\n2,\"3,4\"\n3,6-7\n");
-    let words = ["j on 4x4, recorded placements: 1 job on processors that others held", "4x11*80"];
+    let words = ["j on 4x4, recorded placements: 1 job on processors held by other jobs", "4x11*80"];
     run(&held, "4x4 --sched recorded --alloc recorded --strict").fails(3, 1, &words);
     run(&held, "4x4 --sched recorded[overfull=error] --alloc recorded").code(0);
     let grid = "traces = ['j.swf']\nmachines = ['4x4']\nschedulers = ['recorded']\nstrict = true\n\
@@ -283,7 +283,7 @@ fn comparisons_are_over_one_set_of_jobs() {
     let dir = dir("1,0-3\n2,\"4,5\"\n4,0-12\n").file("j.swf", &log);
     let grid = "--trace j.swf --mesh 4x4 --sched recorded,fcfs --alloc recorded,mc1x1 --tie none --tie 1,1,0,0";
     let run = dir.replay(&format!("{grid} --out o --no-plots")).code(0);
-    run.prints("with places").says("1 job of which nothing tells where they ran, in no distance");
+    run.prints("with places").says("1 job without a recorded placement, excluded from distance metrics");
     let rows = |folder: &str| {
         let table =
             String::from_utf8(dir.read(&format!("{folder}/against_log.csv"))).expect("text");

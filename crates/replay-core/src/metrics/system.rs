@@ -257,7 +257,7 @@ measures! {
         mean_busy_list: Option<f64> ["units"] "time-average of the units handed out (m)" = system.of_units(1).map(|_| system.recorder.busy_list as f64 / system.span);
         mean_searches: Option<f64> ["searches"] "mean searches of a job beyond the first (b)" = system.of_units(system.recorder.searches);
         attempts_per_job: f64 ["attempts"] "requests of the scheduler for a job's processors, refused ones included" = system.per_job(system.overhead.attempts);
-        asked_per_job: f64 ["attempts"] "those of them that came to the allocator; the others were refused as what it had refused before tells" = system.per_job(system.overhead.asked);
+        asked_per_job: f64 ["attempts"] "those of them that came to the allocator; the others were refused as what it had refused before tells" = system.per_job(system.overhead.allocator_calls);
         operations_per_job: f64 ["operations"] "elementary operations of the allocator for a job; 0 if it counts none" = system.per_job(system.overhead.operations);
         promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and were promised a latest start: only from when a later job could overtake them, so that a head with no job behind it is not counted; null for schedulers without promises" = system.overhead.promises.map(|promises| promises.given);
         late_heads: Option<u64> ["jobs"] "those of them that started later than they were first promised" = system.overhead.promises.map(|promises| promises.broken);

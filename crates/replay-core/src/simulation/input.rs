@@ -1,4 +1,4 @@
-//! What both ways to simulate are given, and what a run costs.
+//! Input and cost of a simulation.
 
 use std::time::Duration;
 
@@ -8,45 +8,45 @@ use crate::scheduler::Promises;
 use crate::topology::Topology;
 use crate::workload::{Follows, Job};
 
-/// What both strategies are given.
+/// Input of both the replay and the coupled simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     pub jobs: &'a [Job],
     pub topology: &'a Topology,
-    /// By job, what it follows, without cycles; or empty.
+    /// Predecessors by job, without cycles; or empty.
     pub follows: &'a [Option<Follows>],
     pub outages: &'a Outages,
     pub stop: &'a CancelToken,
-    /// Whether the time in the allocator is measured.
+    /// Whether to measure the time in the allocator.
     pub timed: bool,
     pub count_ties: bool,
 }
 
-/// What it cost to allocate in a coupled run; zero in others.
+/// Cost of allocation in a coupled run; zero in a replay.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Overhead {
-    /// Requests of the scheduler, refusals included.
+    /// Number of jobs selected by the scheduler, including refused ones.
     pub attempts: u64,
-    /// Those of them that came to the allocator. The same request on the same free processors is
-    /// answered as before, and others by what a [refusal](crate::allocator::Allocator::refusal_covers) implies for them.
-    pub asked: u64,
-    /// Elementary operations, if the strategy counts them.
+    /// Number of allocator calls. The answer is known without a call if the same request was answered on the same free
+    /// processors, or if a [refusal](crate::allocator::Allocator::refusal_covers) covers the request.
+    pub allocator_calls: u64,
+    /// Number of elementary operations, if the strategy counts them.
     pub operations: u64,
-    /// Sizes of jobs that were refused; `None` if the strategy reduces no job.
+    /// Number of job sizes that were refused; `None` if the strategy does not fold jobs.
     pub refused_sizes: Option<u64>,
-    /// What the scheduler promised to heads of the queue; `None` if it promises nothing.
+    /// Guarantees to heads of the queue; `None` if the scheduler gives none.
     pub promises: Option<Promises>,
-    /// What jobs that share processors computed; `None` if they had all that they held.
+    /// Computation of jobs that share processors; `None` if jobs use their processors exclusively.
     pub shared: Option<Shared>,
-    /// Wall-clock time in the allocator, releases included; zero unless [timed](super::Simulation::timed).
+    /// Wall-clock time in the allocator, including releases; zero unless [timed](super::Simulation::timed).
     pub time: Duration,
 }
 
-/// The processors of a machine as several jobs share them: the hosts of a cluster.
+/// Use of processors that several jobs share: the hosts of a cluster.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shared {
-    /// Slots of all hosts, which jobs hold.
+    /// Number of slots of all hosts.
     pub slots: usize,
-    /// Processor-time that all jobs computed.
+    /// Processor time that all jobs computed.
     pub computed: f64,
 }

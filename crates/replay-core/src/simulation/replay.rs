@@ -4,11 +4,11 @@ use crate::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Time
 use crate::machine::Machine;
 use crate::topology::NodeId;
 
-/// Replays a timeline, whose machine has the processors that it was computed for. The loop
+/// Replays a timeline on a machine with the number of processors that it was computed for. The loop
 /// allocates no memory per decision once its buffers have grown.
 ///
 /// # Errors
-/// [`SimulationError`] if the allocator refuses a job, or the input's flag is raised.
+/// [`SimulationError`] if the allocator refuses a job, or on cancellation.
 pub fn replay<O: Observer>(
     timeline: &Timeline,
     input: Input<'_>,
@@ -40,7 +40,7 @@ pub fn replay<O: Observer>(
                 nodes.clear();
                 match allocator.allocate(&machine, request, nodes) {
                     Ok(()) => {}
-                    Err(Refusal::Cancelled(stopped)) => return Err(stopped.into()),
+                    Err(Refusal::Cancelled(cancelled)) => return Err(cancelled.into()),
                     Err(refusal) => return Err(SimulationError::Refused(job.number, refusal)),
                 }
                 debug_assert_eq!(nodes.len(), job.size as usize);

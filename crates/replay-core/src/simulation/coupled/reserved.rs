@@ -1,69 +1,68 @@
-//! The place that a job waits for.
+//! Search for the place to reserve for a waiting job.
 
-use super::down::Down;
+use super::outage_state::OutageState;
 use crate::allocator::{Allocator, MachineEvent, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::NodeId;
 use crate::workload::JobId;
 
-/// Where and when a waiting job will have processors, by estimates.
+/// The place and time at which a waiting job will have processors, by estimates.
 #[derive(Clone, Debug)]
 pub struct Reserved {
     /// The job.
     pub job: JobId,
-    /// The earliest instant.
+    /// The earliest time.
     pub at: i64,
-    /// By processor: whether it is of the place.
+    /// Whether each processor belongs to the place.
     taken: Vec<bool>,
 }
 
-/// Who wants a place.
+/// A query for a place.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted {
+pub struct PlaceQuery {
     /// The job.
     pub job: JobId,
-    /// What it asks for.
+    /// Its request.
     pub request: Request,
-    /// The fewest processors that it may have.
+    /// The fewest processors that it accepts.
     pub least: u32,
-    /// The time.
+    /// The current time.
     pub now: i64,
-    /// When it was to have a place as that was looked for last: where a search begins.
+    /// The result of the previous search, at which this one starts.
     pub before: Option<i64>,
 }
 
 impl Reserved {
-    /// Asks a copy of the allocator on a copy of the machine, of which the `running` jobs give back
-    /// their processors at their estimated ends, in ascending order, those that are over now at `now`,
-    /// for the first instant with a place, all processors of that instant being free. `None` if there is none on
-    /// the empty machine.
+    /// Finds the first time with a place for a job, using copies of machine and allocator on which the `running` jobs
+    /// release their processors at their estimated ends, in ascending order; jobs past their estimates end at `now`.
+    /// All processors of that time must be free. `None` if there is no place on the empty machine.
     ///
-    /// Where refusals [last](crate::allocator::Capabilities::refusals_last), there is a place from one instant on and none
-    /// before, and few instants are asked about; elsewhere all. So are they where
-    /// processors are to be out of service: what is in somebody's way then, and when it is back, is as the windows say.
+    /// If refusals [last](crate::allocator::Capabilities::refusals_last), there is a place from some time on and none
+    /// before, so few times need a call. Otherwise, and if outages are ahead, all times are tried.
     ///
     /// # Errors
-    /// Cancelled in the middle of a decision.
+    /// [`Refusal::Cancelled`] on cancellation during a decision.
     pub fn find<'a>(
-        wanted: Wanted,
+        query: PlaceQuery,
         machine: &Machine,
-        down: &Down<'_>,
+        down: &OutageState<'_>,
         allocator: &dyn Allocator,
         running: impl Iterator<Item = (i64, &'a [NodeId])>,
     ) -> Result<Option<Self>, Refusal> {
-        let Wanted { job, request, least, now, before } = wanted;
+        let PlaceQuery { job, request, least, now, before } = query;
         let Some(allocator) = allocator.try_clone() else { return Ok(None) };
         let running = running.map(|(end, nodes)| (end.max(now), nodes)).collect();
-        let mut search = Search { running, request, instants: Vec::new(), nodes: Vec::new() };
-        let amid = down.next_time().is_some();
-        match amid {
-            true => search.list_instants_amid(down),
-            false => search.list_instants(machine.free_count(), least as usize),
+        let mut search = Search { running, request, times: Vec::new(), nodes: Vec::new() };
+        let has_outages = down.next_time().is_some();
+        match has_outages {
+            true => search.list_times_with_outages(down),
+            false => search.list_times(machine.free_count(), least as usize),
         }
-        let ahead = Ahead { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
-        let found = match !amid && ahead.allocator.capabilities().refusals_last {
-            true => search.by_halves(ahead, before)?,
-            false => search.one_by_one(ahead)?,
+        let ahead =
+            FutureState { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
+        let found = match !has_outages && ahead.allocator.capabilities().refusals_last {
+            true => search.bisect(ahead, before)?,
+            false => search.try_all(ahead)?,
         };
         Ok(found.map(|at| {
             let mut taken = vec![false; machine.processors()];
@@ -72,123 +71,123 @@ impl Reserved {
         }))
     }
 
-    /// Whether the place is free still beside a job on these.
-    pub fn spared_by(&self, nodes: &[NodeId]) -> bool {
+    /// Returns whether a job on these nodes leaves the place free.
+    pub fn is_spared_by(&self, nodes: &[NodeId]) -> bool {
         !nodes.iter().any(|node| self.taken[node.index()])
     }
 }
 
-/// Copies of a machine and its allocator after the first so many ends of running jobs.
-struct Ahead<'d> {
+/// Copies of the machine and its allocator after the first `ended` running jobs have ended.
+struct FutureState<'d> {
     machine: Machine,
-    down: Down<'d>,
+    down: OutageState<'d>,
     allocator: Box<dyn Allocator>,
     ended: usize,
 }
 
-impl Ahead<'_> {
+impl FutureState<'_> {
     fn copy(&self) -> Option<Self> {
         let (machine, allocator) = (self.machine.clone(), self.allocator.try_clone()?);
         Some(Self { machine, down: self.down.clone(), allocator, ended: self.ended })
     }
 
-    /// Windows begin and end that are due.
-    fn pass(&mut self, now: i64) {
+    /// Begins and ends the windows that are due.
+    fn apply_outages(&mut self, now: i64) {
         self.down.change(now, &mut self.machine, self.allocator.as_mut());
     }
 }
 
-/// A search along the ends of running jobs.
+/// A search over the ends of running jobs.
 struct Search<'a> {
     running: Vec<(i64, &'a [NodeId])>,
     request: Request,
-    /// Instants with enough free processors, and how many jobs have ended then.
-    instants: Vec<(i64, usize)>,
-    /// The place.
+    /// Times with enough free processors, and how many jobs have ended by then.
+    times: Vec<(i64, usize)>,
+    /// The place found.
     nodes: Vec<NodeId>,
 }
 
 impl Search<'_> {
-    fn list_instants(&mut self, mut free: usize, least: usize) {
+    fn list_times(&mut self, mut free: usize, least: usize) {
         for (ended, &(at, nodes)) in (1..).zip(&self.running) {
             free += nodes.len();
             let last_of_instant = self.running.get(ended).is_none_or(|next| next.0 > at);
             if last_of_instant && free >= least {
-                self.instants.push((at, ended));
+                self.times.push((at, ended));
             }
         }
     }
 
-    /// The same where windows begin and end, too.
-    fn list_instants_amid(&mut self, down: &Down<'_>) {
+    /// Lists the times at which jobs end or windows begin or end.
+    fn list_times_with_outages(&mut self, down: &OutageState<'_>) {
         let mut times: Vec<i64> =
             self.running.iter().map(|job| job.0).chain(down.times()).collect();
         times.sort_unstable();
         times.dedup();
         let ended = |at: i64| self.running.partition_point(|job| job.0 <= at);
-        self.instants = times.into_iter().map(|at| (at, ended(at))).collect();
+        self.times = times.into_iter().map(|at| (at, ended(at))).collect();
     }
 
-    /// Whether there is a place at an instant, which is not before that of `ahead`.
-    fn has_place(&mut self, ahead: &mut Ahead<'_>, instant: usize) -> Result<bool, Refusal> {
-        let (at, ended) = self.instants[instant];
+    /// Returns whether there is a place at a time, which is not before that of `ahead`.
+    fn has_place(&mut self, ahead: &mut FutureState<'_>, time: usize) -> Result<bool, Refusal> {
+        let (at, ended) = self.times[time];
         for &(end, nodes) in &self.running[ahead.ended..ended] {
-            // Of one instant completions come first.
-            ahead.pass(end.saturating_sub(1));
+            // At equal times completions come first.
+            ahead.apply_outages(end.saturating_sub(1));
             ahead.machine.release(nodes);
             ahead.allocator.on_event(&ahead.machine, MachineEvent::Released(nodes));
             ahead.down.drain(&mut ahead.machine, nodes, ahead.allocator.as_mut());
         }
-        ahead.pass(at);
+        ahead.apply_outages(at);
         ahead.ended = ended;
         match ahead.allocator.allocate(&ahead.machine, self.request, &mut self.nodes) {
             Ok(()) => Ok(true),
-            Err(Refusal::Cancelled(stopped)) => Err(stopped.into()),
+            Err(Refusal::Cancelled(cancelled)) => Err(cancelled.into()),
             Err(Refusal::TooFewFree | Refusal::Fragmented) => Ok(false),
         }
     }
 
-    /// The first instant, one after the other.
-    fn one_by_one(&mut self, mut ahead: Ahead<'_>) -> Result<Option<i64>, Refusal> {
-        for instant in 0..self.instants.len() {
-            if self.has_place(&mut ahead, instant)? {
-                return Ok(Some(self.instants[instant].0));
+    /// Finds the first time with a place by trying all.
+    fn try_all(&mut self, mut ahead: FutureState<'_>) -> Result<Option<i64>, Refusal> {
+        for time in 0..self.times.len() {
+            if self.has_place(&mut ahead, time)? {
+                return Ok(Some(self.times[time].0));
             }
         }
         Ok(None)
     }
 
-    /// The first instant where there is a place at all later ones: first at the last instant before the
-    /// one that it was, if there is one, and at that, then in doubling steps, then by halving.
-    fn by_halves(
+    /// Finds the first time with a place if there is one at all later times: tries the last time before the previous
+    /// result, if there is one, and that result itself, then times in doubling steps, and finally bisects.
+    fn bisect(
         &mut self,
-        mut refused: Ahead<'_>,
+        mut refused: FutureState<'_>,
         before: Option<i64>,
     ) -> Result<Option<i64>, Refusal> {
-        // No place before the one, a place from the other on.
-        let (mut least, mut most) = (0, self.instants.len());
+        // There is no place before index `least`, and one from index `most` on.
+        let (mut least, mut most) = (0, self.times.len());
         let mut found = Vec::new();
-        let guess = before.map_or(0, |at| self.instants.partition_point(|one| one.0 < at));
+        let guess = before.map_or(0, |at| self.times.partition_point(|one| one.0 < at));
         let (mut next, mut step) = (guess.saturating_sub(1), 0);
         while least < most {
             let Some(mut ahead) = refused.copy() else { return Ok(None) };
             self.nodes.clear();
-            let instant = next.clamp(least, most - 1);
-            if self.has_place(&mut ahead, instant)? {
-                most = instant;
+            let time = next.clamp(least, most - 1);
+            if self.has_place(&mut ahead, time)? {
+                most = time;
                 std::mem::swap(&mut found, &mut self.nodes);
             } else {
-                least = instant + 1;
+                least = time + 1;
                 refused = ahead;
             }
-            next = match most < self.instants.len() {
+            next = match most < self.times.len() {
                 true => least + (most - least) / 2,
                 false => least + step,
             };
             step = 2 * step + 1;
         }
         self.nodes = found;
-        Ok(self.instants.get(most).map(|instant| instant.0))
+        Ok(self.times.get(most).map(|time| time.0))
     }
 }
 
@@ -212,9 +211,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// With every strategy that can be asked, wherever the search begins.
+        /// Both searches agree for every strategy with copies and any start of the search.
         #[test]
-        fn a_search_by_halves_finds_what_one_by_one_finds(
+        fn bisection_agrees_with_trying_all_times(
             starts in proptest::collection::vec((1u32..20, 0i64..40), 1..40),
             size in 1u32..40,
             before in proptest::option::of(0i64..50),
@@ -226,9 +225,9 @@ mod tests {
                 let spec: AllocatorSpec = name.parse().expect("a strategy");
                 let Ok(mut allocator) = spec.build(&topology, 1) else { continue };
                 let request = Request::of_size(size);
-                let can = allocator.bounds(request).servable && allocator.try_clone().is_some();
+                let is_supported = allocator.bounds(request).servable && allocator.try_clone().is_some();
                 let capabilities = allocator.capabilities();
-                if capabilities.keeps_schedule || !can || !capabilities.refusals_last {
+                if capabilities.keeps_schedule || !is_supported || !capabilities.refusals_last {
                     continue;
                 }
                 let least = allocator.bounds(request).min_processors_now;
@@ -247,20 +246,20 @@ mod tests {
                 running.sort_by_key(|one| one.0);
                 let running: Vec<(i64, &[NodeId])> =
                     running.iter().map(|(end, nodes)| (*end, &nodes[..])).collect();
-                let copy = allocator.try_clone().expect("it has copies");
+                let copy = allocator.try_clone().expect("a copy");
                 let none = Outages::NONE;
-                let down = Down::new(&none, topology.processors());
+                let down = OutageState::new(&none, topology.processors());
                 let (machine, down) = (machine.clone(), down);
                 let ahead =
-                    Ahead { machine: machine.clone(), down: down.clone(), allocator: copy, ended: 0 };
-                let (instants, nodes) = (Vec::new(), Vec::new());
-                let mut plain = Search { running: running.clone(), request, instants, nodes };
-                plain.list_instants(machine.free_count(), least as usize);
-                let expected = plain.one_by_one(ahead).expect("nobody stops it");
-                let wanted = Wanted { job: JobId(0), request, least, now: 0, before };
+                    FutureState { machine: machine.clone(), down: down.clone(), allocator: copy, ended: 0 };
+                let (times, nodes) = (Vec::new(), Vec::new());
+                let mut plain = Search { running: running.clone(), request, times, nodes };
+                plain.list_times(machine.free_count(), least as usize);
+                let expected = plain.try_all(ahead).expect("no cancellation");
+                let query = PlaceQuery { job: JobId(0), request, least, now: 0, before };
                 let running = running.into_iter();
-                let found = Reserved::find(wanted, &machine, &down, allocator.as_ref(), running);
-                let found = found.expect("nobody stops it");
+                let found = Reserved::find(query, &machine, &down, allocator.as_ref(), running);
+                let found = found.expect("no cancellation");
                 prop_assert_eq!(found.as_ref().map(|found| found.at), expected, "{}", name);
                 if let Some(found) = found {
                     let place = plain.nodes.iter().map(|node| node.index());

@@ -1,4 +1,4 @@
-//! Processors that leave the machine and come back.
+//! Processors going out of service and returning during a run.
 
 use super::{Coupled, SimulationError};
 use crate::allocator::{Allocator, MachineEvent};
@@ -9,20 +9,20 @@ use crate::simulation::{Observer, Service};
 use crate::topology::NodeId;
 use crate::workload::JobId;
 
-/// Which windows are open, and which of their processors are out.
+/// The active windows, and the processors that they cover.
 #[derive(Clone, Debug)]
-pub struct Down<'a> {
+pub struct OutageState<'a> {
     outages: &'a Outages,
-    /// When windows end (`false`) and begin, in this order at one instant, by window.
+    /// Ends (`false`) and begins of windows, in this order at equal times: time, begins, window.
     changes: Vec<(i64, bool, usize)>,
     next: usize,
-    /// By processor: windows that cover it.
+    /// Number of active windows by processor.
     covered: Vec<u32>,
-    /// Room for the processors that change.
+    /// Buffer for the processors that change.
     moved: Vec<NodeId>,
 }
 
-impl<'a> Down<'a> {
+impl<'a> OutageState<'a> {
     pub fn new(outages: &'a Outages, processors: usize) -> Self {
         let mut changes = Vec::with_capacity(2 * outages.windows.len());
         for (at, window) in outages.windows.iter().enumerate() {
@@ -34,22 +34,22 @@ impl<'a> Down<'a> {
         Self { outages, changes, next: 0, covered, moved: Vec::new() }
     }
 
-    /// When the next window begins or ends.
+    /// Returns the time at which the next window begins or ends.
     pub fn next_time(&self) -> Option<i64> {
         self.changes.get(self.next).map(|change| change.0)
     }
 
-    /// Whether a window is open, or will be.
-    pub fn matters(&self) -> bool {
+    /// Returns whether a window is active or will be.
+    pub fn is_active(&self) -> bool {
         self.next_time().is_some() || self.covered.iter().any(|&windows| windows > 0)
     }
 
-    /// When windows begin and end from now on.
+    /// Returns the times at which windows begin or end from now on.
     pub fn times(&self) -> impl Iterator<Item = i64> {
         self.changes[self.next..].iter().map(|change| change.0)
     }
 
-    /// A job has given back `nodes`: those leave that are to be out of service.
+    /// Takes those of the released `nodes` that a window covers out of service.
     pub fn drain(
         &mut self,
         machine: &mut Machine,
@@ -65,7 +65,7 @@ impl<'a> Down<'a> {
         allocator.on_event(machine, MachineEvent::NodesDown(&self.moved));
     }
 
-    /// Opens and closes windows: returns first, then departures of what is free.
+    /// Begins and ends windows: processors return first, then free ones go out of service.
     pub fn change(&mut self, now: i64, machine: &mut Machine, allocator: &mut dyn Allocator) {
         while let Some(&(at, begins, window)) = self.changes.get(self.next)
             && at <= now
@@ -101,7 +101,7 @@ impl<'a> Down<'a> {
 }
 
 impl Coupled<'_> {
-    /// Lets windows begin and end that are due. Returns the number of jobs that are over by that.
+    /// Begins and ends the windows that are due. Returns the jobs that end because of that.
     pub fn change(
         &mut self,
         now: i64,
@@ -111,12 +111,12 @@ impl Coupled<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Vec<JobId>, SimulationError> {
         self.down.change(now, &mut self.machine, allocator);
-        self.known_no_more();
+        self.invalidate();
         scheduler.on_event(SchedulerEvent::MachineChanged);
         let rule = self.down.outages.running;
-        let mut over = Vec::new();
+        let mut ended = Vec::new();
         if rule == WhenDown::Drain {
-            return Ok(over);
+            return Ok(ended);
         }
         let covered = |node: &NodeId| self.down.covered[node.index()] > 0;
         let nodes = |id: JobId| self.held[self.slots[id.index()] as usize].as_slice();
@@ -125,7 +125,7 @@ impl Coupled<'_> {
         hit.sort_unstable();
         for id in hit {
             if !service.cut_off(id) {
-                return Err(SimulationError::NoOutages("jobs that are not over by themselves"));
+                return Err(SimulationError::NoOutages("a service that cannot interrupt jobs"));
             }
             let again = rule == WhenDown::Requeue;
             observer.cut_off(id, now, &self.held[self.slots[id.index()] as usize], again);
@@ -133,9 +133,9 @@ impl Coupled<'_> {
             scheduler.on_event(SchedulerEvent::Completed { job: id, now });
             match again {
                 true => self.queue(id, now, scheduler, allocator),
-                false => over.push(id),
+                false => ended.push(id),
             }
         }
-        Ok(over)
+        Ok(ended)
     }
 }

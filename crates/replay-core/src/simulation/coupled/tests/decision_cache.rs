@@ -1,12 +1,12 @@
-//! What need not be asked, against asking everything.
+//! Compares cached decisions with calls for every request.
 
 use super::*;
 
-/// A strategy whose refusals cover no other requests. If the flag is set, it does not declare that its refusals last
-/// either, so that schedulers ask it again after every start.
-struct Asked(Box<dyn Allocator>, bool);
+/// A strategy whose refusals do not cover other requests. If the flag is set, it also does not declare that its
+/// refusals last, so that schedulers retry after every start.
+struct Uncached(Box<dyn Allocator>, bool);
 
-impl Decorator for Asked {
+impl Decorator for Uncached {
     fn inner(&self) -> &dyn Allocator {
         self.0.as_ref()
     }
@@ -16,7 +16,7 @@ impl Decorator for Asked {
     }
 
     fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
-        Some(Box::new(Asked(inner, self.1)))
+        Some(Box::new(Uncached(inner, self.1)))
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -35,9 +35,9 @@ const MACHINES: [&str; 6] = ["8x8", "6x7", "torus:5x6", "4x4x4", "torus:2x4x4", 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Same starts, processors, refusals and promises.
+    /// Starts, processors, refusals and guarantees do not depend on the cache.
     #[test]
-    fn a_schedule_is_that_of_asking_always(
+    fn cached_decisions_do_not_change_the_schedule(
         jobs in jobs(30),
         machine in proptest::sample::select(MACHINES.to_vec()),
         scheduler in proptest::sample::select(vec![
@@ -51,7 +51,7 @@ proptest! {
             if places && (built().try_clone().is_none() || !built().capabilities().refusals_last) {
                 continue;
             }
-            let mut asked = Asked(built(), false);
+            let mut asked = Uncached(built(), false);
             let expected = run(&jobs, machine, scheduler, &mut asked).map_err(|e| e.to_string());
             let log = run(&jobs, machine, scheduler, built().as_mut()).map_err(|e| e.to_string());
             match (log, expected) {
@@ -66,10 +66,10 @@ proptest! {
         }
     }
 
-    /// Jobs start where and when they start if schedulers ask again after every start, with every strategy: those that
-    /// declare that their refusals last are asked less often.
+    /// Schedules do not change if schedulers retry after every start: strategies that declare that their refusals last
+    /// only need fewer calls.
     #[test]
-    fn a_schedule_is_that_of_asking_after_every_start(
+    fn retries_after_every_start_do_not_change_the_schedule(
         jobs in jobs(30),
         machine in proptest::sample::select(MACHINES.to_vec()),
         scheduler in proptest::sample::select(vec![
@@ -79,16 +79,16 @@ proptest! {
         let topology: Topology = machine.parse().expect("a machine");
         for spec in coupled_only(&topology) {
             let built = || spec.build(&topology, 5).expect("it works");
-            let expected = run(&jobs, machine, scheduler, &mut Asked(built(), true)).map_err(|e| e.to_string());
+            let expected = run(&jobs, machine, scheduler, &mut Uncached(built(), true)).map_err(|e| e.to_string());
             let log = run(&jobs, machine, scheduler, built().as_mut()).map_err(|e| e.to_string());
             let outcome = |log: Result<Log, String>| log.map(|log| (log.starts, log.nodes, log.promises));
             prop_assert_eq!(outcome(log), outcome(expected), "{}", spec);
         }
     }
 
-    /// What strategies say of their refusals, where they were made and after more jobs have come.
+    /// Requests covered by a refusal are refused, both on the same machine and after more jobs have started.
     #[test]
-    fn what_is_covered_is_refused(
+    fn covered_requests_are_refused(
         machine in proptest::sample::select(MACHINES.to_vec()),
         first in proptest::collection::vec(1u32..20, 1..30),
         later in proptest::collection::vec(1u32..20, 0..6),
@@ -151,8 +151,8 @@ proptest! {
                             true => Refusal::TooFewFree,
                             false => Refusal::Fragmented,
                         };
-                        let told = answer(allocator.as_mut(), &mut machine, other);
-                        prop_assert_eq!(told, Err(expected), "{}: {:?} tells of {:?}", spec, one, other);
+                        let outcome = answer(allocator.as_mut(), &mut machine, other);
+                        prop_assert_eq!(outcome, Err(expected), "{}: {:?} covers {:?}", spec, one, other);
                     }
                 }
             }
@@ -160,16 +160,16 @@ proptest! {
     }
 }
 
-/// In random histories, strategies that declare that their refusals last never find a place for a refused job after another
-/// job has started; all others do, with one exception.
+/// In random histories, strategies that declare that their refusals last never find a place for a refused job after
+/// another job has started; all others do, with one exception.
 #[test]
-fn refusals_last_where_they_are_declared_to() {
+fn refusals_last_if_and_only_if_declared() {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
     const REDUCED: [&str; 4] =
         ["rsr", "rsr[inner=frame-sliding]", "greedy-limit[inner=best-fit]", "limit[k=3]"];
-    // Its search misses some places by its definition, but in none of these histories.
+    // Its search may miss places by definition, but not in these histories.
     const NOT_FOUND: &str = "placements[segment=4]";
     let mut outcome: std::collections::BTreeMap<String, [bool; 2]> = Default::default();
     for (at, machine) in (0..).zip(MACHINES) {
@@ -222,29 +222,29 @@ fn refusals_last_where_they_are_declared_to() {
     assert!(outcome.len() > 25 && wrong.is_empty(), "[declared, found later]: {wrong:?}");
 }
 
-/// A row of nine, in which from 5 on every second processor is free: what two have not, three have not,
-/// nor has whoever comes after more have started.
+/// In a row of nine processors every second one is free from 5 on: if a job of two has no place, neither has a job of
+/// three, nor any that arrives after more have started.
 #[test]
-fn a_refusal_speaks_for_larger_jobs_and_for_later_ones() {
+fn a_refusal_covers_larger_and_later_jobs() {
     let run = |at| if at % 2 == 0 { 5 } else { 1000 };
     let mut jobs: Vec<Job> = (0..9).map(|at| job(0, run(at), run(at), 1)).collect();
     jobs.extend((0..99).map(|more| job(1, 10, 10, 2 + more % 3)));
-    // One that has a place, and more that have none.
+    // One job that has a place, and more that have none.
     jobs.push(job(6, 10, 10, 1));
     jobs.extend((0..9).map(|more| job(7, 10, 10, 2 + more % 3)));
     let allocator: AllocatorSpec = "first-fit".parse().expect("an allocator");
     let topology: Topology = "9x1".parse().expect("a mesh");
-    let asked = |allocator: &mut dyn Allocator| {
+    let calls = |allocator: &mut dyn Allocator| {
         let (stop, scheduler) = (CancelToken::new(), &mut OutOfOrder::new(QueueOrder::Fifo));
         let simulation = Simulation::new(&jobs, &topology, &stop).with_every_event();
         let spent = simulation.run(Starts::Scheduler(scheduler), allocator, &mut ());
         let spent = spent.expect("it runs");
-        (spent.attempts, spent.asked)
+        (spent.attempts, spent.allocator_calls)
     };
     let built = || allocator.build(&topology, 0).expect("it works");
-    let (attempts, few) = asked(built().as_mut());
-    let (same, all) = asked(&mut Asked(built(), false));
+    let (attempts, few) = calls(built().as_mut());
+    let (same, all) = calls(&mut Uncached(built(), false));
     assert_eq!(attempts, same);
-    // At 5 once for two instead of for each of 2, 3 and 4; at 7 for nobody.
+    // At 5 there is one call for size 2 instead of one for each of 2, 3 and 4; at 7 none.
     assert!(few + 4 <= all && all < attempts, "{few} {all} {attempts}");
 }

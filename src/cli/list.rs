@@ -24,7 +24,7 @@ use replay_experiment::search::{PortabilityRow, SearchRow, SkippedWorkRow};
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::snapshot::HeldAllocation;
 use replay_experiment::stream::backlog::{Found, Outcome};
-use replay_experiment::stream::{SizeOf, StreamRow};
+use replay_experiment::stream::{StreamSizeRow, StreamRow};
 use replay_experiment::{OfRun, RunResult};
 use replay_network::Usage;
 use replay_network::packets::PacketResult;
@@ -307,7 +307,7 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<SkippedWorkRow>(),
         TableInfo::of::<PortabilityRow<'_>>(),
         TableInfo::of::<StreamRow>(),
-        TableInfo::of::<SizeOf<'_>>(),
+        TableInfo::of::<StreamSizeRow<'_>>(),
         TableInfo::of::<Contended>(),
         TableInfo::of::<ContendedJob<'_>>(),
         TableInfo::of::<Correlations<'_>>(),

@@ -44,7 +44,7 @@ use replay_experiment::contention::{MOST_SENT, Messages, of_streams};
 use replay_experiment::grid::{Values, once};
 use replay_experiment::journal::CellId;
 use replay_experiment::stream::{
-    Counting, Estimates, Life, Metric, Point, PointError, SampleError, SizeOf, StreamRow,
+    Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamSizeRow, StreamRow,
     estimate_unless,
 };
 use replay_output::frame::{self, FrameError};
@@ -310,7 +310,7 @@ impl Results for Streams<'_> {
     ) -> Result<Vec<PathBuf>, FrameError> {
         let mut files = frame::write(dir, &self.results, metadata)?;
         if self.args.by_size {
-            files.extend(frame::write(dir, &SizeOf::rows(&self.results), metadata)?);
+            files.extend(frame::write(dir, &StreamSizeRow::rows(&self.results), metadata)?);
         }
         Ok(files)
     }

@@ -273,7 +273,7 @@ impl Problem {
         evaluation.values.push(value);
         improvements[number] = improvement_percent(self.objective.goal, before, value);
         // Job sizes are assessed over all copies of a trace together.
-        let (all, before) = match copies.record_trace() {
+        let (all, before) = match copies.take() {
             None => (tally, baseline.clone()),
             Some((mut all, mut before)) => {
                 all.add(&tally);

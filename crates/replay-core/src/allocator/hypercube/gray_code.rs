@@ -1,10 +1,10 @@
 //! The Gray code strategy (Chen and Shin 1987): ranges along one Gray code.
 //!
-//! A subcube of k dimensions is two neighbouring blocks of 2^(k-1) processors in the order
-//! of the binary reflected Gray code, which closes to a ring: positions r 2^(k-1) to
-//! (r + 2) 2^(k-1) - 1, with the least r at which all of them are free. Of the subcubes of
-//! k dimensions it sees 2^(n-k+1) for 0 < k < n, twice as many as the buddy strategy. The
-//! thesis of Turner has the number, the rule is from the paper.
+//! A subcube of k dimensions consists of two neighbouring blocks of 2^(k-1) processors in the order
+//! of the binary reflected Gray code, which forms a ring: positions r 2^(k-1) to (r + 2) 2^(k-1) -
+//! 1, with the least r at which all of them are free. It recognises 2^(n-k+1) of the subcubes of k
+//! dimensions for 0 < k < n, twice as many as the buddy strategy. The number is from the thesis of
+//! Turner, the rule from the paper.
 //!
 //! Cost per decision: the words of one level of the tree of blocks, N / 2^(k-1) / 64.
 
@@ -21,12 +21,12 @@ pub struct GrayCode {
 }
 
 impl GrayCode {
-    /// For a hypercube of `n` dimensions.
+    /// Creates the state for a hypercube of `n` dimensions.
     pub fn new(n: u32) -> Self {
         Self { n, tree: BlockTree::new(n, Numbering::Gray) }
     }
 
-    /// The first subcube of `k` dimensions that it sees.
+    /// Returns the first free subcube of `k` dimensions that the strategy recognises.
     fn first(&self, k: u32) -> Option<Cube> {
         let Some(half) = k.checked_sub(1) else {
             return first_bit(self.tree.level(0)).map(|place| self.tree.block(0, place));
@@ -59,7 +59,7 @@ impl Subcubes for GrayCode {
         self.tree.mark(cube, true);
     }
 
-    fn lose(&mut self, cube: Cube) {
+    fn withdraw(&mut self, cube: Cube) {
         self.tree.mark(cube, false);
     }
 

@@ -1,18 +1,16 @@
-//! Non-cubic allocation (Kim, Das and Lin 1991; Turner 1995, section 3.1): a job in several
-//! subcubes, each next to one of the others.
+//! Non-cubic allocation (Kim, Das and Lin 1991; Turner 1995, section 3.1): a job in several subcubes, each adjacent
+//! to one of the others.
 //!
-//! A job of p processors gets a subcube for each bit of p that is 1, the largest first, so
-//! that it has exactly p: 11 processors in cubes of 3, 1 and 0 dimensions. If it may have
-//! at most so many cubes, p is rounded up to the next number with as few ones: with two
-//! cubes 11 becomes 12, in cubes of 3 and 2 dimensions. The first cube comes from the
-//! [free list](super::free_list). Each further one is the first listed cube of the smallest
-//! dimension that is large enough and adjacent to one that the job has, split towards the
-//! job where only one half is adjacent; if there is none, the first adjacent one of all
-//! free subcubes. The thesis gives the example and no order of search. A job is refused if
-//! one of its cubes is not to be had. Jobs in several subcubes can meet in the network.
+//! A job of p processors gets a subcube for each bit of p that is 1, the largest first, and so exactly p processors:
+//! 11 processors in cubes of 3, 1 and 0 dimensions. If the number of cubes is limited, p is rounded up to the next
+//! number with at most that many ones: with two cubes 11 becomes 12, in cubes of 3 and 2 dimensions. The first cube
+//! comes from the [free list](super::free_list). Each further cube is the first listed cube of the smallest
+//! sufficient dimension that is adjacent to a cube of the job, split towards the job if only one half is adjacent; if
+//! there is none, the first adjacent one of all free subcubes. The thesis gives the example but no order of search. A
+//! job is refused if one of its cubes is not available. Messages of jobs in several subcubes can share channels.
 //!
-//! Cost per decision: for each cube the listed cubes times the cubes that the job has; a
-//! search of O(3^n / 64) at most where that finds none.
+//! Cost per decision: for each cube the listed cubes times the cubes of the job; a search of at most O(3^n / 64) if
+//! no listed cube fits.
 
 use super::cube::Cube;
 use super::cubic::{Subcubes, points};
@@ -24,26 +22,26 @@ use crate::allocator::{
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
 
-/// Non-cubic allocation. [`Census::operations`] counts subcubes handed out and given back.
+/// Non-cubic allocation. [`Census::operations`] counts subcubes allocated and released.
 #[derive(Clone, Debug)]
 pub struct NonCubic {
     n: u32,
     list: FreeList,
-    /// Most cubes of a job.
+    /// Largest number of cubes of a job.
     cubes: u32,
     /// Whether cubes of a job must be adjacent.
     adjacent: bool,
-    /// By the base of a cube that is handed out: its stars.
+    /// Stars of each allocated cube, by its base.
     held: Vec<u32>,
-    /// The cubes of the job at hand.
+    /// Cubes of the current job.
     taken: Vec<Cube>,
     census: Census,
     explanation: ExplanationLog,
 }
 
 impl NonCubic {
-    /// For `cube`; a job has at most `cubes` subcubes, at least one, and each is `adjacent`
-    /// to one of those before or may be anywhere.
+    /// Creates the strategy for `cube`; a job has at most `cubes` subcubes (at least one), each adjacent to a
+    /// previous one if `adjacent` is set.
     pub fn new(cube: &Hypercube, cubes: u32, adjacent: bool) -> Self {
         let n = u32::from(cube.dimensions());
         Self {
@@ -58,12 +56,12 @@ impl NonCubic {
         }
     }
 
-    /// The free subcubes.
+    /// Returns the free subcubes.
     pub fn list(&self) -> &FreeList {
         &self.list
     }
 
-    /// Takes a subcube of `k` dimensions, adjacent to those taken if it must be.
+    /// Takes a subcube of `k` dimensions, adjacent to one of those taken if required.
     fn take(&mut self, k: u32) -> Option<Cube> {
         if self.taken.is_empty() || !self.adjacent {
             return self.list.take(k);
@@ -82,7 +80,7 @@ impl NonCubic {
     }
 }
 
-/// The least number from `size` on with at most `ones` ones, at least one.
+/// Returns the least number from `size` on with at most `ones` ones; `ones` must be at least one.
 fn rounded(size: u32, ones: u32) -> u32 {
     let mut size = size;
     while size.count_ones() > ones {
@@ -118,10 +116,10 @@ impl Allocator for NonCubic {
             let found = self.take(k);
             self.explanation.sentence(|| match found {
                 Some(cube) => format!("a subcube of {k} dimensions: {} is free", cube.text(self.n)),
-                None => format!("a subcube of {k} dimensions: none is seen"),
+                None => format!("a subcube of {k} dimensions: none is recognised"),
             });
             let Some(cube) = found else {
-                // Last come, first back, so that halves merge as they were split.
+                // Cubes are returned in reverse order, so that halves merge as they were split.
                 for cube in self.taken.drain(..).rev() {
                     self.list.give(cube);
                 }
@@ -154,7 +152,7 @@ impl Allocator for NonCubic {
                 }
             }
             MachineEvent::NodesDown(nodes) => {
-                points(nodes).for_each(|node| self.list.lose(node));
+                points(nodes).for_each(|node| self.list.withdraw(node));
             }
             MachineEvent::NodesUp(nodes) => {
                 points(nodes).for_each(|node| self.list.give(node));
@@ -164,7 +162,7 @@ impl Allocator for NonCubic {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // A subcube that must be next to another one may be missed because the first was taken elsewhere.
+        // A later subcube that must be adjacent may be missing because the first one was taken elsewhere.
         let refusals_last = !self.adjacent;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }
@@ -185,7 +183,7 @@ mod tests {
 
     /// The thesis's example, and carries.
     #[test]
-    fn sizes_are_rounded_to_the_cubes_allowed() {
+    fn sizes_are_rounded_to_the_allowed_number_of_cubes() {
         assert_eq!((rounded(11, 3), rounded(11, 2), rounded(11, 1)), (11, 12, 16));
         assert_eq!((rounded(7, 2), rounded(128, 1), rounded(127, 6)), (8, 128, 128));
     }

@@ -1,5 +1,5 @@
-//! Whose messages meet: directed channels that serve all-pairs traffic of two running jobs
-//! under e-cube routing.
+//! Conflicts of messages: directed channels used by all-pairs traffic of two running jobs under
+//! e-cube routing.
 
 use std::collections::HashSet;
 
@@ -16,9 +16,9 @@ use crate::topology::{Hypercube, NodeId, Topology};
 
 type Channels = HashSet<(u32, u32)>;
 
-/// Pairs of jobs that run at the same time and share channels: while one of 5 x 5 holds a
-/// hypercube of six dimensions, small ones come and go in what it leaves.
-fn meetings(release: Release, seeds: u64) -> usize {
+/// Counts the pairs of jobs that run at the same time and share channels: while a job of 5 x 5
+/// holds a hypercube of six dimensions, small jobs start and end in its unused parts.
+fn count_conflicts(release: Release, seeds: u64) -> usize {
     let shapes = [(1, 1), (1, 2), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3), (2, 4)];
     let cube = Hypercube::new(6).expect("a hypercube");
     let mut found = 0;
@@ -50,11 +50,11 @@ fn meetings(release: Release, seeds: u64) -> usize {
     found
 }
 
-/// What the thesis claims for the auxiliary list holds where subcubes return to the jobs
-/// they came from, and not by its figure.
+/// The claim of the thesis on the auxiliary list holds if subcubes return to the jobs they came
+/// from, but not with the rule of its figure.
 #[test]
-fn messages_meet_unless_subcubes_return() {
-    assert_eq!(meetings(Release::Heir, 60), 0);
-    assert!(meetings(Release::Owner, 60) > 0);
-    assert!(meetings(Release::Literal, 6) > 10);
+fn messages_conflict_unless_subcubes_return() {
+    assert_eq!(count_conflicts(Release::Heir, 60), 0);
+    assert!(count_conflicts(Release::Owner, 60) > 0);
+    assert!(count_conflicts(Release::Literal, 6) > 10);
 }

@@ -1,4 +1,4 @@
-//! After every event each processor is in exactly one place.
+//! After every event each processor is in exactly one list or job.
 
 use proptest::prelude::*;
 
@@ -14,17 +14,17 @@ use crate::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId, Topology};
 
-/// Times that the listed cubes hold each processor.
+/// Adds to `times` how often the listed cubes contain each processor.
 fn add_lists(times: &mut [u32], lists: &CubeLists, n: u32) {
     for cube in (0..=n).flat_map(|dimension| lists.of(dimension)) {
         cube.nodes().for_each(|node| times[node.index()] += 1);
     }
 }
 
-/// Runs a history of requests and ends through an allocator. After every event, what
-/// `count` counts and the processors of running jobs together hold each processor once. At
-/// the end all jobs are given back and the whole machine is served as one.
-fn runs<A: Allocator>(
+/// Runs a history of requests and ends through an allocator. After every event, the lists counted
+/// by `count` and the running jobs together contain each processor once. At the end all jobs have
+/// ended and one job gets the whole machine.
+fn run_and_count<A: Allocator>(
     n: u32,
     allocator: &mut A,
     history: &[(f64, f64, bool)],
@@ -49,12 +49,12 @@ fn runs<A: Allocator>(
                     prop_assert!(nodes.len() >= size as usize);
                     let largest = allocator.bounds(Request::shaped(size, shape)).max_processors;
                     prop_assert!(nodes.len() as u64 <= largest);
-                    // Panics if a processor is not free or there twice.
+                    // Panics if a processor is not free or occurs twice.
                     machine.occupy(&nodes);
                     held.push(nodes);
                 }
                 Err(Refusal::TooFewFree) => prop_assert!(nodes.is_empty()),
-                Err(Refusal::Cancelled(_)) => prop_assert!(false, "nobody stopped it"),
+                Err(Refusal::Cancelled(_)) => prop_assert!(false, "the run was not cancelled"),
                 Err(Refusal::Fragmented) => {
                     prop_assert!(nodes.is_empty());
                     prop_assert!(size as usize <= machine.free_count());
@@ -77,7 +77,6 @@ fn runs<A: Allocator>(
     Ok(())
 }
 
-/// What the machine says is free counts for strategies without lists.
 fn history() -> impl Strategy<Value = Vec<(f64, f64, bool)>> {
     proptest::collection::vec((0.0..1.0, 0.0..1.0, any::<bool>()), 1..120)
 }
@@ -86,26 +85,26 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn in_the_free_list_or_a_job(n in 0u32..=8, history in history()) {
+    fn processors_are_in_the_free_list_or_a_job(n in 0u32..=8, history in history()) {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         let mut allocator = Cubic::new(&cube, SidesRule::Exact, FreeList::new(n));
-        runs(n, &mut allocator, &history, |allocator, times| {
+        run_and_count(n, &mut allocator, &history, |allocator, times| {
             add_lists(times, allocator.subcubes().lists(), n);
         })?;
     }
 
     #[test]
-    fn in_one_of_the_two_lists_or_a_job(n in 0u32..=8, release in releases(), history in history()) {
+    fn processors_are_in_one_of_two_lists_or_a_job(n in 0u32..=8, release in releases(), history in history()) {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         let mut allocator = Auxiliary::new(&cube, SidesRule::Exact, release, FreeList::new(n));
-        runs(n, &mut allocator, &history, |allocator, times| {
+        run_and_count(n, &mut allocator, &history, |allocator, times| {
             add_lists(times, allocator.subcubes().lists(), n);
             add_lists(times, allocator.lists(), n);
         })?;
     }
 
     #[test]
-    fn in_the_list_or_in_cubes_of_a_job(
+    fn processors_are_in_the_list_or_in_cubes_of_a_job(
         n in 0u32..=8,
         cubes in 1u32..6,
         adjacent in any::<bool>(),
@@ -113,30 +112,31 @@ proptest! {
     ) {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         let mut allocator = NonCubic::new(&cube, cubes, adjacent);
-        runs(n, &mut allocator, &history, |allocator, times| {
+        run_and_count(n, &mut allocator, &history, |allocator, times| {
             add_lists(times, allocator.list().lists(), n);
         })?;
     }
 
-    /// The others keep no lists: that they hand out nothing twice, and in the end the whole
-    /// hypercube, shows that they lose nothing. Each also serves under an auxiliary list.
+    /// Other strategies keep no lists. The test checks that they never allocate a processor twice
+    /// and can allocate the whole hypercube at the end. Each strategy is also used under an
+    /// auxiliary list.
     #[test]
-    fn nothing_is_lost(n in 0u32..=7, history in history()) {
+    fn strategies_lose_no_processors(n in 0u32..=7, history in history()) {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         for (_, subcubes) in cubic_strategies(n) {
             let mut allocator = Cubic::new(&cube, SidesRule::Compact, subcubes);
-            // Strategies alone keep no record that could be counted.
-            runs_uncounted(n, &mut allocator, &history)?;
+            // Strategies alone keep no countable record.
+            run_without_counting(n, &mut allocator, &history)?;
         }
         for (_, subcubes) in cubic_strategies(n) {
             let mut allocator = Auxiliary::new(&cube, SidesRule::Row, Release::Literal, subcubes);
-            runs_uncounted(n, &mut allocator, &history)?;
+            run_without_counting(n, &mut allocator, &history)?;
         }
     }
 }
 
-/// As [`runs`]; processors that no job holds are taken to be in one place.
-fn runs_uncounted<A: Allocator>(
+/// Runs a history like [`run_and_count`] without counting lists.
+fn run_without_counting<A: Allocator>(
     n: u32,
     allocator: &mut A,
     history: &[(f64, f64, bool)],
@@ -169,7 +169,7 @@ fn runs_uncounted<A: Allocator>(
     Ok(())
 }
 
-/// An empty machine serves every size in adjacent cubes, also when it was in use.
+/// An empty machine serves every size in adjacent cubes, also after use.
 #[test]
 fn an_empty_machine_serves_every_size() {
     for n in 0..=7u32 {
@@ -188,9 +188,9 @@ fn an_empty_machine_serves_every_size() {
     }
 }
 
-/// More than the hypercube has dimensions is refused, however large.
+/// A mesh that needs more dimensions than the hypercube has is refused.
 #[test]
-fn what_cannot_be_embedded_is_refused() {
+fn refuses_meshes_that_cannot_be_embedded() {
     let cube = Hypercube::new(10).expect("a hypercube");
     let machine = Machine::new(Topology::Hypercube(cube));
     let mut allocator =

@@ -1,9 +1,9 @@
-//! How many subcubes each strategy recognises: of a machine on which exactly the
-//! processors of a subcube are free.
+//! Number of subcubes that each strategy recognises, on machines on which exactly the processors of
+//! one subcube are free.
 
 use super::super::cube::Cube;
 use super::super::cubic::Subcubes;
-use super::{cube, cubic_strategies, plain};
+use super::{cube, cubic_strategies, reference};
 
 fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |product, i| product * (n - i) / (i + 1))
@@ -22,17 +22,17 @@ fn expected(name: &str, n: u32, k: u32) -> u32 {
     }
 }
 
-/// A strategy with every processor handed out, one by one.
-fn filled(strategy: &mut dyn Subcubes, n: u32) {
+/// Allocates every processor, one by one.
+fn fill(strategy: &mut dyn Subcubes, n: u32) {
     for _ in 0..1u32 << n {
         assert!(strategy.take(0).is_some());
     }
     assert_eq!(strategy.take(0), None);
 }
 
-/// Whether the strategy sees the subcube of the processors, which alone are free. They are
-/// handed out again.
-fn sees(strategy: &mut dyn Subcubes, k: u32, nodes: &[u32]) -> bool {
+/// Returns whether the strategy recognises the subcube of these processors, which alone are free.
+/// They are busy again on return.
+fn recognises(strategy: &mut dyn Subcubes, k: u32, nodes: &[u32]) -> bool {
     nodes.iter().for_each(|&base| strategy.give(Cube { stars: 0, base }));
     match strategy.take(k) {
         Some(cube) => {
@@ -47,19 +47,19 @@ fn sees(strategy: &mut dyn Subcubes, k: u32, nodes: &[u32]) -> bool {
 }
 
 fn count(strategy: &mut dyn Subcubes, n: u32, k: u32) -> u32 {
-    let all = plain::subcubes(n, k);
+    let all = reference::subcubes(n, k);
     let nodes = |cube: Cube| cube.nodes().map(|node| node.0).collect::<Vec<_>>();
-    all.filter(|&cube| sees(strategy, k, &nodes(cube))).count() as u32
+    all.filter(|&cube| recognises(strategy, k, &nodes(cube))).count() as u32
 }
 
 #[test]
-fn counts_of_every_dimension() {
+fn counts_agree_with_the_formulas() {
     for n in 0..=6 {
         for (name, mut strategy) in cubic_strategies(n) {
             if name == "three-gray-codes" && n > 3 {
                 continue;
             }
-            filled(strategy.as_mut(), n);
+            fill(strategy.as_mut(), n);
             for k in 0..=n {
                 assert_eq!(count(strategy.as_mut(), n, k), expected(name, n, k), "{name} {n} {k}");
             }
@@ -69,7 +69,7 @@ fn counts_of_every_dimension() {
 
 /// The table of section 4.7 for ten dimensions.
 #[test]
-fn counts_in_ten_dimensions() {
+fn counts_agree_with_the_table_for_ten_dimensions() {
     let table: [(&str, [u32; 6]); 4] = [
         ("buddy", [512, 128, 32, 4, 2, 1]),
         ("gray-code", [1024, 256, 64, 8, 4, 1]),
@@ -79,7 +79,7 @@ fn counts_in_ten_dimensions() {
     for (name, counts) in table {
         let mut strategies = cubic_strategies(10).into_iter();
         let (_, mut strategy) = strategies.find(|(known, _)| *known == name).expect("a strategy");
-        filled(strategy.as_mut(), 10);
+        fill(strategy.as_mut(), 10);
         for (k, expected) in [1, 3, 5, 8, 9, 10].into_iter().zip(counts) {
             assert_eq!(count(strategy.as_mut(), 10, k), expected, "{name} {k}");
             assert_eq!(expected, self::expected(name, 10, k));
@@ -89,30 +89,30 @@ fn counts_in_ten_dimensions() {
 
 /// The three levels of recognition on eight processors.
 #[test]
-fn the_three_levels() {
+fn the_three_levels_of_recognition() {
     let levels = [("0**", 3), ("*1*", 2), ("*0*", 2), ("**1", 1)];
     for (text, level) in levels {
         let nodes: Vec<u32> = cube(text).nodes().map(|node| node.0).collect();
         for (name, mut strategy) in cubic_strategies(3) {
-            filled(strategy.as_mut(), 3);
+            fill(strategy.as_mut(), 3);
             let expected = match name {
                 "buddy" => level >= 3,
                 "gray-code" => level >= 2,
-                // Pairs of aligned pairs: of these it misses none but **1.
+                // Pairs of aligned pairs: of these only **1 is not recognised.
                 "modified-buddy" => text != "**1",
                 _ => true,
             };
-            assert_eq!(sees(strategy.as_mut(), 2, &nodes), expected, "{name} {text}");
+            assert_eq!(recognises(strategy.as_mut(), 2, &nodes), expected, "{name} {text}");
         }
     }
 }
 
-/// Section 4.2: processors given back in an order in which merging alone ends with five
-/// cubes; the whole is found all the same.
+/// Section 4.2: processors returned in an order in which merging alone ends with five cubes; the
+/// whole hypercube is found anyway.
 #[test]
-fn merging_alone_would_lose_the_whole() {
+fn finds_the_whole_if_merging_alone_does_not() {
     let mut list = super::free_list::FreeList::new(3);
-    filled(&mut list, 3);
+    fill(&mut list, 3);
     for node in [0b001, 0b011, 0b010, 0b110, 0b100, 0b101, 0b000, 0b111] {
         list.give(Cube { stars: 0, base: node });
     }

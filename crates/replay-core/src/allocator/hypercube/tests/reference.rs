@@ -1,4 +1,4 @@
-//! Plain versions of the strategies, by their definitions: the reference for the fast ones.
+//! Reference implementations of the strategies, by their definitions.
 
 use super::super::auxiliary::Release;
 use super::super::cube::Cube;
@@ -7,7 +7,7 @@ use super::super::gray;
 use super::super::mesh::Mesh;
 use super::super::multiple_gray_code::MultipleGrayCode;
 
-/// Every subcube of `k` of `n` dimensions, in order of stars and then of base.
+/// Returns every subcube of `k` of `n` dimensions, in order of stars and then of base.
 pub fn subcubes(n: u32, k: u32) -> impl Iterator<Item = Cube> {
     let masks = (0..1u32 << n).filter(move |stars| stars.count_ones() == k);
     masks.flat_map(move |stars| {
@@ -15,7 +15,7 @@ pub fn subcubes(n: u32, k: u32) -> impl Iterator<Item = Cube> {
     })
 }
 
-/// Which processors are free.
+/// Whether each processor is free.
 #[derive(Clone)]
 pub struct Free(pub Vec<bool>);
 
@@ -38,16 +38,16 @@ impl Free {
     }
 }
 
-/// The cube of the processors at these places, if it is one.
+/// Returns the subcube of these processors; panics if they do not form one.
 fn spanned(nodes: impl Iterator<Item = u32> + Clone) -> Cube {
     let base = nodes.clone().fold(u32::MAX, |all, node| all & node);
     let stars = nodes.clone().fold(0, |any, node| any | node ^ base);
     let cube = Cube { stars, base };
-    assert_eq!(nodes.count(), cube.processors(), "{cube} is no subcube");
+    assert_eq!(nodes.count(), cube.processors(), "{cube} is not a subcube");
     cube
 }
 
-/// Strategies that look at a list of candidates and take the first free one.
+/// Strategies that take the first free subcube of a list of candidates.
 pub struct Ordered {
     pub free: Free,
     n: u32,
@@ -93,7 +93,8 @@ fn rings(n: u32, k: u32, codes: u32) -> Vec<Cube> {
     MultipleGrayCode::new(n, codes).codes().iter().flat_map(|code| ring(n, k, code)).collect()
 }
 
-/// The windows of a Gray code whose bit i is dimension `code[i]`: Chen and Shin's rule.
+/// Returns the windows of a Gray code whose bit i is dimension `code[i]`: the rule of Chen and
+/// Shin.
 fn ring(n: u32, k: u32, code: &[u8]) -> Vec<Cube> {
     let place = |index: u32| {
         let word = gray::code(index % (1 << n));
@@ -114,7 +115,7 @@ fn ring(n: u32, k: u32, code: &[u8]) -> Vec<Cube> {
 
 impl Subcubes for Ordered {
     fn take(&mut self, k: u32) -> Option<Cube> {
-        // Every processor is found by every code: addresses in order for several codes.
+        // Every code finds every processor: with several codes, addresses are tried in order.
         let mut candidates = (self.candidates)(self.n, k);
         if k == 0 && candidates.len() > 1 << self.n {
             candidates.sort();
@@ -128,7 +129,7 @@ impl Subcubes for Ordered {
         self.free.set(cube, true);
     }
 
-    fn lose(&mut self, cube: Cube) {
+    fn withdraw(&mut self, cube: Cube) {
         self.free.set(cube, false);
     }
 
@@ -137,7 +138,7 @@ impl Subcubes for Ordered {
     }
 }
 
-/// The free list as section 4.2 of the specification has it.
+/// The free list as in section 4.2 of the specification.
 #[derive(Clone)]
 pub struct FreeList {
     pub n: u32,
@@ -220,7 +221,7 @@ impl Subcubes for FreeList {
         }
     }
 
-    fn lose(&mut self, cube: Cube) {
+    fn withdraw(&mut self, cube: Cube) {
         self.carve(cube);
     }
 
@@ -229,7 +230,7 @@ impl Subcubes for FreeList {
     }
 }
 
-/// The greedy maximal set, made anew for every request.
+/// The greedy maximal set, rebuilt for every request.
 pub struct MaximalSet {
     pub free: Free,
     n: u32,
@@ -240,7 +241,7 @@ impl MaximalSet {
         Self { free: Free::new(n), n }
     }
 
-    /// The set, in the order in which it is made.
+    /// Returns the set, in the order in which it is built.
     pub fn set(&self) -> Vec<Cube> {
         let (mut rest, mut set) = (self.free.clone(), vec![]);
         let largest = |rest: &Free| {
@@ -270,7 +271,7 @@ impl Subcubes for MaximalSet {
         self.free.set(cube, true);
     }
 
-    fn lose(&mut self, cube: Cube) {
+    fn withdraw(&mut self, cube: Cube) {
         self.free.set(cube, false);
     }
 
@@ -279,7 +280,7 @@ impl Subcubes for MaximalSet {
     }
 }
 
-/// Complementary pairs merge, dimension by dimension, in list order.
+/// Merges complementary pairs, dimension by dimension, in list order.
 pub fn coalesce(n: u32, cubes: Vec<Cube>) -> Vec<Cube> {
     let mut lists = vec![vec![]; n as usize + 1];
     cubes.into_iter().for_each(|cube| lists[cube.dimension() as usize].push(cube));
@@ -302,8 +303,7 @@ pub fn coalesce(n: u32, cubes: Vec<Cube>) -> Vec<Cube> {
     lists.into_iter().rev().flatten().collect()
 }
 
-/// The auxiliary free list as sections 4.3 to 4.5 of the specification have it. Jobs have
-/// numbers.
+/// The auxiliary free list as in sections 4.3 to 4.5 of the specification. Jobs have numbers.
 pub struct Auxiliary {
     pub n: u32,
     pub base: FreeList,
@@ -317,7 +317,7 @@ pub struct Job {
     pub mesh: Mesh,
     pub running: bool,
     lender: Option<usize>,
-    /// Cubes that it owns, allocated or not.
+    /// Cubes that the job owns, allocated or not.
     ownership: Vec<Cube>,
 }
 
@@ -344,7 +344,8 @@ impl Auxiliary {
                     self.jobs[owner].ownership.push(high);
                     cube = low;
                 }
-                // It stays the owner's until that ends, though another holds it.
+                // The cube stays in the owner's list until the owner ends, though another job holds
+                // it.
                 self.jobs[owner].ownership.push(cube);
                 (cube, Some(owner))
             }
@@ -361,7 +362,7 @@ impl Auxiliary {
         Some(job)
     }
 
-    /// Ends a job; what it gives back, coalesced.
+    /// Ends a job; returns its coalesced cubes.
     pub fn release(&mut self, job: usize) -> Vec<Cube> {
         self.jobs[job].running = false;
         let mut cubes = vec![];
@@ -400,7 +401,7 @@ impl Auxiliary {
     }
 }
 
-/// Non-cubic allocation over the plain free list.
+/// Non-cubic allocation over the reference free list.
 pub struct NonCubic {
     pub base: FreeList,
     pub cubes: u32,

@@ -101,7 +101,7 @@ impl<'a> Alone<'a> {
         let demand = Demand { program, quota: Quota::fixed(packets), seed: self.seed };
         traffic.start(job, nodes, &demand)?;
         let mut ended = Vec::new();
-        Slices::new().advance_seen(&mut traffic, None, &mut ended, watch.stop, seen)?;
+        Slices::new().advance_with(&mut traffic, None, &mut ended, watch.stop, seen)?;
         let total = ended.first().copied().unwrap_or_default();
         Ok((traffic, total))
     }

@@ -52,11 +52,11 @@ impl Slices {
         ended: &mut Vec<JobTraffic>,
         stop: &CancelToken,
     ) -> Result<Option<u64>, SliceError> {
-        self.advance_seen(traffic, until, ended, stop, &mut |_| {})
+        self.advance_with(traffic, until, ended, stop, &mut |_| {})
     }
 
-    /// [`Traffic::advance_seen`], until `stop` is raised.
-    pub fn advance_seen(
+    /// [`Traffic::advance_with`], until `stop` is raised.
+    pub fn advance_with(
         &mut self,
         traffic: &mut Traffic,
         until: Option<u64>,
@@ -70,7 +70,7 @@ impl Slices {
             let slice = (traffic.running() > 0).then(|| traffic.now() + self.cycles);
             let part = slice.into_iter().chain(until).min();
             let begin = Instant::now();
-            let cycle = traffic.advance_seen(part, ended, seen)?;
+            let cycle = traffic.advance_with(part, ended, seen)?;
             if cycle.is_some() || part == until {
                 return Ok(cycle);
             }

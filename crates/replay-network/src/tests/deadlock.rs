@@ -1,4 +1,4 @@
-//! Nothing deadlocks at saturation; what does is named.
+//! Saturated networks do not deadlock, and deadlocks are diagnosed.
 
 use super::*;
 use proptest::prelude::*;
@@ -30,10 +30,10 @@ proptest! {
     }
 }
 
-/// A ring of four with a single virtual channel: everyone sends two hops ahead and holds the
-/// link that the next one needs.
+/// A ring of four nodes with a single virtual channel: each node sends two hops ahead and holds the link that the
+/// next one needs.
 #[test]
-fn a_deadlock_is_named() {
+fn diagnoses_a_deadlock() {
     let mut network =
         Network::without_dateline(&machine("torus:4x1"), Settings::LO).expect("legal");
     let packets: Vec<_> = (0..4)
@@ -55,10 +55,10 @@ fn a_deadlock_is_named() {
     assert!(replay(&mut network, &packets).is_ok());
 }
 
-/// A worm that waits behind the ring is in flight but not named: here node 0's second packet,
-/// for the injection channel that the first has not left.
+/// A worm that waits behind the ring is in flight but not listed: here node 0's second packet, which waits
+/// for the injection channel that the first one has not left.
 #[test]
-fn only_the_ring_is_named() {
+fn the_diagnosis_lists_only_the_ring() {
     let mut network =
         Network::without_dateline(&machine("torus:4x1"), Settings::LO).expect("legal");
     let packets: Vec<_> = [0, 1, 2, 3, 0]

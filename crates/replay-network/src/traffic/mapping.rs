@@ -1,4 +1,4 @@
-//! Which process of a job runs on which of its processors.
+//! Assignment of a job's processes to its processors.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use replay_core::naming::{Description, Entry, NameError, Table, spelled};
 use replay_core::topology::curve::Curve;
 use replay_core::topology::{NodeId, Topology};
 
-/// The order in which processors get ranks 0, 1, 2, ...
+/// The order in which the processors of a job get ranks 0, 1, 2, ...
 ///
 /// ```
 /// use replay_network::traffic::Mapping;
@@ -16,19 +16,19 @@ use replay_core::topology::{NodeId, Topology};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Mapping {
-    /// As they were allocated: unit by unit, row-major inside a unit.
+    /// The order of allocation: unit by unit, row-major within a unit.
     #[default]
     Allocation,
-    /// Along a curve through the whole machine, for instance globally row-major.
+    /// The order along a curve through the whole machine, for instance globally row-major.
     Curve(Curve),
 }
 
 impl Mapping {
-    /// By processor, its place in the order; `None` where they keep the order they come in. A
-    /// hypercube or cluster has one curve, [`Curve::RowMajor`]: ascending numbers.
+    /// Returns the position of each processor in the order; `None` for the order of allocation. A hypercube or
+    /// cluster has a single curve, [`Curve::RowMajor`]: ascending numbers.
     ///
     /// # Errors
-    /// [`NameError`] for any other curve there.
+    /// [`NameError`] if a hypercube or cluster does not have the curve.
     pub(super) fn places(self, topology: &Topology) -> Result<Option<Vec<u32>>, NameError> {
         let order: Vec<NodeId> = match (self, topology) {
             (Mapping::Allocation, _) => return Ok(None),
@@ -46,7 +46,7 @@ impl Mapping {
         Ok(Some(places))
     }
 
-    /// The mappings, for a listing.
+    /// Describes the mappings, for a listing.
     pub fn descriptions() -> Vec<Description> {
         TABLE.descriptions()
     }

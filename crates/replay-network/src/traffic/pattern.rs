@@ -1,4 +1,4 @@
-//! Communication patterns as a user names them.
+//! Communication patterns, as users name them.
 
 mod names;
 
@@ -24,66 +24,66 @@ pub struct Pattern {
     discipline: Discipline,
 }
 
-/// Who sends to whom in an iteration of n processes, and how many steps it has. Where a
-/// number of processes is not a power of two but has to be, the last of them stay idle.
+/// Senders, receivers and steps of an iteration of n processes. If the number of processes must be a power of
+/// two and is not, the last processes are idle.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// Every process sends to every other: one step.
+    /// Every process sends to every other, in one step.
     AllToAll {
-        /// In which order.
+        /// Order of the packets.
         order: Order,
     },
-    /// One process sends to every other: one step.
+    /// One process sends to every other, in one step.
     OneToAll {
-        /// Which process.
+        /// The sender.
         root: Root,
-        /// In which order.
+        /// Order of the receivers.
         targets: Targets,
     },
-    /// A ring: floor(n / 2) steps i -> i + 1, then one step i -> i - floor(n / 2) (mod n), by
-    /// which what has gone round half the ring returns.
+    /// A ring: floor(n / 2) steps i -> i + 1, then one step i -> i - floor(n / 2) (mod n), which returns the
+    /// data that have travelled around half the ring.
     NBody,
     /// A butterfly: log2 n steps, i -> i xor 2^s.
     Fft2d {
-        /// In which order.
+        /// Order of the steps.
         strides: Strides,
     },
-    /// A grid of 2^a x 2^b x 2^c processes, a >= b >= c >= a - 1. For strides t = 1, 2,
-    /// 4, ... below the grid's sides: for every axis longer than t a step of +t and one of
-    /// -t, sent by the processes whose every coordinate is a multiple of t (or 0).
+    /// A grid of 2^a x 2^b x 2^c processes, a >= b >= c >= a - 1. For each stride t = 1, 2,
+    /// 4, ... below the grid's sides, every axis longer than t has a step of +t and one of
+    /// -t, in which those processes send whose coordinates are all multiples of t (or 0).
     Multigrid {
-        /// The grid: three dimensions that wrap unless told otherwise.
+        /// The grid of processes; by default three wrapped dimensions.
         grid: Grid,
-        /// The way through the levels.
+        /// Order of the levels.
         cycle: Cycle,
-        /// What is sent without waiting.
+        /// What a step consists of.
         steps: Steps,
-        /// Who sends.
+        /// Processes that send.
         active: Active,
     },
-    /// A grid of processes with sides as equal as can be, the longest first: for every axis a
+    /// A grid of processes with sides as equal as possible, the longest first: every axis has a
     /// step of +1 and one of -1.
     NearestNeighbour {
-        /// Dimensions of the grid, 1 to 3.
+        /// Number of dimensions of the grid, 1 to 3.
         dimensions: u8,
         /// Whether axes longer than two wrap around.
         wrap: bool,
     },
-    /// Pairs of distinct processes, uniformly drawn: one step.
+    /// Pairs of distinct processes, uniformly drawn, in one step.
     Random {
-        /// Which processes send.
+        /// Processes that send.
         source: Source,
     },
-    /// The matrix in a file: one step.
+    /// The matrix in a file, in one step.
     Matrix {
-        /// CSV without a header: in row i and column j what rank i sends to rank j.
+        /// CSV file without a header: row i and column j have what rank i sends to rank j.
         file: String,
-        /// What the numbers mean.
+        /// Meaning of the numbers.
         values: Values,
     },
-    /// The phases in a file: a step each, in ascending order.
+    /// The phases in a file: one step each, in ascending order.
     Phases {
-        /// CSV with the header `phase,src_rank,dst_rank,packets`.
+        /// CSV file with the header `phase,src_rank,dst_rank,packets`.
         file: String,
     },
 }
@@ -91,19 +91,19 @@ pub enum Kind {
 /// The order of an all-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Order {
-    /// Every process to 0, 1, 2, ..: the same order for all, so that receivers are crowded.
+    /// Every process sends to 0, 1, 2, ..: the same order for all, so that receivers are congested.
     Same,
-    /// Process i to i + 1, i + 2, .. (mod n): a permutation at a time.
+    /// Process i sends to i + 1, i + 2, .. (mod n): one permutation at a time.
     Shifted,
-    /// 0 -> 1, 0 -> 2, .., 1 -> 0, ..: a sequence of the whole job, in which one process
-    /// comes after the other. It needs [`Sends::AtOnce`] or [`Stream::Job`].
+    /// 0 -> 1, 0 -> 2, .., 1 -> 0, ..: a sequence of the whole job, one process after the other. It needs
+    /// [`Sends::AtOnce`] or [`Stream::Job`].
     Lexicographic,
 }
 
 /// The sender of a one-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Root {
-    /// Uniformly drawn, once for each job.
+    /// Drawn uniformly, once for each job.
     Random,
     /// Rank 0.
     First,
@@ -114,7 +114,7 @@ pub enum Root {
 pub enum Targets {
     /// 0, 1, 2, .. without the root.
     Ascending,
-    /// The root's successor and so on, cyclically.
+    /// The root's successor, the next rank and so on, cyclically.
     Cyclic,
 }
 
@@ -127,88 +127,88 @@ pub enum Strides {
     Ascending,
 }
 
-/// The way through the levels of a multigrid.
+/// The order of the levels of a multigrid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cycle {
     /// From stride 1 to the largest.
     Descent,
-    /// From the largest to stride 1, by the same steps in the opposite order.
+    /// From the largest stride to stride 1, by the same steps in the opposite order.
     Ascent,
-    /// The same, and back again by the same steps in the opposite order.
+    /// From stride 1 to the largest, and back by the same steps in the opposite order.
     V,
 }
 
 /// The grid of processes of a multigrid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Grid {
-    /// Dimensions, 1 to 3.
+    /// Number of dimensions, 1 to 3.
     pub dimensions: u8,
-    /// Whether it is periodic.
+    /// Whether the grid is periodic.
     pub wrap: bool,
 }
 
-/// The steps of a multigrid.
+/// What a step of a multigrid consists of.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Steps {
-    /// One for every direction of every axis.
+    /// One step for every direction of every axis.
     Direction,
-    /// One for every level: a process sends to all its neighbours.
+    /// One step for every level: a process sends to all its neighbours.
     Level,
 }
 
 /// The processes that send at a level of a multigrid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Active {
-    /// Those that hold a point of the level.
+    /// The processes that have a point of the level.
     Level,
-    /// All.
+    /// All processes.
     All,
 }
 
 /// The senders of random traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
-    /// Drawn for each packet, which is an iteration of its own.
+    /// The sender is drawn for each packet, which is an iteration of its own.
     Drawn,
-    /// Every process sends one packet per iteration, to a process drawn for it.
+    /// Every process sends one packet per iteration, to a drawn receiver.
     Each,
 }
 
-/// The numbers in a matrix.
+/// The meaning of the numbers in a matrix.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Values {
-    /// Packets per iteration. Each process sends to ranks 0, 1, 2, .., to each all its packets.
+    /// Packets per iteration. Each process sends all its packets to rank 0, then to rank 1, and so on.
     Packets,
-    /// Relative weights: the pair of every packet is drawn with probabilities proportional
-    /// to them; a packet is an iteration of its own.
+    /// Relative weights: the pair of every packet is drawn with probabilities proportional to the weights. A
+    /// packet is an iteration of its own.
     Weights,
 }
 
-/// When the next packet of a [`Stream`] is handed to its sender's queue.
+/// When the next packet of a [`Stream`] is added to its sender's queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sends {
-    /// When the one before is delivered.
+    /// When the previous packet is delivered.
     Sequential,
-    /// When the tail of the one before has left its sender.
+    /// When the tail of the previous packet has left its sender.
     Pipelined,
-    /// All at once, up to the next barrier, in the order of the job's sequence: step by step;
-    /// in a step the first packet of every sender in order of rank, then the second, and so on.
-    /// All-to-all in the [same order](Order::Same) goes by receivers: every rank to 0, every rank to
-    /// 1, and so on; in [lexicographic](Order::Lexicographic) order by senders. They wait in their
-    /// senders' queues, and a quota cuts the last round.
+    /// All packets up to the next barrier at once, in the order of the job's sequence: step by step; in a step
+    /// the first packet of every sender in order of rank, then the second, and so on. All-to-all in the
+    /// [same order](Order::Same) is ordered by receivers: every rank to 0, every rank to 1, and so on; in
+    /// [lexicographic](Order::Lexicographic) order, by senders. Packets wait in their senders' queues, and a
+    /// quota may end within a round.
     AtOnce,
 }
 
-/// Which packets are sent one after another.
+/// The packets that are sent one after another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stream {
-    /// Those of each process: all processes send at the same time.
+    /// The packets of each process; all processes send at the same time.
     Process,
-    /// All of the job, in the order described at [`Sends::AtOnce`].
+    /// All packets of the job, in the order described at [`Sends::AtOnce`].
     Job,
 }
 
-/// Where the job waits until everything that it has sent is delivered.
+/// Where the job waits until all packets that it has sent are delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Barrier {
     /// After every step.
@@ -219,7 +219,7 @@ pub enum Barrier {
     None,
 }
 
-/// When packets are sent.
+/// When and in which order packets are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Discipline {
     sends: Sends,
@@ -228,27 +228,27 @@ struct Discipline {
 }
 
 impl Pattern {
-    /// Who sends to whom.
+    /// Returns the kind of the pattern.
     pub fn kind(&self) -> &Kind {
         &self.kind
     }
 
-    /// When the next packet is sent.
+    /// Returns when the next packet is sent.
     pub fn sends(&self) -> Sends {
         self.discipline.sends
     }
 
-    /// The next packet of whom.
+    /// Returns which packets are sent one after another.
     pub fn stream(&self) -> Stream {
         self.discipline.stream
     }
 
-    /// Where the job waits.
+    /// Returns where the job waits for its packets.
     pub fn barrier(&self) -> Barrier {
         self.discipline.barrier
     }
 
-    /// What is wrong with a combination of options, if anything is.
+    /// Returns a message if options exclude each other.
     fn conflict(&self) -> Option<&'static str> {
         let Discipline { sends, stream, .. } = self.discipline;
         let side_by_side = stream == Stream::Process;
@@ -257,13 +257,13 @@ impl Pattern {
         }
         let lexicographic = matches!(self.kind, Kind::AllToAll { order: Order::Lexicographic });
         (lexicographic && side_by_side && sends != Sends::AtOnce).then_some(
-            "order=lexicographic is a sequence of the whole job: it needs sends=at-once or stream=job",
+            "order=lexicographic is a sequence of the whole job: use sends=at-once or stream=job",
         )
     }
 }
 
 impl Kind {
-    /// Whether sender and receiver of every packet are drawn.
+    /// Returns whether sender and receiver of every packet are drawn.
     pub(super) fn is_drawn(&self) -> bool {
         matches!(
             self,
@@ -271,7 +271,7 @@ impl Kind {
         )
     }
 
-    /// The file that has to be read.
+    /// Returns the file of the pattern, if it has one.
     pub(super) fn file(&self) -> Option<&str> {
         match self {
             Kind::Matrix { file, .. } | Kind::Phases { file } => Some(file),
@@ -281,8 +281,8 @@ impl Kind {
 }
 
 impl Discipline {
-    /// The discipline of a kind under a preset.
-    fn usual(kind: &Kind, preset: Preset) -> Self {
+    /// Returns the default discipline of a kind under a preset.
+    fn default_for(kind: &Kind, preset: Preset) -> Self {
         let (sends, stream, barrier) = match (kind, preset) {
             _ if kind.is_drawn() => (Sends::AtOnce, Stream::Job, Barrier::None),
             (Kind::AllToAll { .. }, Preset::BaniMohammad) => {

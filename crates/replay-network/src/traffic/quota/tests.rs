@@ -11,7 +11,7 @@ fn an_exponential_quota_has_its_mean() {
     for (text, expected) in [
         // The mean of ceil(x) is 1 / (1 - e^(-1 / mean)).
         ("exponential[mean=5]", 5.5167),
-        // Of round(x): e^(1 / 2 mean) times less; and what rounds to 0, 1 - e^(-1 / 2 mean), is 1.
+        // The mean of round(x) is e^(1 / 2 mean) times less; values that round to 0, a share of 1 - e^(-1 / 2 mean), are 1.
         ("exponential[mean=5,round=nearest]", 4.9918 + 0.0952),
         ("exponential[mean=0.001]", 1.0),
         ("exponential[mean=3321]", 3321.5),
@@ -46,7 +46,7 @@ fn a_larger_mean_stretches_the_same_numbers() {
 }
 
 #[test]
-fn what_is_no_quota_is_refused() {
+fn refuses_invalid_quotas() {
     for (text, problem) in [
         ("exponental", "unknown; did you mean \"exponential\"?"),
         ("exponential[mean=0]", "mean=\"0\" is not a number above 0, at most 1000000000"),
@@ -66,7 +66,7 @@ fn what_is_no_quota_is_refused() {
 }
 
 #[test]
-fn listings_hold_what_is_read() {
+fn listings_have_valid_names_and_defaults() {
     for entry in Quota::descriptions() {
         let mut name = StrategyName::plain(&entry.name);
         assert!(name.to_string().parse::<Quota>().is_ok());

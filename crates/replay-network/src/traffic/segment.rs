@@ -1,20 +1,20 @@
-//! What lies between two barriers.
+//! The steps between two barriers.
 
 use super::pattern::Barrier;
 
-/// Steps that are gone through without waiting.
+/// Steps that follow each other without waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stretch {
+pub struct Segment {
     /// The first step.
     pub first: u32,
-    /// The first step no more.
+    /// The step after the last.
     pub end: u32,
-    /// Whether the first step follows the last, for ever.
+    /// Whether the first step follows the last, endlessly.
     pub repeats: bool,
 }
 
-impl Stretch {
-    /// The stretch that begins with `step` of a pattern with so many steps.
+impl Segment {
+    /// Returns the segment that begins with `step` of a pattern with `steps` steps.
     pub fn from(step: u32, steps: u32, barrier: Barrier) -> Self {
         match barrier {
             Barrier::Step => Self { first: step, end: step + 1, repeats: false },
@@ -23,7 +23,7 @@ impl Stretch {
         }
     }
 
-    /// The step after one of its steps, if there is one.
+    /// Returns the step after one of the segment's steps, if there is one.
     #[inline]
     pub fn after(self, step: u32) -> Option<u32> {
         match step + 1 {

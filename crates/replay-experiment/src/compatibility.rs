@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::grid::{ParameterGrid, idle_parameter};
-use crate::{Cell, Trace};
+use crate::{Cell, Prepared, Trace};
 use replay_core::allocator::Allocator;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::{NameError, split_list};
@@ -19,6 +19,13 @@ use replay_core::workload::Dependencies;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Incompatible(String);
+
+impl Incompatible {
+    /// The error of a strategy that does not work on a machine.
+    pub(crate) fn on(machine: &Topology, error: &NameError) -> Self {
+        Self(format!("{error} (machine {machine})"))
+    }
+}
 
 impl From<NameError> for Incompatible {
     fn from(error: NameError) -> Self {
@@ -89,8 +96,7 @@ pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), 
     let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
     for index in first {
         let strategy = grid.strategies.get(index)?;
-        let built = strategy.build(machine, 0)?;
-        check_outage_support(&strategy, built.as_ref())?;
+        grid.prepared.check(&strategy, machine, |built| check_outage_support(&strategy, built))?;
     }
     Ok(())
 }
@@ -138,8 +144,10 @@ pub fn check_strategies<'a>(
         let mut counts = false;
         for machine in &machines {
             let with = grid.schedulers.iter().filter(|s| !repeats || is_recorded(s));
-            let built = build(&strategy, with, machine)?;
-            counts |= grid.measure.ties && built.capabilities().counts_ties;
+            counts |= grid.prepared.check(&strategy, machine, |built| {
+                check_pairs(&strategy, built, with, machine)?;
+                Ok(grid.measure.ties && built.capabilities().counts_ties)
+            })?;
         }
         Ok(counts)
     };
@@ -166,13 +174,18 @@ pub fn build<'a>(
     schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
     machine: &Topology,
 ) -> Result<Box<dyn Allocator>, Incompatible> {
-    let built = allocator
-        .build(machine, 0)
-        .map_err(|e| Incompatible(format!("{e} (machine {machine})")))?;
-    for scheduler in schedulers {
-        check_pair(allocator, built.as_ref(), scheduler, machine)?;
-    }
+    let built = allocator.build(machine, 0).map_err(|error| Incompatible::on(machine, &error))?;
+    check_pairs(allocator, built.as_ref(), schedulers, machine)?;
     Ok(built)
+}
+
+fn check_pairs<'a>(
+    allocator: &AllocatorSpec,
+    built: &dyn Allocator,
+    schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
+    machine: &Topology,
+) -> Result<(), Incompatible> {
+    schedulers.into_iter().try_for_each(|one| check_pair(allocator, built, one, machine))
 }
 
 /// Checks a cell, for which its allocator was `built`.
@@ -213,7 +226,7 @@ fn check_pair(
              cannot work with that"
         )));
     }
-    let discipline = scheduler.build(machine.processors() as u32).capabilities();
+    let discipline = scheduler.capabilities();
     if !strategy.keeps_schedule && !discipline.takes_refusals {
         if strategy.folds {
             return Err(Incompatible(format!(
@@ -296,8 +309,8 @@ pub fn require_one_processor_per_point<'a>(
 pub type Requirement<'a> =
     &'a (dyn Fn(&AllocatorSpec, &dyn Allocator) -> Result<(), Incompatible> + Sync);
 
-/// The `allocators` of a list that work on every machine and with every scheduler and pass `also`. Calls
-/// `left_out` with the reason for each of the others.
+/// The `allocators` of a list that work on every machine and with every scheduler and pass `also`; `prepared` keeps
+/// what is built. Calls `left_out` with the reason for each of the others.
 ///
 /// # Errors
 /// [`Incompatible`] if the list cannot be read.
@@ -305,13 +318,19 @@ pub fn compatible_allocators(
     allocators: &str,
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
+    prepared: &Prepared,
     also: Requirement<'_>,
     mut left_out: impl FnMut(&AllocatorSpec, Incompatible),
 ) -> Result<Vec<AllocatorSpec>, Incompatible> {
     let named: Result<Vec<AllocatorSpec>, _> =
         split_list(allocators).into_iter().map(str::parse).collect();
     let on_all = |allocator: AllocatorSpec| {
-        let on = |machine| also(&allocator, build(&allocator, schedulers, machine)?.as_ref());
+        let on = |machine| {
+            prepared.check(&allocator, machine, |built| {
+                check_pairs(&allocator, built, schedulers, machine)?;
+                also(&allocator, built)
+            })
+        };
         let why = machines.iter().map(on).find_map(Result::err);
         (allocator, why)
     };

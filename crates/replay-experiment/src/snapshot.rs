@@ -70,7 +70,7 @@ impl Table for Hold {
 /// # Errors
 /// [`CellProblem`] as for any run of the cell.
 pub fn snapshot(cell: &Cell, when: When, stop: &Stop) -> Result<Option<Snapshot>, CellProblem> {
-    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
+    let mut allocator = cell.build_allocator()?;
     let Admitted { cell, .. } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();
     let jobs = &cell.trace.workload.jobs;

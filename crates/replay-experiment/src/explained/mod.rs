@@ -53,7 +53,7 @@ pub struct Explained {
 /// # Errors
 /// [`CellProblem`] as for any run of the cell.
 pub fn explain(cell: &Cell, number: i64, stop: &Stop) -> Result<Vec<Explained>, CellProblem> {
-    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
+    let mut allocator = cell.build_allocator()?;
     let Admitted { cell, .. } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();
     let jobs = &cell.trace.workload.jobs;

@@ -38,7 +38,7 @@ use replay_experiment::contention::{
 };
 use replay_experiment::journal::CellId;
 use replay_experiment::shaken::{Estimates, ShakenRow};
-use replay_experiment::{Admitted, Cell, RunContext, RunKey, Trace, TurnedAway};
+use replay_experiment::{Admitted, Cell, Prepared, RunContext, RunKey, Trace, TurnedAway};
 use replay_output::frame::FrameError;
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
@@ -473,7 +473,14 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
             tell(format_args!("left out: {why}"));
         }
     };
-    let kept = compatible_allocators(ALLOCATORS, &machines, &schedulers, &can_send, left_out)?;
+    let kept = compatible_allocators(
+        ALLOCATORS,
+        &machines,
+        &schedulers,
+        &Prepared::default(),
+        &can_send,
+        left_out,
+    )?;
     if grid.tie.is_empty() && kept.iter().any(AllocatorSpec::takes_tie) {
         grid.tie = TIES.map(str::to_string).to_vec();
     }

@@ -51,7 +51,13 @@ impl From<NameError> for Failure {
 
 impl From<Incompatible> for Failure {
     fn from(error: Incompatible) -> Self {
-        Self::usage(error)
+        // The options have the names of the keys of a grid file, but for one.
+        match error.parameter {
+            None => Self::usage(error),
+            Some("loads") => Self::usage_message(format!("--scale-load: {}", error.problem)),
+            Some("deps") => Self::usage_message(format!("--deps {}", error.problem)),
+            Some(key) => Self::usage_message(format!("--{key}: {}", error.problem)),
+        }
     }
 }
 

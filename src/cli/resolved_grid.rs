@@ -21,7 +21,7 @@ use replay_core::workload::{
 use replay_experiment::compatibility::{check_grid, check_outages, check_strategies};
 use replay_experiment::grid::{ParameterGrid, Values};
 use replay_experiment::sweep::Plan;
-use replay_experiment::{Cell, Trace};
+use replay_experiment::{Cell, Prepared, Trace};
 
 /// Traces, and what works there: a pipe can be read only once, and on a large machine it takes long to make a
 /// strategy.
@@ -30,6 +30,8 @@ pub struct Tried {
     pub traces: Vec<Arc<Trace>>,
     /// Strategies that work on all their machines, with all schedulers of the flags.
     pub works: Vec<AllocatorSpec>,
+    /// What was built to try them.
+    pub prepared: Prepared,
 }
 
 /// A grid whose traces are loaded: its cells can run.
@@ -65,8 +67,13 @@ impl ResolvedGrid {
     }
 
     /// The cells of a grid on the traces on which strategies were tried for it.
-    pub(super) fn planned(grid: ParameterGrid, tried: Tried, quiet: bool) -> Result<Self, Failure> {
-        let Tried { traces, works } = tried;
+    pub(super) fn planned(
+        mut grid: ParameterGrid,
+        tried: Tried,
+        quiet: bool,
+    ) -> Result<Self, Failure> {
+        let Tried { traces, works, prepared } = tried;
+        grid.prepared = prepared;
         check_strategies(&grid, traces.iter().map(|trace| &trace.topology), &works)?;
         Self::checked(grid, traces, quiet)
     }
@@ -157,6 +164,7 @@ fn on_machines(
                 let machine = machine.clone();
                 let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
                 let trace = trace.following(grid.deps).amid(outages.clone());
+                let trace = trace.prepared(grid.prepared.clone());
                 let (some, all) = repeats_places(grid)?;
                 let trace = match (some, recorded) {
                     (true, Some(rule)) => placed(trace, grid, rule, quiet)?,

@@ -140,7 +140,7 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
         false => Vec::new(),
     };
     let args = GridArgs { alloc, tie, ..args.clone() };
-    Ok(Chosen { args, tried: Some(Tried { traces: trial.0.traces, works: kept }) })
+    Ok(Chosen { args, tried: Some(trial.tried(kept)) })
 }
 
 /// With `all` among the allocators, all names of those that work and `also` do what else is asked.
@@ -166,7 +166,7 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
     }
     let names = kept.iter().map(ToString::to_string);
     let alloc = named.into_iter().map(str::to_string).chain(names).collect();
-    let tried = Some(Tried { traces: trial.0.traces, works: kept });
+    let tried = Some(trial.tried(kept));
     Ok(Chosen { args: GridArgs { alloc, ..args.clone() }, tried })
 }
 
@@ -181,6 +181,12 @@ fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
 }
 
 impl Trial {
+    /// The traces, where these strategies work.
+    fn tried(self, works: Vec<AllocatorSpec>) -> Tried {
+        let Loaded { traces, plan } = self.0;
+        Tried { traces, works, prepared: plan.grid.prepared }
+    }
+
     fn machines(&self) -> Vec<Topology> {
         let mut machines: Vec<Topology> = Vec::new();
         for trace in &self.0.traces {
@@ -216,9 +222,16 @@ impl Trial {
             true => check_outage_support(one, built).and_then(|()| also(one, built)),
             false => also(one, built),
         };
-        let (machines, schedulers) = (self.machines(), &self.0.plan.grid.schedulers);
+        let (machines, grid) = (self.machines(), &self.0.plan.grid);
         let left_out = |one: &AllocatorSpec, _| refused.push(one.to_string());
-        let kept = compatible_allocators(names, &machines, schedulers, &also, left_out)?;
+        let kept = compatible_allocators(
+            names,
+            &machines,
+            &grid.schedulers,
+            &grid.prepared,
+            &also,
+            left_out,
+        )?;
         Ok((kept, refused))
     }
 }

@@ -35,7 +35,6 @@ use replay_core::topology::Topology;
 use replay_core::workload::stochastic::{
     Arrivals, Service, Sides, StochasticStream, TICKS_PER_UNIT,
 };
-use replay_experiment::RunContext;
 use replay_experiment::compatibility::{
     self, can_send, compatible_allocators, reject_recorded_scheduler, reject_unused_parameters,
     require_one_processor_per_point,
@@ -47,6 +46,7 @@ use replay_experiment::stream::{
     Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamSizeRow, StreamRow,
     estimate_unless,
 };
+use replay_experiment::{Prepared, RunContext};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Lines, Plots, save};
 use replay_output::report::{Sheet, Shown};
@@ -525,7 +525,14 @@ fn usual(
     if machines.iter().all(|machine| machine.grid().is_some()) {
         return parse_list(&[], ALLOCATORS);
     }
-    let kept = compatible_allocators(ELSEWHERE, machines, schedulers, &|_, _| Ok(()), |_, _| {})?;
+    let kept = compatible_allocators(
+        ELSEWHERE,
+        machines,
+        schedulers,
+        &Prepared::default(),
+        &|_, _| Ok(()),
+        |_, _| {},
+    )?;
     match kept.is_empty() {
         true => Err(Failure::usage_message(format!(
             "--alloc: none of {ALLOCATORS},{ELSEWHERE} works on every machine and with every \

@@ -1,10 +1,12 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use super::{LogJobs, RunKey};
+use super::{LogJobs, Prepared, RunKey};
+use replay_core::allocator::Allocator;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::metrics::{ScheduleMetrics, Series};
+use replay_core::naming::NameError;
 use replay_core::number::counted;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
@@ -37,6 +39,8 @@ pub struct Trace {
     /// The jobs over which runs are set against the log, once somebody has asked.
     log_jobs: Mutex<Option<Option<Arc<LogJobs>>>>,
     schedules: Vec<(SchedulerSpec, Known)>,
+    /// Allocators that checks have built for its cells.
+    prepared: Prepared,
 }
 
 /// Shaken copies that somebody uses, and the latest one.
@@ -156,6 +160,7 @@ impl Trace {
             places: None,
             log_jobs: Mutex::default(),
             schedules,
+            prepared: Prepared::default(),
         }
     }
 
@@ -183,6 +188,11 @@ impl Trace {
     /// The same trace with the places of its jobs.
     pub fn placed(self, places: Option<Arc<Places>>) -> Self {
         Self { places, log_jobs: Mutex::default(), ..self }
+    }
+
+    /// The same trace, whose cells use the allocators that checks have built.
+    pub fn prepared(self, prepared: Prepared) -> Self {
+        Self { prepared, ..self }
     }
 
     /// The same for another trace of this log.
@@ -236,7 +246,7 @@ impl Trace {
         let schedulers: Vec<_> = self.schedules.iter().map(|(spec, _)| spec.clone()).collect();
         let made = Self::new(workload, self.topology.clone(), self.policy.clone(), &schedulers);
         let made = made.following(self.dependencies).amid(self.outages.clone());
-        made.placed(self.shared_places())
+        made.placed(self.shared_places()).prepared(self.prepared.clone())
     }
 
     /// A shaken copy of it, from 1, on the same machine; copy 0 is the trace itself. Whoever asks for
@@ -397,6 +407,14 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// The allocator for one run: that which a check of the cell has built, if there is one.
+    ///
+    /// # Errors
+    /// [`NameError`] if the strategy does not work on the machine.
+    pub fn build_allocator(&self) -> Result<Box<dyn Allocator>, NameError> {
+        self.trace.prepared.take(&self.allocator, &self.trace.topology, self.seed)
+    }
+
     /// What identifies the cell.
     pub fn key(&self) -> RunKey {
         RunKey {

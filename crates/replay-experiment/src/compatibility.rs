@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::grid::{ParameterGrid, idle_parameter};
-use crate::{Cell, Trace};
+use crate::{Cell, Prepared, Trace};
 use replay_core::allocator::Allocator;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::{NameError, split_list};
@@ -17,12 +17,32 @@ use replay_core::workload::Dependencies;
 
 /// What does not go together, and why.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Incompatible(String);
+#[error("{}{problem}", parameter.map(|key| format!("{key}: ")).unwrap_or_default())]
+pub struct Incompatible {
+    /// The key of the grid file at fault, if it is not a strategy or a machine.
+    pub parameter: Option<&'static str>,
+    /// What is wrong, without the key.
+    pub problem: String,
+}
+
+impl Incompatible {
+    fn new(problem: String) -> Self {
+        Self { parameter: None, problem }
+    }
+
+    fn of(parameter: &'static str, problem: impl Into<String>) -> Self {
+        Self { parameter: Some(parameter), problem: problem.into() }
+    }
+
+    /// The error of a strategy that does not work on a machine.
+    pub(crate) fn on(machine: &Topology, error: &NameError) -> Self {
+        Self::new(format!("{error} (machine {machine})"))
+    }
+}
 
 impl From<NameError> for Incompatible {
     fn from(error: NameError) -> Self {
-        Self(error.to_string())
+        Self::new(error.to_string())
     }
 }
 
@@ -35,31 +55,33 @@ pub fn check_grid(grid: &ParameterGrid) -> Result<(), Incompatible> {
     let recorded = grid.schedulers.iter().find(|scheduler| scheduler.recorded().is_some());
     match recorded {
         Some(scheduler) if grid.deps != Dependencies::Ignore => {
-            return Err(Incompatible(format!(
-                "--deps {}: scheduler {scheduler} repeats the starts of a log, whatever they followed",
+            let problem = format!(
+                "{}: scheduler {scheduler} repeats the starts of a log, whatever they followed",
                 grid.deps.name()
-            )));
+            );
+            return Err(Incompatible::of("deps", problem));
         }
         Some(scheduler) if !grid.file.loads.is_empty() => {
-            return Err(Incompatible(format!(
-                "--scale-load: scheduler {scheduler} repeats the starts of a log, which had the load that it had"
-            )));
+            let problem = format!(
+                "scheduler {scheduler} repeats the starts of a log, which had the load that it had"
+            );
+            return Err(Incompatible::of("loads", problem));
         }
         _ => {}
     }
     if grid.file.node_map.is_some()
         && !grid.strategies.of_each(AllocatorSpec::recorded)?.contains(&true)
     {
-        return Err(Incompatible(
-            "--node-map: says where the nodes of a log stand, which only allocator recorded asks for"
-                .to_string(),
+        return Err(Incompatible::of(
+            "node-map",
+            "says where the nodes of a log stand, which only allocator recorded asks for",
         ));
     }
     if grid.file.strict && recorded.is_none() {
-        return Err(Incompatible(
-            "--strict: stops where a log contradicts itself, which only scheduler recorded repeats \
-             (--policy strict refuses records that cleaning would change)"
-                .to_string(),
+        return Err(Incompatible::of(
+            "strict",
+            "stops where a log contradicts itself, which only scheduler recorded repeats \
+             (policy strict refuses records that cleaning would change)",
         ));
     }
     Ok(())
@@ -74,7 +96,7 @@ pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), 
         return Ok(());
     };
     let machine = &trace.topology;
-    let undefined = |why: String| Err(Incompatible(format!("--down: {why}")));
+    let undefined = |why: String| Err(Incompatible::of("down", why));
     if machine.cluster().is_some() {
         return undefined(format!("on {machine}, whose hosts jobs share, outages are not defined"));
     }
@@ -89,8 +111,7 @@ pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), 
     let first = (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i)));
     for index in first {
         let strategy = grid.strategies.get(index)?;
-        let built = strategy.build(machine, 0)?;
-        check_outage_support(&strategy, built.as_ref())?;
+        grid.prepared.check(&strategy, machine, |built| check_outage_support(&strategy, built))?;
     }
     Ok(())
 }
@@ -105,10 +126,13 @@ pub fn check_outage_support(
 ) -> Result<(), Incompatible> {
     match built.capabilities().supports_outages {
         true => Ok(()),
-        false => Err(Incompatible(format!(
-            "--down: allocator {allocator} keeps books in which processors out of service have no place; mc1x1, mm, \
+        false => Err(Incompatible::of(
+            "down",
+            format!(
+                "allocator {allocator} keeps books in which processors out of service have no place; mc1x1, mm, \
              curves, random, first-fit, paging, mbs, gabl and others work"
-        ))),
+            ),
+        )),
     }
 }
 
@@ -138,8 +162,10 @@ pub fn check_strategies<'a>(
         let mut counts = false;
         for machine in &machines {
             let with = grid.schedulers.iter().filter(|s| !repeats || is_recorded(s));
-            let built = build(&strategy, with, machine)?;
-            counts |= grid.measure.ties && built.capabilities().counts_ties;
+            counts |= grid.prepared.check(&strategy, machine, |built| {
+                check_pairs(&strategy, built, with, machine)?;
+                Ok(grid.measure.ties && built.capabilities().counts_ties)
+            })?;
         }
         Ok(counts)
     };
@@ -147,10 +173,10 @@ pub fn check_strategies<'a>(
     let counts: Vec<bool> = counts.into_iter().collect::<Result<_, _>>()?;
     let counted = !grid.measure.ties || machines.is_empty() || counts.contains(&true);
     if !counted {
-        return Err(Incompatible(
-            "--ties: none of these allocators scores candidates, so none has ties to count; mc1x1, \
-             gen-alg and mm have"
-                .to_string(),
+        return Err(Incompatible::of(
+            "ties",
+            "none of these allocators scores candidates, so none has ties to count; mc1x1, \
+             gen-alg and mm have",
         ));
     }
     Ok(())
@@ -166,13 +192,18 @@ pub fn build<'a>(
     schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
     machine: &Topology,
 ) -> Result<Box<dyn Allocator>, Incompatible> {
-    let built = allocator
-        .build(machine, 0)
-        .map_err(|e| Incompatible(format!("{e} (machine {machine})")))?;
-    for scheduler in schedulers {
-        check_pair(allocator, built.as_ref(), scheduler, machine)?;
-    }
+    let built = allocator.build(machine, 0).map_err(|error| Incompatible::on(machine, &error))?;
+    check_pairs(allocator, built.as_ref(), schedulers, machine)?;
     Ok(built)
+}
+
+fn check_pairs<'a>(
+    allocator: &AllocatorSpec,
+    built: &dyn Allocator,
+    schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
+    machine: &Topology,
+) -> Result<(), Incompatible> {
+    schedulers.into_iter().try_for_each(|one| check_pair(allocator, built, one, machine))
 }
 
 /// Checks a cell, for which its allocator was `built`.
@@ -195,34 +226,34 @@ fn check_pair(
     machine: &Topology,
 ) -> Result<(), Incompatible> {
     if allocator.recorded() && scheduler.recorded().is_none() {
-        return Err(Incompatible(format!(
+        return Err(Incompatible::new(format!(
             "allocator {allocator} repeats the placements of a log, which are free when the log started its \
              jobs: it goes with scheduler recorded, not with {scheduler}"
         )));
     }
     let strategy = built.capabilities();
     if strategy.folds && machine.per_point() > 1 {
-        return Err(Incompatible(format!(
+        return Err(Incompatible::new(format!(
             "allocator {allocator} folds jobs to fewer processors; on {machine}, where a job has whole \
              points, that is not defined"
         )));
     }
     if scheduler.recorded().is_some() && is_always_coupled(built) {
-        return Err(Incompatible(format!(
+        return Err(Incompatible::new(format!(
             "allocator {allocator} may change the schedule; scheduler {scheduler} has that of the log and \
              cannot work with that"
         )));
     }
-    let discipline = scheduler.build(machine.processors() as u32).capabilities();
+    let discipline = scheduler.capabilities();
     if !strategy.keeps_schedule && !discipline.takes_refusals {
         if strategy.folds {
-            return Err(Incompatible(format!(
+            return Err(Incompatible::new(format!(
                 "allocator {allocator} decides only when a job starts on how many processors and for \
                  how long; scheduler {scheduler} reserves both when the job arrives and cannot work with \
                  that"
             )));
         }
-        return Err(Incompatible(format!(
+        return Err(Incompatible::new(format!(
             "allocator {allocator} may refuse a job although enough processors are free, or give it \
              more than it asks for; scheduler {scheduler} reserves numbers of processors and cannot \
              work with that"
@@ -230,20 +261,20 @@ fn check_pair(
     }
     let asks = discipline.reserves_places;
     if asks && !strategy.keeps_schedule && built.try_clone().is_none() {
-        return Err(Incompatible(format!(
+        return Err(Incompatible::new(format!(
             "scheduler {scheduler} asks for places on a copy of the machine, which allocator {allocator} \
              cannot tell; guard=count works with it"
         )));
     }
     if asks && !strategy.refusals_last {
-        return Err(Incompatible(format!(
+        return Err(Incompatible::new(format!(
             "allocator {allocator} may refuse a job although its place is free, because the other free \
              processors decide where it looks; scheduler {scheduler} cannot promise a place with it; \
              guard=count works with it"
         )));
     }
     if machine.slots() > machine.processors() && scheduler.uses_estimates() {
-        return Err(Incompatible(format!(
+        return Err(Incompatible::new(format!(
             "scheduler {scheduler} goes by estimates of run times; on hosts that jobs share ({machine}) \
              how long a job takes is not known beforehand"
         )));
@@ -258,7 +289,7 @@ fn check_pair(
 pub fn reject_unused_parameters(allocator: &AllocatorSpec) -> Result<(), Incompatible> {
     match allocator.idle() {
         None => Ok(()),
-        Some(key) => Err(Incompatible(idle_parameter(allocator, &key))),
+        Some(key) => Err(Incompatible::new(idle_parameter(allocator, &key))),
     }
 }
 
@@ -269,7 +300,7 @@ pub fn reject_unused_parameters(allocator: &AllocatorSpec) -> Result<(), Incompa
 pub fn can_send(allocator: &AllocatorSpec, built: &dyn Allocator) -> Result<(), Incompatible> {
     match built.capabilities().folds {
         false => Ok(()),
-        true => Err(Incompatible(format!(
+        true => Err(Incompatible::new(format!(
             "allocator {allocator} folds jobs; what fewer processes would send to each other is not \
              modelled, so it does not work where jobs live as long as their messages take"
         ))),
@@ -285,7 +316,7 @@ pub fn require_one_processor_per_point<'a>(
 ) -> Result<(), Incompatible> {
     match machines.into_iter().find(|machine| machine.per_point() > 1) {
         None => Ok(()),
-        Some(machine) => Err(Incompatible(format!(
+        Some(machine) => Err(Incompatible::new(format!(
             "machine {machine}: several processors at a point are for traces (run, sweep, search, \
              contend); here a point has one"
         ))),
@@ -296,8 +327,8 @@ pub fn require_one_processor_per_point<'a>(
 pub type Requirement<'a> =
     &'a (dyn Fn(&AllocatorSpec, &dyn Allocator) -> Result<(), Incompatible> + Sync);
 
-/// The `allocators` of a list that work on every machine and with every scheduler and pass `also`. Calls
-/// `left_out` with the reason for each of the others.
+/// The `allocators` of a list that work on every machine and with every scheduler and pass `also`; `prepared` keeps
+/// what is built. Calls `left_out` with the reason for each of the others.
 ///
 /// # Errors
 /// [`Incompatible`] if the list cannot be read.
@@ -305,13 +336,19 @@ pub fn compatible_allocators(
     allocators: &str,
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
+    prepared: &Prepared,
     also: Requirement<'_>,
     mut left_out: impl FnMut(&AllocatorSpec, Incompatible),
 ) -> Result<Vec<AllocatorSpec>, Incompatible> {
     let named: Result<Vec<AllocatorSpec>, _> =
         split_list(allocators).into_iter().map(str::parse).collect();
     let on_all = |allocator: AllocatorSpec| {
-        let on = |machine| also(&allocator, build(&allocator, schedulers, machine)?.as_ref());
+        let on = |machine| {
+            prepared.check(&allocator, machine, |built| {
+                check_pairs(&allocator, built, schedulers, machine)?;
+                also(&allocator, built)
+            })
+        };
         let why = machines.iter().map(on).find_map(Result::err);
         (allocator, why)
     };
@@ -333,7 +370,7 @@ pub fn compatible_allocators(
 pub fn reject_recorded_scheduler(schedulers: &[SchedulerSpec]) -> Result<(), Incompatible> {
     match schedulers.iter().find(|scheduler| scheduler.recorded().is_some()) {
         None => Ok(()),
-        Some(scheduler) => Err(Incompatible(format!(
+        Some(scheduler) => Err(Incompatible::new(format!(
             "scheduler {scheduler} repeats the starts of a log; it decides nothing and has no place here"
         ))),
     }

@@ -76,7 +76,7 @@ fn measured(
 ) -> Result<RunResult, CellProblem> {
     watch.stop.check()?;
     let topology = &cell.trace.topology;
-    let mut allocator = cell.allocator.build(topology, cell.seed)?;
+    let mut allocator = cell.build_allocator()?;
     let key = cell.key();
     let Admitted { cell, turned_away } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();

@@ -74,7 +74,7 @@ pub fn snapshot(
     when: When,
     stop: &CancelToken,
 ) -> Result<Option<Snapshot>, CellProblem> {
-    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
+    let mut allocator = cell.build_allocator()?;
     let Admitted { cell, .. } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();
     let jobs = &cell.trace.workload.jobs;

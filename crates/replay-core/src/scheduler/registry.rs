@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
 
 use super::{
-    Scheduler, SchedulerOptions, WhenFull, conservative, easy, fchp, lazy, out_of_order, recorded,
-    scan, strict,
+    Capabilities, Scheduler, SchedulerOptions, WhenFull, conservative, easy, fchp, lazy,
+    out_of_order, recorded, scan, strict,
 };
 use crate::naming::{Description, NameError, Registry, StrategyName, Table, Value};
 
@@ -38,6 +38,7 @@ impl<O: SchedulerOptions + Value> Options for O {}
 pub struct SchedulerSpec {
     name: Arc<str>,
     options: Arc<dyn SchedulerOptions>,
+    capabilities: Capabilities,
 }
 
 impl SchedulerSpec {
@@ -53,7 +54,12 @@ impl SchedulerSpec {
 
     /// Returns the discipline with these options, named by `table`.
     pub fn new<O: Options>(table: &Table<O>, options: O) -> Self {
-        Self { name: table.name(&options).to_string().into(), options: Arc::new(options) }
+        Self {
+            name: table.name(&options).to_string().into(),
+            // They are the same on every machine.
+            capabilities: options.build(1).capabilities(),
+            options: Arc::new(options),
+        }
     }
 
     /// Parses a discipline of `table`, for a [`Registry`].
@@ -76,6 +82,11 @@ impl SchedulerSpec {
     /// otherwise `None`.
     pub fn recorded(&self) -> Option<WhenFull> {
         self.options.recorded()
+    }
+
+    /// Returns the capabilities of every scheduler that [`build`](Self::build) returns.
+    pub fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 
     /// Builds the scheduler with an empty queue, for a machine of `processors`.

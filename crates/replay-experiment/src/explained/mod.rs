@@ -57,7 +57,7 @@ pub fn explain(
     number: i64,
     stop: &CancelToken,
 ) -> Result<Vec<Explained>, CellProblem> {
-    let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed)?;
+    let mut allocator = cell.build_allocator()?;
     let Admitted { cell, .. } = Admitted::by(allocator.as_mut(), cell)?;
     let cell = cell.as_ref();
     let jobs = &cell.trace.workload.jobs;

@@ -57,7 +57,7 @@ use std::hash::Hash;
 
 use error::{PathError, Step};
 
-use super::Measure;
+use super::{Measure, Prepared};
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::WhenDown;
 use replay_core::topology::Topology;
@@ -90,6 +90,8 @@ pub struct ParameterGrid {
     pub shake: Option<Shake>,
     /// What to measure.
     pub measure: Measure,
+    /// Allocators that checks have built for its cells.
+    pub prepared: Prepared,
 }
 
 impl ParameterGrid {
@@ -175,6 +177,7 @@ impl ParameterGrid {
         let measure =
             Measure { ties: file.ties, placements: file.placements, ..Measure::default() };
         Ok(Self {
+            prepared: Prepared::new(seeds.first().copied().unwrap_or(0)),
             file,
             machines,
             schedulers,

@@ -105,6 +105,13 @@ impl Strategies {
         Ok(Self { axes, distinct, combinations })
     }
 
+    /// One strategy, of whatever registry.
+    #[cfg(test)]
+    pub(crate) fn of(base: AllocatorSpec) -> Self {
+        let axis = Axis { base, lists: Vec::new(), ties: TieAxis::Own, combinations: 1 };
+        Self { axes: vec![axis], distinct: vec![0], combinations: 1 }
+    }
+
     /// Number of distinct strategies.
     pub fn len(&self) -> usize {
         self.distinct.len()

@@ -508,7 +508,7 @@ fn two_jobs_that_decide_an_order_are_named() {
     let line = run.stderr.lines().find_map(|line| line.strip_prefix(words)).expect("a warning");
     let jobs: Vec<&str> = line
         .split_once("without jobs ")
-        .and_then(|(_, rest)| rest.split_once(" behind it"))
+        .and_then(|(_, rest)| rest.split_once(" it is behind"))
         .map(|(jobs, _)| jobs.split(" and ").collect())
         .expect("jobs");
     // Without them the means are the other way round.

@@ -2,7 +2,7 @@
 
 use super::{Explained, JobHistory, Moment, RecordedDecision};
 use replay_core::allocator::explain::{Listing, Part, count};
-use replay_core::metrics::allocations::words;
+use replay_core::metrics::allocations::format_nodes;
 use replay_core::number::{fixed, grouped};
 use replay_core::scheduler::Reason;
 use replay_core::table::{Column, Table, name};
@@ -311,7 +311,7 @@ fn result(explained: &Explained, topology: &Topology) -> String {
     format!(
         "job {} has {what} {}{lost}: pairwise L1 {}, mean distance {}, {}",
         explained.job.number,
-        words(&explained.nodes),
+        format_nodes(&explained.nodes),
         grouped(placement.pairwise_l1 as i64),
         fixed(placement.distance(explained.nodes.len().min(size as usize) as u32), 3),
         count(placement.components as usize, "connected component"),

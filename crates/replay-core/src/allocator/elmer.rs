@@ -165,7 +165,7 @@ impl Allocator for Elmer {
             let preferred = self.list_free(machine, level);
             self.explanation.sentence(|| {
                 let hosts = explain::count(self.hosts.len(), "host");
-                format!("level {level}: {hosts} can be had, {preferred} of them before the others")
+                format!("level {level}: {hosts} free, {preferred} of them preferred")
             });
             if self.hosts.len() < size {
                 continue;

@@ -229,7 +229,7 @@ pub fn table() -> Table<ElmerOptions> {
             "version 2: hosts whose processor utilization exceeds this fraction are not free",
             |o| &mut o.selection.threshold,
         )
-        .other_way(
+        .alternative(
             "version",
             "threshold",
             kind::one_of(&VERSIONS),

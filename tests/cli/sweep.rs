@@ -245,7 +245,7 @@ fn rejects_unsupported_options() {
     dir.replay("sweep grid.toml --out o --alloc mm").refused(&["cannot be used with"]);
     dir.replay("sweep grid.toml --out o --sr 1..2").refused(&["--af <LIST>"]);
     dir.replay("sweep --sr 1 --af 1 --wf 1 --bf 1 --tie none --out o").refused(&["--tie"]);
-    dir.replay("sweep --out o --shard 5/4").refused(&["\"5/4\" is no shard", "2/4"]);
+    dir.replay("sweep --out o --shard 5/4").refused(&["\"5/4\" is not a shard", "2/4"]);
     dir.replay("sweep --out o --param order").fails(2, 1, &["write KEY=LIST"]);
     dir.replay("sweep --out o --param ordr=scan").fails(2, 1, &["--param ordr: none of these"]);
     dir.replay("sweep --out o --alloc random --tie 1,1,1,1").fails(2, 1, &["--tie: none of these"]);

@@ -157,10 +157,10 @@ impl Observer for SystemRecorder {
         self.fragmented_refusals += u64::from(refusal == Refusal::Fragmented);
     }
 
-    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
+    fn reduced(&mut self, job: JobId, requested: u32, reduction: &Reduction) {
         self.folded_jobs += 1;
         self.stretch += reduction.stretch;
-        self.folded.insert(job, (asked, reduction.request.size, reduction.stretch));
+        self.folded.insert(job, (requested, reduction.request.size, reduction.stretch));
     }
 
     fn started(&mut self, Decision { job, now, census, .. }: Decision<'_>) {
@@ -182,9 +182,9 @@ impl Observer for SystemRecorder {
 
     fn completed(&mut self, job: JobId, now: i64) {
         self.ends[job.index()] = now;
-        if let Some(&(asked, given, stretch)) = self.folded.get(&job) {
+        if let Some(&(requested, given, stretch)) = self.folded.get(&job) {
             let run = (now - self.starts[job.index()]) as f64;
-            self.lost += run * (f64::from(given) - f64::from(asked) / stretch);
+            self.lost += run * (f64::from(given) - f64::from(requested) / stretch);
         }
     }
 }

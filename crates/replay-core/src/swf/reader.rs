@@ -180,7 +180,7 @@ impl<R: BufRead> Reader<R> {
         (self.lines.into_inner(), self.state.header, self.state.tally)
     }
 
-    /// Reads one line.
+    /// Reads and processes one line.
     #[inline]
     fn read_line(&mut self, record: &mut Record) -> Result<Line, Error> {
         let Self { lines, state, done } = self;

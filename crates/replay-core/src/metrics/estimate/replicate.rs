@@ -102,7 +102,7 @@ pub enum ReplicateError<E> {
     Run {
         /// The number of the replication, from 0.
         replication: u64,
-        /// Its error.
+        /// The error of the replication.
         error: E,
     },
     /// A watched metric does not exist.
@@ -118,7 +118,7 @@ pub enum ReplicateError<E> {
     Measures {
         /// The number of the replication, from 0.
         replication: u64,
-        /// Its number of metrics.
+        /// The number of metrics of the replication.
         found: usize,
         /// The number of metrics of replication 0.
         expected: usize,
@@ -130,7 +130,7 @@ pub enum ReplicateError<E> {
         replication: u64,
         /// The index of the metric.
         index: usize,
-        /// Its value.
+        /// The value of the metric.
         value: f64,
     },
 }

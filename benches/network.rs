@@ -18,7 +18,7 @@ use rand_chacha::ChaCha8Rng;
 use replay::network::packets::{ListedPacket, PacketResult, replay};
 use replay::network::{Flits, Network, Settings};
 use replay::topology::{NodeId, Topology};
-use replay_reference::network::{self as plain, PlainPacket};
+use replay_reference::network::{self as reference, ReferencePacket};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -167,21 +167,20 @@ fn main() -> Result<(), Failure> {
     for (preset, settings) in Settings::PRESETS {
         for Scenario { name, packets } in &scenarios {
             let (results, flits, seconds) = engine(&topology, settings, packets)?;
-            let listed: Vec<_> = packets
-                .iter()
-                .map(|&ListedPacket { src, dst, flits, inject_cycle: cycle, .. }| PlainPacket {
-                    src,
-                    dst,
-                    flits,
-                    cycle,
-                })
-                .collect();
+            let listed: Vec<_> =
+                packets
+                    .iter()
+                    .map(|&ListedPacket { src, dst, flits, inject_cycle: cycle, .. }| {
+                        ReferencePacket { src, dst, flits, cycle }
+                    })
+                    .collect();
             let start = Instant::now();
-            let plain = plain::run(&topology, settings, &listed, u64::MAX).ok_or("endless")?;
+            let expected =
+                reference::run(&topology, settings, &listed, u64::MAX).ok_or("endless")?;
             let plain_seconds = start.elapsed().as_secs_f64();
             let ours = results.iter().map(|r| (r.delivered, r.latency, r.blocked));
-            if !plain.iter().map(|p| (p.delivered, p.delivered - p.clock, p.blocked)).eq(ours) {
-                return Err(format!("{preset}, {name}: the plain model differs").into());
+            if !expected.iter().map(|p| (p.delivered, p.delivered - p.clock, p.blocked)).eq(ours) {
+                return Err(format!("{preset}, {name}: the reference network differs").into());
             }
             let cycles = results.iter().map(|r| r.delivered).max().unwrap_or(0);
             let links = flits.links as f64 / seconds;
@@ -196,7 +195,7 @@ fn main() -> Result<(), Failure> {
             let [per_hop, floor] = [seconds, floor].map(|seconds| 1e9 * seconds / hops);
             println!(
                 "{preset:<14} {name:<32} {:>6.1} M flit-hops/s on links, {:>6.1} M in all, \
-                 {:>8.2} M cycles/s, {speedup:>6.1} x the plain model; {per_hop:.1} ns a header's hop, \
+                 {:>8.2} M cycles/s, {speedup:>6.1} x the reference network; {per_hop:.1} ns a header's hop, \
                  {floor:.1} of touches, {in_flight} packets on their way",
                 links / 1e6,
                 all / 1e6,

@@ -1,8 +1,8 @@
-//! The program as a user meets it: exit codes, both streams, and the files it leaves.
+//! Tests of the command line: exit codes, standard output, standard error and output files.
 //!
-//! Every test starts the real binary in a directory of its own; see [`cli::dir`]. A test
-//! that needs what is not here (a trace of the archive, Python) is shown as ignored, with
-//! the reason in brackets.
+//! Every test runs the binary in a temporary directory; see [`cli::dir`]. A test that needs
+//! something absent (a trace of the archive, Python) is listed as ignored, with the reason in
+//! brackets.
 
 use std::process::ExitCode;
 

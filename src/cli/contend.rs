@@ -31,9 +31,9 @@ use replay_core::topology::Topology;
 use replay_experiment::compatibility::{
     can_send, compatible_allocators, reject_recorded_scheduler,
 };
-use replay_experiment::contention::ranking::{Decided, Mean, Stretches, decided_by_two};
+use replay_experiment::contention::ranking::{TwoJobReversal, Mean, Stretches, two_job_reversals};
 use replay_experiment::contention::{
-    Contended, EstimatedPackets, Isolation, MOST_SENT, Messages, Stage, TOLERANCE, TraceError,
+    ContentionInput, ContentionRun, EstimatedPackets, Isolation, MOST_SENT, Messages, TOLERANCE, TraceError,
     TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
 };
 use replay_experiment::journal::CellId;
@@ -211,9 +211,9 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
             run.system.no_such_size_jobs = Some(away.iter().map(|one| one.jobs).sum());
             left_out.take(&cell.key(), away);
         }
-        Contended::new(place as u32, cell.key(), cell.trace.clone(), pattern, run)
+        ContentionRun::new(place as u32, cell.key(), cell.trace.clone(), pattern, run)
     });
-    let runs: Vec<Contended> = runs.collect();
+    let runs: Vec<ContentionRun> = runs.collect();
     if !quiet {
         left_out.tell();
         decided_by_two_jobs(&runs).iter().for_each(tell);
@@ -246,14 +246,14 @@ fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<TurnedAway>>>) {
 }
 
 /// A line about the orders by each mean that two jobs turn, setting by setting.
-fn decided_by_two_jobs(runs: &[Contended]) -> Vec<String> {
+fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
     let mut lines = Vec::new();
     for group in settings(runs) {
         let strategies: Vec<Stretches> = group.iter().map(|&run| run.into()).collect();
-        let decided = decided_by_two(&strategies);
+        let decided = two_job_reversals(&strategies);
         let RunKey { trace, topology, scheduler, seed, .. } = &group[0].key;
         for mean in Mean::ALL {
-            let of_mean: Vec<&Decided> = decided.iter().filter(|one| one.mean == mean).collect();
+            let of_mean: Vec<&TwoJobReversal> = decided.iter().filter(|one| one.mean == mean).collect();
             if of_mean.is_empty() {
                 continue;
             }
@@ -279,16 +279,16 @@ const MOST_DECIDED: usize = 4;
 struct Contention<'a> {
     args: &'a ContendArgs,
     loaded: &'a ResolvedGrid,
-    runs: Vec<Contended>,
+    runs: Vec<ContentionRun>,
     /// What they come to over shaken copies of the traces.
     shaken: Vec<ShakenRow>,
-    sorting: Option<Sorting<Contended>>,
+    sorting: Option<Sorting<ContentionRun>>,
 }
 
 impl Results for Contention<'_> {
-    type Row = Contended;
+    type Row = ContentionRun;
 
-    fn rows(&self) -> &[Contended] {
+    fn rows(&self) -> &[ContentionRun] {
         &self.runs
     }
 
@@ -320,7 +320,7 @@ impl Results for Contention<'_> {
 }
 
 /// What runs come to over the shaken copies of their traces; nothing if these are not shaken.
-fn over_copies(loaded: &ResolvedGrid, runs: &[Contended]) -> Result<Vec<ShakenRow>, Failure> {
+fn over_copies(loaded: &ResolvedGrid, runs: &[ContentionRun]) -> Result<Vec<ShakenRow>, Failure> {
     let plan = &loaded.plan;
     if plan.grid.shake.is_none() {
         return Ok(Vec::new());
@@ -341,8 +341,8 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    fn stage<'a>(&'a self, trace: &'a Trace) -> Stage<'a> {
-        Stage {
+    fn stage<'a>(&'a self, trace: &'a Trace) -> ContentionInput<'a> {
+        ContentionInput {
             jobs: trace.jobs(),
             topology: &trace.topology,
             messages: self.messages,

@@ -15,7 +15,7 @@ use replay_core::table::{Column, TableInfo};
 use replay_core::topology::{SYSTEMS, System, Topology};
 use replay_core::workload::{Manifest, Policy, SearchPath, stochastic, synthetic};
 use replay_experiment::compare::Compared;
-use replay_experiment::contention::{Contended, ContendedJob, Correlations};
+use replay_experiment::contention::{ContentionRun, ContentionJobRow, Correlations};
 use replay_experiment::explained::steps::Step;
 use replay_experiment::fragmentation::FreeSpace;
 use replay_experiment::log_comparison::LogComparisonRow;
@@ -308,8 +308,8 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<PortabilityRow<'_>>(),
         TableInfo::of::<StreamRow>(),
         TableInfo::of::<StreamSizeRow<'_>>(),
-        TableInfo::of::<Contended>(),
-        TableInfo::of::<ContendedJob<'_>>(),
+        TableInfo::of::<ContentionRun>(),
+        TableInfo::of::<ContentionJobRow<'_>>(),
         TableInfo::of::<Correlations<'_>>(),
         TableInfo::of::<Check>(),
         TableInfo::of::<Audit>(),

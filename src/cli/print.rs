@@ -102,9 +102,9 @@ impl<Row: Table> Sorting<Row> {
         self.column.name
     }
 
-    /// Whether the row [stands apart](Table::stands_apart) in this order.
+    /// Whether the row [stands apart](Table::is_ranked_last) in this order.
     pub fn puts_apart(&self, row: &Row) -> bool {
-        row.stands_apart(&self.column.name)
+        row.is_ranked_last(&self.column.name)
     }
 
     /// Which of two rows comes first; equal ones stay as they are.

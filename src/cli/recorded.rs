@@ -9,7 +9,9 @@ use replay_core::cancel::CancelToken;
 use replay_core::number::counted;
 use replay_core::scheduler::WhenFull;
 use replay_core::swf::ReadOptions;
-use replay_core::workload::{Change, Job, NodeMap, RecordedPlacementsError, RecordedPlacements, Policy, Workload};
+use replay_core::workload::{
+    Change, Job, NodeMap, Policy, RecordedPlacements, RecordedPlacementsError, Workload,
+};
 use replay_experiment::grid::ParameterGrid;
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Places, Trace};
@@ -140,7 +142,7 @@ fn node_map(file: &str) -> Result<NodeMap, Failure> {
 
 /// Says which schedulers and strategies of a grid do not go together.
 pub fn tell_left_out(plan: &Plan) -> Result<(), Failure> {
-    for (scheduler, strategy) in plan.pairs.left_out() {
+    for (scheduler, strategy) in plan.pairs.incompatible() {
         let scheduler = &plan.grid.schedulers[scheduler];
         let strategy = plan.grid.strategies.get(strategy).map_err(Failure::usage)?;
         tell(format_args!(

@@ -296,7 +296,7 @@ impl Results for Picture<'_> {
         let topology = &self.cell.trace.topology;
         let sheets = Sheets::of(topology);
         let [title, doing] = self.words(taken);
-        let asked = taken.asked.map(|place| taken.holds[place].job.number);
+        let asked = taken.requested.map(|place| taken.holds[place].job.number);
         let asked = asked.map(|number| format!("job {number} in black has just started"));
         let hosts = topology.cluster().filter(|cluster| cluster.levels() > 1).map(|_| {
             "a column is a host, whose processor goes to the lowest row first".to_string()
@@ -318,7 +318,7 @@ impl Results for Picture<'_> {
                 }
             },
             jobs: taken.holds.iter().map(|hold| hold.job.number).collect(),
-            highlighted: taken.asked,
+            highlighted: taken.requested,
             edges: edges(topology),
             slices: (0..sheets.sides[2])
                 .filter_map(|z| Some((sheets.slice_name(z)?, sheets.first_column(z))))

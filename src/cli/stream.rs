@@ -39,7 +39,7 @@ use replay_experiment::compatibility::{
     self, can_send, compatible_allocators, reject_recorded_scheduler, reject_unused_parameters,
     require_one_processor_per_point,
 };
-use replay_experiment::contention::{MOST_SENT, Messages, of_streams};
+use replay_experiment::contention::{MOST_SENT, Messages, stream_packets};
 use replay_experiment::grid::{Values, once};
 use replay_experiment::journal::CellId;
 use replay_experiment::stream::{
@@ -377,7 +377,7 @@ fn few_packets(
     let stream =
         StochasticStream { sides, jobs: args.jobs, ..StochasticStream::new(topology.extents()) };
     let jobs = stream.generate(args.seed, 0).map_err(Failure::usage)?.jobs;
-    let packets = of_streams(messages, &jobs, args.seed);
+    let packets = stream_packets(messages, &jobs, args.seed);
     match packets > MOST_SENT {
         false => Ok(()),
         true => Err(Failure::usage_message(format!(

@@ -1,30 +1,30 @@
-//! Machines: the default, the given, and strategies that do not work on one.
+//! Machines: default, explicit and unsupported ones.
 
 use super::dir::{Dir, TINY};
 
 trials!(
-    the_header_gives_the_machine,
-    no_processors_in_the_header,
-    bad_machines,
-    a_machine_larger_than_the_log_is_told,
-    several_processors_at_a_point,
-    commands_that_go_by_points,
-    the_load_is_that_of_processors,
-    messages_go_from_point_to_point,
-    machines_by_name,
-    beyond_sixteen_bits,
-    a_hypercube_needs_a_strategy_for_it,
-    hypercube_strategies_on_a_trace,
-    a_mesh_larger_than_the_hypercube,
-    contention_on_a_hypercube,
-    every_kind_of_machine,
-    jobs_that_share_hosts_need_elmer,
-    time_sharing_is_a_machine_like_others,
-    codes_that_a_cube_has,
-    streams_take_allocators_that_work,
+    default_machine_comes_from_the_header,
+    requires_a_machine_without_maxprocs,
+    rejects_malformed_machines,
+    warns_of_machines_larger_than_the_log,
+    runs_several_processors_at_a_point,
+    some_commands_need_one_processor_at_a_point,
+    load_counts_all_processors,
+    contention_has_one_process_at_a_point,
+    finds_machines_by_name,
+    runs_machines_beyond_sixteen_bits,
+    rejects_mesh_allocators_on_hypercubes,
+    runs_hypercube_allocators_on_a_trace,
+    reports_a_shape_larger_than_the_hypercube,
+    simulates_contention_on_a_hypercube,
+    runs_every_kind_of_machine,
+    rejects_other_allocators_on_shared_hosts,
+    simulates_time_sharing,
+    limits_gray_codes_by_dimension,
+    stream_defaults_depend_on_the_machine,
 );
 
-fn the_header_gives_the_machine() {
+fn default_machine_comes_from_the_header() {
     for (processors, machine) in [(4, "2x2"), (6, "3x2"), (7, "7x1"), (338, "26x13")] {
         let dir = Dir::new().file("t.swf", format!("; MaxProcs: {processors}\n1 0 0 5 2\n"));
         let run = dir.replay("--trace t.swf --alloc mc1x1 --format json").code(0);
@@ -33,7 +33,7 @@ fn the_header_gives_the_machine() {
     }
 }
 
-fn no_processors_in_the_header() {
+fn requires_a_machine_without_maxprocs() {
     for head in ["", "; MaxProcs: 0\n", "; MaxProcs: -1\n", "; MaxProcs: many\n"] {
         let dir = Dir::new().file("t.swf", format!("{head}1 0 0 5 2\n"));
         let message = "t.swf: the header has no usable MaxProcs; say which machine with --mesh";
@@ -46,8 +46,8 @@ fn no_processors_in_the_header() {
     }
 }
 
-/// Utilization is over all processors, so that spare ones lower it.
-fn a_machine_larger_than_the_log_is_told() {
+/// Utilization counts all processors, so spare processors lower it.
+fn warns_of_machines_larger_than_the_log() {
     let dir = Dir::with_trace();
     let warning = "warning: the log's machine has 100 processors (MaxProcs), this one 144";
     let run = |machine: &str, rest: &str| {
@@ -62,7 +62,7 @@ fn a_machine_larger_than_the_log_is_told() {
     }
 }
 
-fn bad_machines() {
+fn rejects_malformed_machines() {
     let dir = Dir::new().file("tiny.swf", TINY);
     for (machine, problem) in [
         ("10", "needs two or three sides"),
@@ -87,8 +87,8 @@ fn bad_machines() {
     }
 }
 
-/// Job 1 asks for 5 of 8 processors and holds 3 of 4 points: job 2 waits for its third point.
-fn several_processors_at_a_point() {
+/// Job 1 requests 5 of 8 processors and holds 3 of 4 points; job 2 waits for a second point.
+fn runs_several_processors_at_a_point() {
     let swf = "; MaxProcs: 8\n1 0 -1 100 5\n2 0 -1 100 3\n3 200 -1 100 8\n";
     let shapes = "job,w,h,d\n1,5,1,1\n2,3,1,1\n3,4,2,1\n";
     let dir = Dir::new().file("t.swf", swf);
@@ -98,7 +98,7 @@ fn several_processors_at_a_point() {
         dir.replay(&line).code(0).fields(fields)
     };
     assert_eq!(of("4x2", "mc1x1", &fields), ["0.6666666666666666 - 300 0.0"]);
-    // 500 + 300 + 800 of 8 processors for 300 s; whole points: 600 + 400 + 800.
+    // 500 + 300 + 800 processor-seconds on 8 processors in 300 s; in whole points 600 + 400 + 800.
     let expected = ["0.6666666666666666 0.75 300 33.333333333333336"];
     for allocator in ["mc1x1", "random", "mc1x1[tie=2,1,1,1]"] {
         assert_eq!(of("2x2*2", allocator, &fields), expected, "{allocator}");
@@ -107,18 +107,18 @@ fn several_processors_at_a_point() {
     assert_eq!(of("2x2*2", "mbs", &coupled), ["0.6666666666666666 0.75 11.11111111111111"]);
     dir.replay("--trace t.swf --mesh 2x2*2 --alloc mc1x1 --out o -q --no-plots").code(0);
     dir.replay("--trace t.swf --mesh 2x2*2 --alloc rsr -q").fails(2, 1, &["folds jobs"]);
-    // A job of 9 processors is larger than four points of two.
+    // A job of 9 processors exceeds four points of two processors.
     let large = Dir::new().file("t.swf", "; MaxProcs: 9\n1 0 -1 100 9\n2 0 -1 9 7\n");
     let run = large
         .replay("--trace t.swf --mesh 2x2*2 --alloc mc1x1 --oversize drop --format json")
         .code(0);
-    run.demand(run.fields(&["jobs"]) == ["1"], "the other");
-    let told =
+    run.demand(run.fields(&["jobs"]) == ["1"], "the smaller job remains");
+    let run =
         dir.file("t.shapes.csv", shapes).replay("--trace t.swf --mesh 2x2*2 --alloc first-fit");
-    told.code(0).says("the shapes of 3 jobs, which are in processors, are not used");
+    run.code(0).says("the shapes of 3 jobs, which are in processors, are not used");
 }
 
-fn commands_that_go_by_points() {
+fn some_commands_need_one_processor_at_a_point() {
     let dir = Dir::with_trace();
     for command in [
         "stream --mesh 4x4*2",
@@ -129,16 +129,15 @@ fn commands_that_go_by_points() {
     }
 }
 
-/// Of a machine with several processors at a point, the load is that of all of them.
-fn the_load_is_that_of_processors() {
+fn load_counts_all_processors() {
     let dir = Dir::new().file("t.swf", "1 0 -1 100 8\n2 100 -1 100 8\n");
     // 1,600 processor-seconds in 100 s of 16 processors.
     let run = dir.replay("--trace t.swf --mesh 4x2*2 --alloc mbs --scale-load 0.5").code(0);
     run.says("load 1.0000 on 16 processors, times between arrivals x 2.0000, load 0.5000 after");
 }
 
-/// A job is a process at every point that it gets, as a trace in points would have it.
-fn messages_go_from_point_to_point() {
+/// A job has one process at each of its points, like a job of that size in a trace of points.
+fn contention_has_one_process_at_a_point() {
     let dir = Dir::new()
         .file("processors.swf", "1 0 -1 100 5\n2 0 -1 100 8\n3 9 -1 50 1\n")
         .file("points.swf", "1 0 -1 100 3\n2 0 -1 100 4\n3 9 -1 50 1\n");
@@ -156,7 +155,7 @@ fn messages_go_from_point_to_point() {
     assert_eq!(jobs, same);
 }
 
-fn machines_by_name() {
+fn finds_machines_by_name() {
     let dir = Dir::new().file("t.swf", "; MaxProcs: 8\n1 0 -1 100 5\n");
     let machine = |flag: &str| {
         let run = dir.replay(&format!("--trace t.swf {flag} --alloc random --format json -q"));
@@ -166,14 +165,15 @@ fn machines_by_name() {
         assert_eq!(machine(flag), ["torus:24x24x24*2"], "{flag}");
     }
     assert_eq!(machine("--mesh 4x2 --system nasa-ipsc"), ["4x2", "hypercube:7"]);
-    let near = ["unknown system \"blue-watrs\"", "did you mean \"blue-waters\"?", "replay list systems"];
+    let near =
+        ["unknown system \"blue-watrs\"", "did you mean \"blue-waters\"?", "replay list systems"];
     dir.replay("--trace t.swf --system blue-watrs").fails(2, 1, &near);
     let listed = dir.replay("list systems").code(0);
     listed.prints("blue-waters: torus:24x24x24*2, 27,648 processors").prints("[NCSA");
 }
 
-/// Of 90,000 points a job takes 70,000, and another those that are left.
-fn beyond_sixteen_bits() {
+/// A job takes 70,000 of 90,000 points, and two others nearly all of the rest.
+fn runs_machines_beyond_sixteen_bits() {
     let swf = "; MaxProcs: 90000\n1 0 -1 100 70000\n2 0 -1 100 19999\n3 0 -1 100 2\n";
     let dir = Dir::new().file("t.swf", swf);
     let run = dir.replay(
@@ -181,12 +181,12 @@ fn beyond_sixteen_bits() {
     );
     let run = run.code(0);
     run.demand(run.fields(&["topology", "jobs"]).iter().all(|row| row == "300x300 3"), "all jobs");
-    let words = ["tie=auto works on at most 65,535 points"];
+    let words = ["tie=auto supports at most 65,535 points"];
     dir.replay("--trace t.swf --alloc mc1x1[tie=auto] -q").fails(2, 1, &words);
 }
 
-/// 81 of 128 processors, but a 9x9 mesh takes a cube of 256.
-fn a_mesh_larger_than_the_hypercube() {
+/// A 9x9 job fits 128 processors, but its mesh needs a cube of 256.
+fn reports_a_shape_larger_than_the_hypercube() {
     let dir = Dir::new()
         .file("t.swf", "; MaxProcs: 128\n1 0 0 5 81\n")
         .file("t.shapes.csv", "job,w,h,d\n1,9,9,1\n");
@@ -194,15 +194,15 @@ fn a_mesh_larger_than_the_hypercube() {
     run.says("job 1 (line 2) needs 81 processors").says("its size or shape has no place");
 }
 
-fn a_hypercube_needs_a_strategy_for_it() {
+fn rejects_mesh_allocators_on_hypercubes() {
     let dir = Dir::with_trace();
     let words = ["allocator \"mc1x1\": needs a mesh or torus", "machine hypercube:7"];
     dir.replay("--mesh hypercube:7 --alloc mc1x1").fails(2, 1, &words);
-    // Found before the trace is even looked for.
+    // The error is reported before the trace is searched for.
     dir.replay("--trace nothing --mesh 16x8,hypercube:7 --alloc random,mc1x1").fails(2, 1, &words);
     let run = dir.replay("--mesh hypercube:7 --alloc random --format json").code(0);
     run.demand(run.fields(&["jobs", "topology"]) == ["5000 hypercube:7"], "random works");
-    let words = ["allocator \"afl\": needs a hypercube, like hypercube:7 (machine 10x10)"];
+    let words = ["allocator \"afl\": needs a hypercube such as hypercube:7 (machine 10x10)"];
     dir.replay("--mesh 10x10 --alloc afl").fails(2, 1, &words);
     dir.replay("--mesh hypercube:7 --alloc afl --sched conservative").fails(
         2,
@@ -211,10 +211,10 @@ fn a_hypercube_needs_a_strategy_for_it() {
     );
 }
 
-/// Jobs of 3, 5, 1 and 8 processors on eight. The first has a subcube of four, the second needs
-/// all eight: it waits for the first except in several subcubes, and leaves a place for the third
-/// if what it does not use is handed out.
-fn hypercube_strategies_on_a_trace() {
+/// Jobs of 3, 5, 1 and 8 processors on 8. Job 1 gets a subcube of four. Job 2 needs all eight
+/// processors and waits for job 1, unless the allocator uses several subcubes; it leaves room for
+/// job 3 if the allocator hands out its unused processors.
+fn runs_hypercube_allocators_on_a_trace() {
     let swf = "; MaxProcs: 8\n1 0 -1 60 3\n2 5 -1 30 5\n3 9 -1 10 1\n4 9 -1 10 8\n";
     let dir = Dir::new().file("t.swf", swf);
     let names = "afl,cube-free-list,non-cubic,multiple-gray-code[codes=1]";
@@ -223,7 +223,7 @@ fn hypercube_strategies_on_a_trace() {
     ));
     let run = run.code(0);
     let waits = run.fields(&["scheduler", "allocator", "mean_wait"]);
-    run.demand(waits.len() == 8, "every pair");
+    run.demand(waits.len() == 8, "one run for each pair");
     for expected in [
         "fcfs afl 46.75",
         "fcfs cube-free-list 56.75",
@@ -234,8 +234,8 @@ fn hypercube_strategies_on_a_trace() {
     }
 }
 
-/// A cube of five dimensions has ten Gray codes between which a subcube can hide.
-fn codes_that_a_cube_has() {
+/// A cube of five dimensions needs at most ten Gray codes to recognize all subcubes.
+fn limits_gray_codes_by_dimension() {
     let dir = Dir::with_trace();
     let run = |codes: u32| {
         let alloc = format!("multiple-gray-code[codes={codes}]");
@@ -252,8 +252,8 @@ fn codes_that_a_cube_has() {
     }
 }
 
-/// Where First Fit does not work there are other defaults.
-fn streams_take_allocators_that_work() {
+/// The default allocator depends on the machine where First Fit is not supported.
+fn stream_defaults_depend_on_the_machine() {
     let dir = Dir::new();
     for (machine, expected) in
         [("hypercube:4", "cube-buddy"), ("cluster:4x2", "elmer"), ("8x8,hypercube:4", "random")]
@@ -263,22 +263,25 @@ fn streams_take_allocators_that_work() {
              --format json -q"
         ));
         let run = run.code(0);
-        let taken = run.fields(&["allocator"]);
-        run.demand(taken[0] == expected, expected);
+        let names = run.fields(&["allocator"]);
+        run.demand(names[0] == expected, expected);
     }
 }
 
-/// Messages on a hypercube: e-cube routes, jobs alone in their subcubes.
-fn contention_on_a_hypercube() {
+/// Messages on a hypercube use e-cube routes.
+fn simulates_contention_on_a_hypercube() {
     let dir = Dir::with_trace();
     let run = dir.replay(
         "contend --jobs 20 --scale 0.05 --mesh hypercube:7 --alloc afl,cube-buddy,random --format json",
     );
     let run = run.code(0);
-    run.demand(run.fields(&["allocator"]) == ["afl", "cube-buddy", "random"], "all of them");
+    run.demand(
+        run.fields(&["allocator"]) == ["afl", "cube-buddy", "random"],
+        "one run for each allocator",
+    );
 }
 
-fn every_kind_of_machine() {
+fn runs_every_kind_of_machine() {
     let machines = ["10x10", "5x5x4", "torus:10x10", "torus[x]:10x10", "torus:5x5x4"];
     let arguments = format!("--jobs 100 --alloc mc1x1 --format json --mesh {}", machines.join(","));
     let run = Dir::with_trace().replay(&arguments).code(0);
@@ -287,7 +290,7 @@ fn every_kind_of_machine() {
     run.demand(means[0] > means[2], "wrapping brings processors nearer");
 }
 
-fn jobs_that_share_hosts_need_elmer() {
+fn rejects_other_allocators_on_shared_hosts() {
     let dir = Dir::with_trace();
     let words = ["allocator \"random\": gives a job whole processors", "elmer", "cluster:128x2"];
     dir.replay("--mesh cluster:128x2 --alloc random").fails(2, 1, &words);
@@ -299,8 +302,8 @@ fn jobs_that_share_hosts_need_elmer() {
     dir.replay("stream --mesh cluster:8x2 --alloc elmer --pattern one-to-all").fails(2, 1, &words);
 }
 
-fn time_sharing_is_a_machine_like_others() {
-    // Two jobs on both hosts, each of which computes half of the time.
+fn simulates_time_sharing() {
+    // Two jobs on both hosts; each computes half of the time.
     let dir = Dir::new().file("t.swf", "; MaxProcs: 2\n1 0 -1 100 2\n2 0 -1 100 2\n");
     let at = |machine: &str, alloc: &str| {
         let command = format!("--trace t.swf --mesh {machine} --alloc {alloc} --format json -q");
@@ -309,9 +312,9 @@ fn time_sharing_is_a_machine_like_others() {
     };
     assert_eq!(at("cluster:2", "elmer"), at("cluster:2", "random"));
     assert_eq!(at("cluster:2", "elmer[demand=0.5]"), ["150.0 200"]);
-    // The second job gets the other half.
+    // With two slots per host the second job uses the other half.
     assert_eq!(at("cluster:2x2", "elmer[demand=0.5]"), ["100.0 100"]);
-    // Jobs that always compute leave nothing, and move up.
+    // Jobs that always compute leave no processor time and do not run faster together.
     assert_eq!(at("cluster:2x2", "elmer"), ["150.0 200"]);
     let command = "stream --mesh cluster:6,cluster:6x2 --alloc elmer[demand=0.5] --arrivals 0.2 --jobs 50 \
                    --max-replications 30 -q --format json";

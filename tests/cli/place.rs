@@ -1,21 +1,21 @@
-//! `replay place` and `replay stream --backlog`: placements on 3D tori.
+//! `replay place` and `replay stream --backlog`: placement on 3D tori.
 
 use super::dir::Dir;
 use super::out::timeless;
 
 trials!(
-    decisions_are_answered_row_by_row,
-    cases_that_cannot_be_are_named,
-    a_wrong_machine_is_told_with_its_line,
-    a_backlog_is_the_same_for_any_number_of_threads,
-    a_way_to_place_is_found_on_first_halves,
-    a_backlog_is_written,
-    boxes_that_compete_are_drawn,
-    boxes_that_tune_themselves_are_replayed,
-    unknown_words_get_advice,
-    jobs_of_a_trace_get_boxes,
-    jobs_of_no_such_size_are_left_out_and_counted,
-    a_trace_is_replayed_on_the_machine_of_a_file,
+    answers_each_row,
+    rejects_invalid_cases,
+    reports_machine_errors_with_their_line,
+    backlog_does_not_depend_on_threads,
+    searches_a_selection_rule_on_first_halves,
+    writes_backlog_tables,
+    draws_candidate_boxes,
+    replays_placements_with_automatic_slack,
+    suggests_similar_values,
+    runs_a_trace_with_boxes,
+    counts_jobs_without_a_box_of_their_size,
+    replays_on_a_machine_from_a_file,
 );
 
 const MACHINE: &str = include_str!("../../traces/torus3d/small.yaml");
@@ -25,7 +25,7 @@ fn dir() -> Dir {
     Dir::new().file("m/small.yaml", MACHINE).file("c.csv", CASES)
 }
 
-fn decisions_are_answered_row_by_row() {
+fn answers_each_row() {
     let out = dir().replay("place --machines m --cases c.csv -q").code(0).says_nothing();
     let answer = [
         "case,topology,free,required,n,segment,status,nodes,picks,fragmentation_before,fragmentation_after,rank_order",
@@ -45,7 +45,7 @@ fn decisions_are_answered_row_by_row() {
     assert!(rows[11].contains(",no_fit,"), "{}", rows[11]);
 }
 
-fn cases_that_cannot_be_are_named() {
+fn rejects_invalid_cases() {
     for (row, words) in [
         ("x,small,0-32,,4,", ["c.csv:2: free: \"0-32\"", "0 to 31"]),
         ("x,small,0-31,,0,", ["c.csv:2: n: \"0\"", "from 1 to 4294967295"]),
@@ -70,7 +70,7 @@ fn cases_that_cannot_be_are_named() {
     dir().replay("place --machines m --cases absent.csv").fails(2, 1, &["absent.csv"]);
 }
 
-fn a_wrong_machine_is_told_with_its_line() {
+fn reports_machine_errors_with_their_line() {
     let machine =
         MACHINE.replace("x: 4, y: 4, z: 2}\n        regions", "x: 4, y: 4}\n        regions");
     dir()
@@ -80,17 +80,17 @@ fn a_wrong_machine_is_told_with_its_line() {
         .says("small.yaml:7: torus t: torus3d/toruses/dims: z must be at least 1");
 }
 
-fn a_backlog_is_the_same_for_any_number_of_threads() {
+fn backlog_does_not_depend_on_threads() {
     let dir = Dir::new();
     let command = "stream --backlog 1,4 --mesh torus:8x8x8 --menu pow2 --mix uniform --jobs 120 --replications 3 --format csv -q";
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
     let two = dir.replay(&format!("{command} --threads 2")).code(0);
     assert_eq!(one.stdout, two.stdout);
-    // Five rules, two windows, and the names of the columns.
+    // Five rules for each of two windows, and the header.
     assert_eq!(one.stdout.lines().count(), 11);
 }
 
-fn a_way_to_place_is_found_on_first_halves() {
+fn searches_a_selection_rule_on_first_halves() {
     let dir = Dir::new();
     let command = "stream --backlog 1 --search --mesh torus:8x8x8 --menu list:2x2x2+4x4x4+8x4x4 --mix uniform --jobs 600 --replications 2 --format csv -q";
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
@@ -99,7 +99,7 @@ fn a_way_to_place_is_found_on_first_halves() {
     let mut lines = one.stdout.lines();
     let heading = lines.next().expect("names of columns");
     assert!(heading.starts_with("mix,estimates,window,way,ways_tried,"), "{heading}");
-    // What was found is what an allocator can be told.
+    // The parameters found are accepted by the allocator.
     let row = lines.next().expect("a row");
     let way = row.split('"').nth(1).map(str::to_string);
     let way = way.unwrap_or_else(|| row.split(',').nth(3).expect("a way").to_string());
@@ -115,7 +115,7 @@ fn a_way_to_place_is_found_on_first_halves() {
     );
 }
 
-fn boxes_that_tune_themselves_are_replayed() {
+fn replays_placements_with_automatic_slack() {
     let dir = Dir::new();
     let auto = "placements[menu=pow2,slack=auto,shadows=3,every=16]";
     let command = |seed: &str| {
@@ -126,9 +126,9 @@ fn boxes_that_tune_themselves_are_replayed() {
     let one = dir.replay(&command("1")).code(0).says_nothing();
     let again = dir.replay(&command("1")).code(0);
     assert_eq!(timeless(&one), timeless(&again));
-    let told =
+    let run =
         dir.replay(&format!("explain --jobs 300 --machine torus:4x5x5 --alloc {auto} --job 250"));
-    told.code(0).prints("by the past, on 3 shadow machines");
+    run.code(0).prints("on 3 shadow machines, the rule of least expected loss");
     for (wrong, why) in [
         ("placements[tie=slurm,slack=auto]", "slack=auto requires tie=auto"),
         ("placements[tie=auto,slack=auto,shapes=first]", "shapes=first"),
@@ -142,7 +142,7 @@ fn boxes_that_tune_themselves_are_replayed() {
     sizes.replay(weighed).code(0).prints("freq=4:10+8:1");
 }
 
-fn unknown_words_get_advice() {
+fn suggests_similar_values() {
     let dir = Dir::new();
     for (options, word) in [
         ("--rules slrum", "did you mean \"slurm\"?"),
@@ -162,7 +162,7 @@ fn unknown_words_get_advice() {
     }
 }
 
-fn jobs_of_a_trace_get_boxes() {
+fn runs_a_trace_with_boxes() {
     let swf = "; MaxProcs: 64\n1 0 -1 100 8\n2 0 -1 100 32\n3 5 -1 10 32\n4 6 -1 10 4\n";
     let dir = Dir::new().file("t.swf", swf);
     let run = "--trace t.swf --mesh torus:4x4x4 --format csv";
@@ -170,7 +170,7 @@ fn jobs_of_a_trace_get_boxes() {
     let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
     odd.replay(&format!("{run} --alloc placements -q")).code(0);
     odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
-    // On the network, too, nobody else suffers for a size that no box is for.
+    // `contend` leaves out jobs without a box of their size, for this allocator only.
     let sent = "contend --trace t.swf --mesh torus:4x4x4 --scale 1 --format csv --alloc slurm-torus3d,mc1x1";
     let sent = odd.replay(sent).code(0).says("left out 1 job of no such size: 33 (job 2)");
     let mut rows = sent.stdout.lines().map(|row| row.split(',').collect::<Vec<_>>());
@@ -184,15 +184,15 @@ fn jobs_of_a_trace_get_boxes() {
     dir.replay("--trace t.swf --mesh 8x8 --alloc slurm-torus3d").fails(2, 1, &["torus"]);
 }
 
-fn jobs_of_no_such_size_are_left_out_and_counted() {
+fn counts_jobs_without_a_box_of_their_size() {
     let follows = "-1 -1 7 20 -1 1 1 1 -1 -1 -1 2 500";
     let swf = format!(
         "; MaxProcs: 64\n1 0 -1 100 8\n2 0 -1 100 33\n3 5 -1 10 33\n4 6 -1 10 7\n5 7 -1 10 8 {follows}\n"
     );
     let dir = Dir::new().file("t.swf", swf);
     let run = "--trace t.swf --mesh torus:4x4x4 --alloc slurm-torus3d,placements --deps honour";
-    let told = "t on torus:4x4x4, slurm-torus3d: left out 3 jobs of no such size: 7 (job 4), 33 (2 jobs, the first is job 2)";
-    let table = dir.replay(&format!("{run} --sched fcfs,easy")).code(0).says(told);
+    let note = "t on torus:4x4x4, slurm-torus3d: left out 3 jobs of no such size: 7 (job 4), 33 (2 jobs, the first is job 2)";
+    let table = dir.replay(&format!("{run} --sched fcfs,easy")).code(0).says(note);
     table.prints("no size");
     let csv = dir.replay(&format!("{run} --format csv -q")).code(0).says_nothing();
     let lines: Vec<Vec<&str>> = csv.stdout.lines().map(|line| line.split(',').collect()).collect();
@@ -200,9 +200,9 @@ fn jobs_of_no_such_size_are_left_out_and_counted() {
     let of = |row: usize, name: &str| lines[row][column(name)];
     assert_eq!([of(1, "jobs"), of(1, "no_such_size_jobs")], ["2", "3"]);
     assert_eq!([of(2, "jobs"), of(2, "no_such_size_jobs")], ["5", "0"]);
-    // Who follows a job that is left out follows nobody.
+    // A job that depends on an omitted job has no dependency.
     assert_eq!([of(1, "makespan"), of(2, "makespan")], ["100", "710"]);
-    dir.replay(&format!("sweep {run} --out sweep")).code(0).says(told);
+    dir.replay(&format!("sweep {run} --out sweep")).code(0).says(note);
     let one = run.replace(",placements", "");
     dir.replay(&format!("explain {one} --job 5 -q")).code(0).prints("job 5 asks for 8 processors");
     dir.replay(&format!("show {one} --job 1 -q")).code(0).prints("on 8 of 64 processors");
@@ -215,7 +215,7 @@ fn jobs_of_no_such_size_are_left_out_and_counted() {
     none.replay(&one).code(1).says("no job is left, 1 job of no such size: 7 (job 1)");
 }
 
-fn a_trace_is_replayed_on_the_machine_of_a_file() {
+fn replays_on_a_machine_from_a_file() {
     let pods = "- topology: pods
   cluster_default: true
   torus3d:
@@ -239,18 +239,18 @@ fn a_trace_is_replayed_on_the_machine_of_a_file() {
         let out = dir.replay(&format!("--trace t.swf {options} --format json -q")).code(0);
         timeless(&out.says_nothing())
     };
-    // The machine says the file of the allocator, and the other way round.
-    let said = csv("--machine pods.yaml --alloc slurm-torus3d");
-    assert_eq!(said, csv("--alloc slurm-torus3d[file=pods.yaml]"));
+    // The file may be given as the machine, as the parameter, or as both.
+    let first = csv("--machine pods.yaml --alloc slurm-torus3d");
+    assert_eq!(first, csv("--alloc slurm-torus3d[file=pods.yaml]"));
     let again = format!("--machine {machine} --alloc slurm-torus3d[file=pods.yaml]");
-    assert_eq!(said, csv(&again));
+    assert_eq!(first, csv(&again));
     let run = "--trace t.swf --machine pods.yaml --alloc";
     dir.replay(&format!("{run} slurm-torus3d,placements,random --sched fcfs,easy"))
         .code(0)
         .says("left out 1 job of no such size: 3 (job 3)")
         .prints(machine)
         .prints("placements[file=pods.yaml]");
-    // One torus without holes is a machine for everybody.
+    // A single torus without holes supports all allocators for tori.
     let one = format!("{run} slurm-torus3d[topology=one],mc1x1 -q");
     dir.replay(&one).code(0).prints("torus:4x4x2 ");
     dir.replay(&format!("show {run} slurm-torus3d --job 2 -q")).code(0).prints("36 of 48");
@@ -281,7 +281,7 @@ fn a_trace_is_replayed_on_the_machine_of_a_file() {
     );
 }
 
-fn a_backlog_is_written() {
+fn writes_backlog_tables() {
     let dir = Dir::new();
     let command = "stream --backlog 1 --mesh torus:4x4x4 --menu pow2 --mix uniform --jobs 120 --replications 2 --out o";
     dir.replay(command).code(0).says("uniform exact backlog 1 dl: 2 replications");
@@ -296,7 +296,7 @@ fn a_backlog_is_written() {
     assert!(dir.path("o/saturated_search.csv").is_file());
 }
 
-fn boxes_that_compete_are_drawn() {
+fn draws_candidate_boxes() {
     let swf = "1 0 -1 100 8 -1 -1 8 200\n2 1 -1 100 4 -1 -1 4 200\n";
     let dir = Dir::new().file("t.swf", swf);
     let show = "show --trace t.swf --mesh torus:4x4x2 --job 2 --candidates -q --alloc";

@@ -1,21 +1,21 @@
-//! Sweeps: grids in files and by flags, and the results they leave.
+//! `replay sweep` and `replay plan`: grids in files and options, and their results.
 
 use serde_json::Value;
 
 use super::dir::{Dir, TINY};
 
 trials!(
-    a_sweep_gives_what_the_main_job_gives,
-    a_file_and_flags_are_one_grid,
+    sweep_equals_run,
+    file_and_options_give_one_grid,
     print_config_is_a_fixed_point,
     plan_lists_the_cells,
-    a_large_grid_needs_a_word,
+    large_grids_need_confirmation,
     results_do_not_depend_on_threads,
-    the_manifest_tells_what_ran,
-    a_grown_grid_runs_only_what_is_new,
+    manifest_describes_the_sweep,
+    a_larger_grid_runs_only_new_cells,
     errors_name_file_line_and_key,
-    flags_that_cannot_be,
-    a_file_in_the_way_fails_first,
+    rejects_unsupported_options,
+    checks_the_output_directory_before_any_work,
 );
 
 pub const GRID: &str = r#"
@@ -45,7 +45,7 @@ fn json(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes).expect("JSON")
 }
 
-fn a_sweep_gives_what_the_main_job_gives() {
+fn sweep_equals_run() {
     let dir = Dir::with_trace();
     let grid = "--trace lublin-10x10 --jobs 300 --sched fcfs,easy --alloc mc1x1,mm,random,mbs,first-fit --ties --seed 0,1 \
                 --tie none --tie 2,13,20,6 --tie 2,26,40,12";
@@ -64,7 +64,7 @@ fn a_sweep_gives_what_the_main_job_gives() {
     sweep.says("sweep: 28 cells: 0 done before, 28 run in ").says(" jobs/s), 0 failed");
 }
 
-fn a_file_and_flags_are_one_grid() {
+fn file_and_options_give_one_grid() {
     let dir = Dir::with_trace().file(
         "grid.toml",
         "traces = ['lublin-10x10']\nschedulers = ['fcfs', 'easy']\nwindow.jobs = 150\n\
@@ -100,9 +100,9 @@ fn plan_lists_the_cells() {
     let untimed = dir.replay("plan grid.toml --no-estimate -q").code(0).says_nothing();
     untimed.demand(
         untimed.stdout.lines().last().is_some_and(|all| all.trim_end().ends_with(" 122")),
-        "no times",
+        "no time estimates",
     );
-    // What tunes its vector is a kind of its own.
+    // Cells with automatic ties are a separate kind.
     let tuned = dir.replay("plan --jobs 20 --alloc mc1x1 --tie none --tie auto --tie 2,13,20,6");
     let tuned = tuned.code(0).says(" of 2 kinds of cells").prints("mc1x1[tie=auto]");
     tuned.says("plan: 3 combinations, 3 cells of distinct strategies\n");
@@ -110,7 +110,7 @@ fn plan_lists_the_cells() {
         .code(0)
         .says("plan: 1 combination, 1 cell of distinct strategies\nplan: ")
         .says(" on 1 thread, ");
-    // A long list is cut: the kinds that take longest have rows, the others one.
+    // A long list is shortened: the kinds that take longest have rows, the others share one.
     let long = dir.replay("plan --jobs 20 --alloc all --sched fcfs,easy -q").code(0);
     let rows: Vec<&str> = long.stdout.lines().collect();
     long.demand(rows.len() == 2 + 20 + 2 && rows[22].contains(" kinds more"), "a short table");
@@ -125,7 +125,7 @@ fn plan_lists_the_cells() {
     assert_eq!(rows[121], "121 lublin-10x10 10x10 easy random - 150");
     let ids: std::collections::HashSet<String> = plan.fields(&["cell"]).into_iter().collect();
     assert!(ids.len() == 122 && ids.iter().all(|id| id.len() == 32));
-    // The listing is what runs.
+    // The listed cells are the ones that run.
     dir.replay("sweep grid.toml --out out").code(0);
     let table = String::from_utf8(dir.read("out/runs.csv")).expect("text");
     let mut reader = csv::Reader::from_reader(table.as_bytes());
@@ -142,7 +142,7 @@ fn plan_lists_the_cells() {
     assert_eq!(part.fields(&["run"]), ["1", "51", "101"]);
 }
 
-fn a_large_grid_needs_a_word() {
+fn large_grids_need_confirmation() {
     let dir = Dir::new().file("tiny.swf", TINY);
     let grid = "-q --trace tiny.swf --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10 --seed 0,1,2,3,4,5,6,7,8,9,10,11";
     for command in ["plan", "sweep --out out"] {
@@ -150,7 +150,7 @@ fn a_large_grid_needs_a_word() {
         dir.replay(&format!("{command} {grid}")).fails(2, 1, &words);
     }
     let plan = dir.replay(&format!("plan {grid} --yes --list")).code(0);
-    plan.demand(plan.stdout.lines().count() == 111_576, "every cell");
+    plan.demand(plan.stdout.lines().count() == 111_576, "all cells");
 }
 
 fn results_do_not_depend_on_threads() {
@@ -164,7 +164,7 @@ fn results_do_not_depend_on_threads() {
     }
 }
 
-fn the_manifest_tells_what_ran() {
+fn manifest_describes_the_sweep() {
     let dir = Dir::with_trace().file("grid.toml", GRID);
     dir.replay("sweep grid.toml --out out").code(0);
     let manifest = json(&dir.read("out/manifest.json"));
@@ -185,13 +185,13 @@ fn the_manifest_tells_what_ran() {
     let mut all: Vec<&str> = TABLES.into_iter().chain(others).collect();
     all.sort_unstable();
     assert_eq!(dir.files("out"), all);
-    // The same command again runs nothing and writes the same.
+    // Running the command again computes nothing and writes equal files.
     let before = TABLES.map(|table| dir.read(&format!("out/{table}")));
     dir.replay("sweep grid.toml --out out").code(0).says("122 done before, 0 run");
     assert!(before == TABLES.map(|table| dir.read(&format!("out/{table}"))));
 }
 
-fn a_grown_grid_runs_only_what_is_new() {
+fn a_larger_grid_runs_only_new_cells() {
     let small = GRID.replace("sr = \"1..2\"", "sr = \"2..2\"");
     let dir = Dir::with_trace().file("small.toml", small).file("grid.toml", GRID);
     dir.replay("sweep small.toml --out out").code(0).says("sweep: 66 cells: 0 done before");
@@ -239,13 +239,13 @@ fn errors_name_file_line_and_key() {
     Dir::new().replay("plan none.toml").fails(2, 1, &["cannot read none.toml: No such file"]);
 }
 
-fn flags_that_cannot_be() {
+fn rejects_unsupported_options() {
     let dir = Dir::with_trace().file("grid.toml", GRID);
     dir.replay("sweep grid.toml").refused(&["--out <DIR>"]);
     dir.replay("sweep grid.toml --out o --alloc mm").refused(&["cannot be used with"]);
     dir.replay("sweep grid.toml --out o --sr 1..2").refused(&["--af <LIST>"]);
     dir.replay("sweep --sr 1 --af 1 --wf 1 --bf 1 --tie none --out o").refused(&["--tie"]);
-    dir.replay("sweep --out o --shard 5/4").refused(&["\"5/4\" is no shard", "2/4"]);
+    dir.replay("sweep --out o --shard 5/4").refused(&["\"5/4\" is not a shard", "2/4"]);
     dir.replay("sweep --out o --param order").fails(2, 1, &["write KEY=LIST"]);
     dir.replay("sweep --out o --param ordr=scan").fails(2, 1, &["--param ordr: none of these"]);
     dir.replay("sweep --out o --alloc random --tie 1,1,1,1").fails(2, 1, &["--tie: none of these"]);
@@ -254,7 +254,7 @@ fn flags_that_cannot_be() {
     assert_eq!(dir.files("").len(), 2 + usize::from(dir.path("o").exists()));
 }
 
-fn a_file_in_the_way_fails_first() {
+fn checks_the_output_directory_before_any_work() {
     let dir = Dir::with_trace().file("taken", "mine");
     let failed = dir.replay("sweep --trace nothing --out taken");
     failed.fails(2, 1, &["cannot write into --out taken: ", "(os error "]);

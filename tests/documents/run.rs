@@ -28,9 +28,9 @@ pub fn trials(root: &Path, page: &Page) -> Vec<Trial> {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let whole = page.name == "README.md";
     assert!(!whole || commands.len() > 10, "the README has lost its commands");
-    let needed: &[&str] =
-        if whole { &["scripts", "traces", "results"] } else { &["traces", "examples"] };
-    for name in needed {
+    let results = commands.iter().any(|command| command.line.contains("results.sh"));
+    let needed = ["docs/fixtures", "examples", "scripts", "traces"];
+    for name in needed.into_iter().chain(results.then_some("results")) {
         copy(&root.join(name), &dir.path().join(name)).expect("a copy");
     }
     std::fs::create_dir(dir.path().join("out")).expect("a folder");

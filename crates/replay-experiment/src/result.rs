@@ -232,7 +232,7 @@ impl Table for RunResult {
         columns
     }
 
-    fn stands_apart(&self, column: &str) -> bool {
+    fn is_ranked_last(&self, column: &str) -> bool {
         self.folds() && comparable::is_distance(column)
     }
 }

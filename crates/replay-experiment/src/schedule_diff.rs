@@ -38,7 +38,7 @@ impl Table for Moved {
             C::text(name::compared_run, "run that is compared", |row| Some(&row.run)),
             C::new(name::job, "", "job number in the trace", |row| row.job),
             C::new(name::submit, "s", "submission, in trace time", |row| row.submit),
-            C::new(name::size, "processors", "processors that a job asks for", |row| row.size),
+            C::new(name::size, "processors", "processors that a job requests", |row| row.size),
             C::new(name::base_start, "s", "start in the base, in trace time", |row| row.starts[0]),
             C::new(name::compared_start, "s", "start in the run that is compared, in trace time", |row| row.starts[1]),
             C::new(name::later, "s", "that start less the base's; less than 0 if it is earlier", |row: &Moved| row.later()),

@@ -1,5 +1,5 @@
-//! The boundary around the Parquet reader: damaged files cause errors, never panics, and do not ask
-//! for more memory than their size allows.
+//! The boundary around the Parquet reader: damaged files cause errors, never panics, and do not request
+//! more memory than their size allows.
 
 use std::cell::Cell;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,26 +11,25 @@ use polars::prelude::PolarsResult;
 use polars_parquet::read::{FileMetadata, read_metadata};
 
 thread_local! {
-    /// Whether a panic of this thread is expected.
+    /// Whether panics of this thread are expected.
     static EXPECTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls of [`caught`] that are running.
+/// Number of running calls of [`caught`].
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
 
-/// How the names of the worker threads of polars begin. A panic there reaches the thread that waits
-/// for them.
+/// Prefix of the names of polars' worker threads. A panic of a worker reaches the thread that waits for it.
 const WORKERS: &str = "polars-";
 
-/// Rows of a group that are plausible whatever its size: writers put at most 64 Mi into one.
+/// Plausible number of rows of a group whatever its size: writers put at most 64 Mi into one.
 const PLAUSIBLE_ROWS: u64 = 1 << 26;
 
 /// Runs code of the Parquet reader, which may panic on damaged files, and returns a panic as an
-/// error. The panic of this thread, or of a worker of polars, is not printed; panics of other
+/// error. Panics of this thread and of polars' workers are not printed; panics of other
 /// threads are printed as usual.
 ///
 /// # Errors
-/// What is wrong, in words: for error and panic alike.
+/// A message, for errors and panics alike.
 pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -53,16 +52,16 @@ pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
     RUNNING.fetch_sub(1, Ordering::Relaxed);
     match result {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => Err(format!("damaged, or of a kind that is not read: {error}")),
-        Err(_) => Err("damaged, or of a kind that is not read".to_string()),
+        Ok(Err(error)) => Err(format!("damaged or unsupported: {error}")),
+        Err(_) => Err("damaged or unsupported".to_string()),
     }
 }
 
 /// Reads the footer of a file and checks that its counts agree with each other and with the size of
-/// the file: readers allocate memory by them before they read a value.
+/// the file, since readers allocate memory by these counts before they read values.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A message about what is wrong with the footer.
 pub fn footer(file: &mut (impl Read + Seek)) -> Result<FileMetadata, String> {
     let bytes = file.seek(SeekFrom::End(0)).map_err(|error| format!("cannot read it: {error}"))?;
     let metadata = caught(|| read_metadata(file))?;
@@ -70,15 +69,15 @@ pub fn footer(file: &mut (impl Read + Seek)) -> Result<FileMetadata, String> {
     Ok(metadata)
 }
 
-/// Checks the counts of a footer, whose file has this size in bytes.
+/// Checks the counts in the footer of a file of `bytes` bytes.
 ///
 /// # Errors
-/// What is wrong, in words.
+/// A message about the first wrong count.
 pub fn counts(metadata: &FileMetadata, bytes: u64) -> Result<(), String> {
     let mut rows = 0_u64;
     for group in &metadata.row_groups {
         let of_group = group.num_rows() as u64;
-        // Beyond what any writer puts into a group, a row has one bit at least.
+        // In groups larger than those of any writer, a row has at least one bit.
         if of_group > PLAUSIBLE_ROWS.max(bytes.saturating_mul(8)) {
             return Err(format!("damaged: {of_group} rows in a group of a file of {bytes} bytes"));
         }
@@ -108,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn panics_are_words() {
+    fn panics_become_messages() {
         let error = caught(|| -> PolarsResult<()> { panic!("as expected") });
         assert!(error.is_err_and(|what| what.starts_with("damaged")));
         assert_eq!(caught(|| Ok(3)), Ok(3));

@@ -1,7 +1,7 @@
-//! Ids of jobs that were seen, so that a job that comes again is told.
+//! Ids of jobs that were read, to detect repeated jobs.
 //!
-//! Memory is bounded: ids that are numbers, which mostly follow each other, take a bit each in blocks, with or
-//! without the name of a server after them; others a number of eight bytes. Of a log with more of them than fit,
+//! Memory is bounded. Numeric ids, which are mostly consecutive, take a bit each in blocks, with or without the
+//! name of a server after them; other ids take a number of eight bytes. In a log with more ids than fit,
 //! the rest is not compared.
 
 use std::collections::hash_map::DefaultHasher;
@@ -11,29 +11,29 @@ use std::hash::{Hash, Hasher};
 use super::entry::Entry;
 use super::value::digits;
 
-/// Words of a block: 4,096 ids.
+/// Words of a block, for 4,096 ids.
 const WORDS: usize = 64;
 
-/// Blocks at most: 32 MiB.
+/// Largest number of blocks: 32 MiB.
 const BLOCKS: usize = 1 << 16;
 
-/// Ids at most that are no numbers: 36 MiB.
+/// Largest number of ids that are not numeric: 36 MiB.
 const TEXTS: usize = 1 << 21;
 
-/// What is known of an id.
+/// The result of adding an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It is new.
+    /// The id is new.
     New,
-    /// It came before.
+    /// The id is repeated.
     Again,
-    /// It is not compared.
+    /// The id is not compared, since too many are stored.
     Full,
 }
 
-/// Ids.
+/// The ids of jobs.
 pub(super) struct Seen {
-    /// By server and block.
+    /// Bits of numeric ids, by server and block.
     numbers: HashMap<(u64, u64), Box<[u64; WORDS]>>,
     texts: HashSet<u64>,
     blocks: usize,
@@ -46,12 +46,12 @@ impl Default for Seen {
     }
 }
 
-/// Where a number stands: its block, the word there, and its bit.
+/// Returns the block of a number, its word in the block, and its bit.
 fn place(number: u64) -> (u64, usize, u64) {
     (number >> 12, (number >> 6) as usize % WORDS, 1 << (number % 64))
 }
 
-/// `70.bw` as 70 of `bw`, 70 as that of nobody.
+/// Splits a numeric id: `70.bw` is 70 of the server `bw`, and `70` is 70 without a server.
 fn numbered(id: &str) -> Option<(u64, u64)> {
     let (number, server) = id.split_once('.').unwrap_or((id, ""));
     let server = match server {
@@ -73,7 +73,7 @@ impl Seen {
         Seen { numbers: HashMap::new(), texts: HashSet::new(), blocks, most }
     }
 
-    /// Whether an id came before.
+    /// Returns whether an id was added before.
     pub fn has(&self, id: &str) -> bool {
         match numbered(id) {
             Some((server, number)) => {
@@ -84,7 +84,7 @@ impl Seen {
         }
     }
 
-    /// Takes an id.
+    /// Adds an id.
     pub fn take(&mut self, id: &str) -> Known {
         let is_new = match numbered(id) {
             Some((server, number)) => {
@@ -109,7 +109,7 @@ impl Seen {
         if is_new { Known::New } else { Known::Again }
     }
 
-    /// Takes all ids of another.
+    /// Adds all ids of another set.
     pub fn absorb(&mut self, other: Seen) {
         for (block, words) in other.numbers {
             if self.numbers.len() >= self.blocks && !self.numbers.contains_key(&block) {
@@ -123,42 +123,42 @@ impl Seen {
     }
 }
 
-/// Rows at most: 72 MiB.
+/// Largest number of rows: 72 MiB.
 const ROWS: usize = 1 << 22;
 
-/// Rows of files, each as a number of eight bytes, so that one that comes again in another file is known.
+/// Hashes of rows, to detect rows that are repeated in another file.
 #[derive(Default)]
 pub(super) struct Rows {
     earlier: HashSet<u64>,
-    /// Rows of this file, kept only if another file follows.
+    /// Rows of the current file, stored only if another file follows.
     own: HashSet<u64>,
     keep: bool,
     any: bool,
 }
 
 impl Rows {
-    /// A file begins, and perhaps another follows.
+    /// Begins a file; `another` is whether a further file follows.
     pub fn begin(&mut self, another: bool) {
         self.earlier.extend(std::mem::take(&mut self.own));
         (self.keep, self.any) = (another, false);
     }
 
-    /// The file has a job.
+    /// Records that the file has a job.
     pub fn count(&mut self) {
         self.any = true;
     }
 
-    /// Whether the file has one.
+    /// Returns whether the file has a job.
     pub fn any(&self) -> bool {
         self.any
     }
 
-    /// Whether an earlier file has this row.
+    /// Returns whether an earlier file has this row.
     pub fn has(&self, row: &Entry<'_>) -> bool {
         self.earlier.contains(&hash(row))
     }
 
-    /// Takes a row; `false` if there is no room for it.
+    /// Adds a row; returns `false` if there is no room for it.
     pub fn take(&mut self, row: &Entry<'_>) -> bool {
         let room = self.earlier.len() + self.own.len() < ROWS;
         if self.keep && room {
@@ -176,9 +176,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// As a set of texts says; `7` and `07` are one number.
+        /// Repetitions equal those of a set of texts, in which `7` and `07` are one number.
         #[test]
-        fn ids_come_again_when_they_did(
+        fn detects_repeated_ids(
             ids in proptest::collection::vec("[0-9]{1,6}|[a-c]{1,2}|[0-9]{1,2}[.][ab]?", 0..80),
             cut in 0usize..80,
         ) {
@@ -188,19 +188,19 @@ mod tests {
                 _ => number(id).map_or(id.clone(), |id| id.to_string()),
             };
             let (mut seen, mut earlier) = (Seen::default(), Seen::default());
-            let mut plain = BTreeSet::new();
+            let mut expected = BTreeSet::new();
             for (at, id) in ids.iter().enumerate() {
                 if at == cut {
                     earlier.absorb(std::mem::take(&mut seen));
                 }
                 let again = earlier.has(id) || seen.take(id) == Known::Again;
-                prop_assert_eq!(again, !plain.insert(name(id)));
+                prop_assert_eq!(again, !expected.insert(name(id)));
             }
         }
     }
 
     #[test]
-    fn more_than_fit_are_not_compared() {
+    fn ids_beyond_the_limit_are_not_compared() {
         let mut seen = Seen::bounded(1, 1);
         for (id, known) in [
             ("7", Known::New),

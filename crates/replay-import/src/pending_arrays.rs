@@ -1,17 +1,17 @@
-//! Arrays of tasks that did not start, so that each task is counted once in files that overlap.
+//! Arrays of tasks that did not start, with each task counted once in overlapping files.
 
 use std::collections::HashMap;
 
 use replay_core::workload::nodes;
 
-/// Arrays at most that are compared with those of later files.
+/// Largest number of arrays that are compared with those of later files.
 const ARRAYS: usize = 1 << 18;
 
-/// Ranges of tasks of one at most.
+/// Largest number of ranges of an array's tasks.
 const RANGES: usize = 1 << 12;
 
-/// How many tasks a list of Slurm names, `1,3-5,10-20:2`, and their ranges; of a part with too many to compare
-/// only the first ones. `None` if it is no such list.
+/// Parses a list of tasks in Slurm's notation, `1,3-5,10-20:2`, and returns the number of tasks and their ranges. Of
+/// a part with too many ranges to compare, only the first are returned. `None` if the text is not such a list.
 pub(super) fn tasks(list: &str) -> Option<(u64, Vec<(u64, u64)>)> {
     let (mut count, mut all) = (0u64, Vec::new());
     for part in list.split(',') {
@@ -31,7 +31,7 @@ pub(super) fn tasks(list: &str) -> Option<(u64, Vec<(u64, u64)>)> {
     Some((count, all))
 }
 
-/// Tasks as ranges that do not overlap, ascending, both ends inclusive.
+/// Disjoint, ascending ranges of tasks, both ends inclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Tasks(Vec<(u64, u64)>);
 
@@ -52,7 +52,7 @@ impl Tasks {
         self.0.insert(at, (first, last));
     }
 
-    /// One of them has started.
+    /// Removes a task, which has started.
     fn remove(&mut self, task: u64) {
         let at = self.0.partition_point(|range| range.1 < task);
         let Some(&(first, last)) = self.0.get(at).filter(|range| range.0 <= task) else { return };
@@ -62,30 +62,30 @@ impl Tasks {
     }
 }
 
-/// An array.
+/// An array with tasks that did not start.
 struct Array {
     tasks: Tasks,
-    /// The file and the line of its first record.
+    /// File and line of the array's first record.
     first: (usize, u64),
 }
 
-/// What a record of tasks that did not start is.
+/// The result of adding a record of tasks that did not start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Taken {
-    /// The first of its array, or another one in the same file.
+    /// The record is the first of its array, or another one in the same file.
     New,
-    /// One of an array that an earlier file has, too.
+    /// An earlier file also has a record of this array.
     Again,
-    /// There are too many to compare it.
+    /// The record is not compared, since there are too many.
     Full,
 }
 
-/// Arrays with tasks that did not start, by number.
+/// Arrays with tasks that did not start, by id.
 #[derive(Default)]
 pub(super) struct Pending(HashMap<String, Array>);
 
 impl Pending {
-    /// Takes a record of the array `id`, in this place.
+    /// Adds a record of the array `id`, which is at `place` (file and line).
     pub fn take(&mut self, id: &str, tasks: Vec<(u64, u64)>, place: (usize, u64)) -> Taken {
         let known = self.0.get(id).map(|array| array.tasks.0.len());
         let is_full = known.is_none() && self.0.len() >= ARRAYS;
@@ -101,14 +101,14 @@ impl Pending {
         }
     }
 
-    /// A task of an array has started, in this file or a later one.
+    /// Removes a task that has started, in this file or a later one.
     pub fn started(&mut self, id: &str, task: u64) {
         if let Some(array) = self.0.get_mut(id) {
             array.tasks.remove(task);
         }
     }
 
-    /// How many tasks did not start, by the place of the first record of their array.
+    /// Returns the number of tasks that did not start, for each array, with the place of the array's first record.
     pub fn finish(self) -> impl Iterator<Item = ((usize, u64), u64)> {
         let counts = self.0.into_values().map(|array| (array.first, array.tasks.count()));
         counts.filter(|(_, count)| *count > 0)
@@ -123,7 +123,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn lists_of_tasks_have_steps() {
+    fn parses_lists_of_tasks_with_steps() {
         let steps: Vec<_> = (10..=20).step_by(2).map(|task| (task, task)).collect();
         assert_eq!(tasks("10-20:2"), Some((6, steps.clone())));
         assert_eq!(tasks("1,3-5,10-20:2"), Some((10, [vec![(1, 1), (3, 5)], steps].concat())));
@@ -137,21 +137,21 @@ mod tests {
     }
 
     proptest! {
-        /// As a set of tasks says.
+        /// The tasks equal those of a set.
         #[test]
-        fn tasks_are_those_of_a_set(
+        fn tasks_equal_those_of_a_set(
             steps in proptest::collection::vec((any::<bool>(), 0u64..40, 0u64..6), 0..40),
         ) {
-            let (mut tasks, mut plain) = (Tasks::default(), BTreeSet::new());
+            let (mut tasks, mut expected) = (Tasks::default(), BTreeSet::new());
             for (adds, first, more) in steps {
                 if adds {
                     tasks.add((first, first + more));
-                    plain.extend(first..=first + more);
+                    expected.extend(first..=first + more);
                 } else {
                     tasks.remove(first);
-                    plain.remove(&first);
+                    expected.remove(&first);
                 }
-                prop_assert_eq!(tasks.count(), plain.len() as u64);
+                prop_assert_eq!(tasks.count(), expected.len() as u64);
                 prop_assert!(tasks.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
             }
         }

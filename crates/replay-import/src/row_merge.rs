@@ -1,32 +1,32 @@
-//! Rows of one job made one: several runs within a submission, or a job in two files.
+//! Merging the rows of one job: several runs within a submission, or the same job in two files.
 
 use std::collections::HashMap;
 
 use super::entry::{Entry, UNKNOWN};
 
-/// Jobs by what their log calls them, in the order of their first rows.
+/// Jobs by id, in the order of their first rows.
 #[derive(Default)]
 pub(super) struct Joined {
     places: HashMap<String, usize>,
     jobs: Vec<Job>,
 }
 
-/// What a row was.
+/// The result of adding a row.
 pub(super) enum Taken {
-    /// The first of its job.
+    /// The row is the first of its job.
     First,
-    /// Another one.
+    /// The row was merged into its job.
     Joined {
-        /// It names other nodes.
+        /// Whether the row names other nodes.
         elsewhere: bool,
     },
 }
 
-/// A job that holds its own text.
+/// A job that owns its text.
 pub(super) struct Job {
-    /// Without text.
+    /// The values that are not text.
     numbers: Entry<'static>,
-    /// Id, user, group, queue, nodes.
+    /// Id, user, group, queue and nodes.
     words: [String; 5],
 }
 
@@ -54,20 +54,20 @@ impl Job {
         Job { numbers, words }
     }
 
-    /// The job.
+    /// Returns the job.
     pub fn entry(&self) -> Entry<'_> {
         let [id, user, group, queue, nodes] = &self.words;
         Entry { id, user, group, queue, nodes, ..self.numbers }
     }
 
-    /// Takes in another row of it: from the first submission and start to the last end, with the largest
-    /// size and limit, the status of the row that ended last, and the first words.
-    /// Whether it ran on other nodes.
+    /// Merges another row of the job: from the first submission and start to the last end, with the largest size
+    /// and estimate, the status of the row that ended last, and the first text of each field. Returns whether the row
+    /// names other nodes.
     fn join(&mut self, row: &Entry<'_>) -> bool {
         let own = &mut self.numbers;
         let started =
             |entry: &Entry<'_>| (entry.wait != UNKNOWN).then(|| entry.submit + entry.wait);
-        // One that never started, or of which nobody knows when, runs from its submission on.
+        // A job that never started, or whose start is unknown, runs from its submission on.
         let end = |entry: &Entry<'_>| started(entry).unwrap_or(entry.submit) + entry.run;
         let (first, last) = ([started(own), started(row)], end(own).max(end(row)));
         if end(row) >= end(own) {
@@ -93,7 +93,7 @@ impl Job {
 }
 
 impl Joined {
-    /// Takes a row, the first of its job or a further one.
+    /// Adds a row, which may be the first of its job.
     pub fn take(&mut self, row: &Entry<'_>) -> Taken {
         match self.places.get(row.id) {
             Some(&place) => Taken::Joined { elsewhere: self.jobs[place].join(row) },
@@ -105,7 +105,7 @@ impl Joined {
         }
     }
 
-    /// The jobs.
+    /// Returns the jobs.
     pub fn jobs(self) -> impl Iterator<Item = Job> {
         self.jobs.into_iter()
     }

@@ -1,5 +1,5 @@
-//! Plain versions of fast code, written as their definitions read. Tests and benches compare with them; no program uses
-//! them.
+//! Reference implementations that follow the definitions directly. Tests and benchmarks compare the fast
+//! implementations with them; no program uses them.
 
 pub mod network;
 pub mod scheduler;

@@ -28,7 +28,7 @@ use replay_core::sanitize::excerpt;
 use replay_experiment::compare::{
     CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
 };
-use replay_experiment::contention::ranking::{Decided, Stretches, decided_by_two};
+use replay_experiment::contention::ranking::{TwoJobReversal, Stretches, two_job_reversals};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::schedule_diff::Moved;
 use replay_output::frame::read::{self, JobsTable, ReadError};
@@ -227,11 +227,11 @@ fn decided_by_two_jobs(
         Some((_, copy)) if copy != "0" => format!(" copy {copy}"),
         _ => String::new(),
     };
-    let line = |one: &Decided| {
+    let line = |one: &TwoJobReversal| {
         let mean = one.mean.name();
         format!("seed {seed}{copy}: two jobs decide the order by {mean}: {one}")
     };
-    decided_by_two(&stretches).iter().map(line).collect()
+    two_job_reversals(&stretches).iter().map(line).collect()
 }
 
 /// Corrects verdicts for the comparisons of one measure: those of all sizes, and those of classes of size.

@@ -10,7 +10,7 @@ use replay_core::number::fixed;
 use replay_core::table::{Column, Name, Table, name};
 use replay_experiment::RunResult;
 use replay_experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
-use replay_experiment::contention::Contended;
+use replay_experiment::contention::ContentionRun;
 use replay_output::report::{Align, Sheet};
 
 /// Allocator and tie vector together.
@@ -163,7 +163,7 @@ impl RunMeasure {
     fn of(name: &str, tables: &JobTables) -> Result<Self, Failure> {
         let all = match *tables == REPLAYED {
             true => Self::all::<RunResult>(),
-            false => Self::all::<Contended>(),
+            false => Self::all::<ContentionRun>(),
         };
         let known: Vec<_> = all.into_iter().map(|measure| (measure.name.text(), measure)).collect();
         let mean = format!("mean_{name}");

@@ -4,7 +4,7 @@ use replay_core::metrics::JobMeasures;
 use replay_core::number::{fixed, grouped};
 use replay_core::table::{Name, Table, name};
 use replay_experiment::compare::{CONTENDED, Compared, JobTables, REPLAYED, RunRow};
-use replay_experiment::contention::ContendedJob;
+use replay_experiment::contention::ContentionJobRow;
 use replay_output::report::{Align, Sheet, with_unit};
 
 /// What stays longest where there is no room for all: who and what is compared, and by how much it changes.
@@ -59,7 +59,7 @@ fn named(key: Name) -> &'static str {
 fn titled(measure: Name, tables: &JobTables) -> String {
     match *tables == REPLAYED {
         true => with_unit(&JobMeasures::columns(), measure, &measure),
-        false => with_unit(&ContendedJob::columns(), measure, &measure),
+        false => with_unit(&ContentionJobRow::columns(), measure, &measure),
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use replay_core::number::grouped;
 use replay_experiment::RunKey;
 use replay_experiment::contention::{
-    Contended, Contention, Correlations, LinkUse, PAIRS, mean_use, ranking, settings,
+    ContentionRun, Contention, Correlations, LinkUse, PAIRS, mean_use, ranking, settings,
 };
 use replay_experiment::shaken::ShakenRow;
 use replay_output::plot::{
@@ -20,7 +20,7 @@ use replay_output::plot::{
 /// say the seed, and how many jobs send packets.
 pub fn write(
     plots: &Plots,
-    outcomes: &[Contended],
+    outcomes: &[ContentionRun],
     shaken: &[ShakenRow],
 ) -> anyhow::Result<Vec<PathBuf>> {
     let most = plots.style().strategies;
@@ -59,7 +59,7 @@ pub fn write(
         .iter()
         .filter(|outcome| outcome.is_unshaken())
         .filter_map(|outcome| Some((outcome, link_maps(outcome)?)));
-    let drawn: Vec<(&Contended, LinkMaps)> = drawn.collect();
+    let drawn: Vec<(&ContentionRun, LinkMaps)> = drawn.collect();
     // Who is compared has one scale: all that ran on a trace and machine.
     let most = |key: &RunKey| {
         let alike = drawn.iter().filter(|(other, _)| {
@@ -99,8 +99,8 @@ fn line(key: &RunKey, strategy: Option<&str>) -> String {
 }
 
 /// How many jobs of runs send packets; a strategy that leaves jobs out has fewer.
-fn senders(runs: &[&Contended]) -> String {
-    let of = |run: &&Contended| run.result.jobs.iter().filter(|job| job.packets > 0).count();
+fn senders(runs: &[&ContentionRun]) -> String {
+    let of = |run: &&ContentionRun| run.result.jobs.iter().filter(|job| job.packets > 0).count();
     let (least, most) = runs
         .iter()
         .map(of)
@@ -162,10 +162,10 @@ const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
 
 /// Medians of stretch and its factors with what stands beside them, and mean distances; over shaken copies, with
 /// their intervals, where there are any. The first by [`order`](ranking::order) is on top.
-fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
+fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     let columns = Contention::columns();
     // A metric of a run, and half the width of its interval over copies.
-    let value = |run: &Contended, metric: Name| -> Option<(f64, Option<f64>)> {
+    let value = |run: &ContentionRun, metric: Name| -> Option<(f64, Option<f64>)> {
         match shaken {
             [] => {
                 let column = columns.iter().find(|column| column.name == metric)?;
@@ -177,12 +177,12 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
             }
         }
     };
-    let number = |run: &Contended, metric: Name| value(run, metric).map(|(value, _)| value);
+    let number = |run: &ContentionRun, metric: Name| value(run, metric).map(|(value, _)| value);
     let mut runs = group.to_vec();
     match shaken {
         [] => runs.sort_by(|a, b| ranking::order(&a.means, &b.means)),
         _ => runs.sort_by(|a, b| {
-            let key = |run: &Contended| {
+            let key = |run: &ContentionRun| {
                 [name::median_stretch, name::trimmed_mean_stretch]
                     .map(|metric| number(run, metric).unwrap_or(f64::INFINITY))
             };
@@ -190,21 +190,21 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
             a.total_cmp(&b).then(first.total_cmp(&second))
         }),
     }
-    let of_run = |run: &&Contended| {
+    let of_run = |run: &&ContentionRun| {
         let values = COMPARED.map(|(_, metric, _, by, _)| Some(by * number(run, metric)?));
         (run.key.strategy(), values.to_vec())
     };
-    let interval = |run: &Contended, metric: Name, beside: Option<Beside>, by: f64| {
+    let interval = |run: &ContentionRun, metric: Name, beside: Option<Beside>, by: f64| {
         if let (value, Some(half)) = value(run, metric)? {
             return Some([value - half, value + half].map(|end| by * end));
         }
         let ends = beside?.interval.map(|end| number(run, end));
         Some([by * ends[0]?, by * ends[1]?])
     };
-    let intervals = |run: &&Contended| {
+    let intervals = |run: &&ContentionRun| {
         COMPARED.map(|(_, metric, beside, by, _)| interval(run, metric, beside, by)).to_vec()
     };
-    let marks = |run: &&Contended| {
+    let marks = |run: &&ContentionRun| {
         let marks = |beside: Option<Beside>| {
             let Beside { trimmed_mean, p95, .. } = beside?;
             Some(Marks { trimmed_mean: number(run, trimmed_mean)?, p95: number(run, p95)? })
@@ -234,8 +234,8 @@ fn comparison(group: &[&Contended], shaken: &[ShakenRow]) -> Comparison {
 }
 
 /// How stretch spreads over the jobs of each strategy; nothing if none sends.
-fn stretches(group: &[&Contended], most: usize) -> Option<Spreads> {
-    let spread = |run: &&Contended| {
+fn stretches(group: &[&ContentionRun], most: usize) -> Option<Spreads> {
+    let spread = |run: &&ContentionRun| {
         let jobs = run.result.jobs.iter();
         (run.key.strategy(), Distribution::of(jobs.filter_map(|job| job.stretch())))
     };
@@ -251,11 +251,11 @@ fn stretches(group: &[&Contended], most: usize) -> Option<Spreads> {
 }
 
 /// The points of a row of correlations, pair by pair, of these runs.
-fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&Contended], most: usize) -> Scatter {
+fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&ContentionRun], most: usize) -> Scatter {
     let key = of.key;
     let strategy = of.over_jobs.then(|| key.strategy());
     let panel = |pair: &replay_experiment::contention::Pair| ScatterPanel {
-        name: pair.words(&of.points),
+        name: pair.summary(&of.points),
         x_title: pair.axes.0.to_string(),
         y_title: pair.axes.1.to_string(),
         points: pair.points(&of.points),
@@ -285,7 +285,7 @@ fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&Contended], most: usiz
 const DIRECTIONS: [&str; 4] = ["-x (to the left)", "+x (to the right)", "-y (down)", "+y (up)"];
 
 /// Use of links by place, on 2D machines.
-fn link_maps(outcome: &Contended) -> Option<LinkMaps> {
+fn link_maps(outcome: &ContentionRun) -> Option<LinkMaps> {
     let grid = outcome.trace.topology.grid().filter(|grid| grid.dimensions() == 2)?;
     let (width, length) = (grid.extent(0) as u16, grid.extent(1) as u16);
     let map = |name: &str, of: &dyn Fn(&LinkUse) -> Option<f64>| LinkMap {

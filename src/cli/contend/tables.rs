@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use replay_core::number::fixed;
 use replay_experiment::RunKey;
-use replay_experiment::contention::{Contended, Contention, Correlations, PAIRS};
+use replay_experiment::contention::{ContentionRun, Contention, Correlations, PAIRS};
 use replay_experiment::shaken::ShakenRow;
 use replay_output::frame::{FrameError, write as write_table};
 use replay_output::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};
 
 /// The runs of traces as they are for people, how their measures go together, and what all comes to over
 /// shaken copies.
-pub fn sheets(runs: &[Contended], shaken: &[ShakenRow]) -> Vec<Sheet> {
+pub fn sheets(runs: &[ContentionRun], shaken: &[ShakenRow]) -> Vec<Sheet> {
     let mut sheets = vec![stretches(runs), traffic(runs), correlations(&Correlations::of(runs))];
     if !shaken.is_empty() {
         sheets.push(shaken_summary(shaken, CONTENTION_FIGURES, &Contention::columns()));
@@ -23,11 +23,11 @@ pub fn sheets(runs: &[Contended], shaken: &[ShakenRow]) -> Vec<Sheet> {
 /// Writes the tables of runs, jobs, correlations and, if there are any, shaken copies; their paths.
 pub fn write(
     dir: &Path,
-    runs: &[Contended],
+    runs: &[ContentionRun],
     shaken: &[ShakenRow],
     metadata: &[(String, String)],
 ) -> Result<Vec<PathBuf>, FrameError> {
-    let jobs: Vec<_> = runs.iter().flat_map(Contended::job_rows).collect();
+    let jobs: Vec<_> = runs.iter().flat_map(ContentionRun::job_rows).collect();
     let mut files = write_table(dir, runs, metadata)?;
     files.extend(write_table(dir, &jobs, metadata)?);
     files.extend(write_table(dir, &Correlations::of(runs), metadata)?);
@@ -42,10 +42,10 @@ const STRETCHES: &str = "stretch, placement and contention: medians over the job
      without 5 % of these jobs at each end; off target: jobs whose time alone misses run time x scale by more than 1 %";
 
 /// Stretch and its factors for people.
-fn stretches(runs: &[Contended]) -> Sheet {
+fn stretches(runs: &[ContentionRun]) -> Sheet {
     let mut shown = keys(runs);
     shown.push(Shown::column(name::median_stretch, "stretch", 4));
-    let interval = |run: &Contended| {
+    let interval = |run: &ContentionRun| {
         let [low, high] = [run.means.median_stretch_low?, run.means.median_stretch_high?];
         Some(format!("{} to {}", fixed(low, 4), fixed(high, 4)))
     };
@@ -74,7 +74,7 @@ fn stretches(runs: &[Contended]) -> Sheet {
 }
 
 /// Packets, places and times for people.
-fn traffic(runs: &[Contended]) -> Sheet {
+fn traffic(runs: &[ContentionRun]) -> Sheet {
     let mut shown = keys(runs);
     shown.extend([
         Shown::measure(name::mean_latency, "latency", 2),
@@ -92,7 +92,7 @@ fn traffic(runs: &[Contended]) -> Sheet {
 }
 
 /// The columns that tell runs apart. Machines and seeds are shown if there are several.
-fn keys<'a>(runs: &[Contended]) -> Vec<Shown<'a, Contended>> {
+fn keys<'a>(runs: &[ContentionRun]) -> Vec<Shown<'a, ContentionRun>> {
     let (machines, seeds) = varied(runs.iter().map(|run| &run.key));
     let mut shown = vec![Shown::column(name::trace, "trace", 0)];
     shown.extend(machines.then(|| Shown::column(name::topology, "machine", 0)));

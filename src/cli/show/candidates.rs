@@ -24,7 +24,7 @@ use replay_experiment::snapshot::{When, snapshot};
 use replay_experiment::{Cell, CellProblem};
 use replay_output::plot::{CandidateMap, Candidates, Plots, ProcessorState, TieTerm, save};
 use replay_output::report::machine::Sheets;
-use replay_output::report::{Sheet, Shown, candidate_maps, candidate_lines};
+use replay_output::report::{Sheet, Shown, candidate_lines, candidate_maps};
 use std::io::stdout;
 
 /// The most maps of text.
@@ -128,7 +128,8 @@ impl Competition<'_> {
     /// In words: the decision, and who is not shown.
     fn words(&self, explained: &Explained, shown: usize) -> Vec<String> {
         let decision = &explained.decision;
-        let all = decision.account.candidates.as_ref().map_or(0, |all| all.first.len() + all.more);
+        let all =
+            decision.explanation.candidates.as_ref().map_or(0, |all| all.first.len() + all.more);
         let mut words = vec![format!(
             "at {} s job {} gets {} of {} free processors",
             grouped(explained.start),
@@ -153,7 +154,7 @@ impl Competition<'_> {
     /// How many candidates a format leaves out, in words.
     fn not_told(&self, format: FormatArg) -> Option<String> {
         let known = self.rows().len();
-        let all = known + self.explained.as_ref()?.decision.account.candidates.as_ref()?.more;
+        let all = known + self.explained.as_ref()?.decision.explanation.candidates.as_ref()?.more;
         let told = match format {
             FormatArg::Table | FormatArg::Md => known.min(LISTED),
             FormatArg::Json | FormatArg::Csv => known,
@@ -166,7 +167,7 @@ impl Competition<'_> {
     }
 
     fn vector(&self) -> Option<TieVector> {
-        self.explained.as_ref()?.decision.account.candidates.as_ref()?.vector
+        self.explained.as_ref()?.decision.explanation.candidates.as_ref()?.vector
     }
 
     /// Maps for people, above the table.
@@ -267,7 +268,7 @@ impl Results for Competition<'_> {
 
     fn rows(&self) -> &[ScoredCandidate] {
         let Some(explained) = &self.explained else { return &[] };
-        explained.decision.account.candidates.as_ref().map_or(&[], |rivals| &rivals.first)
+        explained.decision.explanation.candidates.as_ref().map_or(&[], |rivals| &rivals.first)
     }
 
     fn sheets(&self) -> Vec<Sheet> {
@@ -315,7 +316,7 @@ impl Results for Competition<'_> {
                 "run": self.cell.key(),
                 "at": explained.start,
                 "job": explained.job.number,
-                "more_candidates": explained.decision.account.candidates.as_ref().map(|all| all.more),
+                "more_candidates": explained.decision.explanation.candidates.as_ref().map(|all| all.more),
             })
         })
     }

@@ -165,7 +165,7 @@ impl Allocator for Elmer {
             let preferred = self.list_free(machine, level);
             self.explanation.sentence(|| {
                 let hosts = explain::count(self.hosts.len(), "host");
-                format!("level {level}: {hosts} can be had, {preferred} of them before the others")
+                format!("level {level}: {hosts} free, {preferred} of them preferred")
             });
             if self.hosts.len() < size {
                 continue;
@@ -229,7 +229,7 @@ pub fn table() -> Table<ElmerOptions> {
             "version 2: hosts whose processor utilization exceeds this fraction are not free",
             |o| &mut o.selection.threshold,
         )
-        .other_way(
+        .alternative(
             "version",
             "threshold",
             kind::one_of(&VERSIONS),

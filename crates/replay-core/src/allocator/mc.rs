@@ -80,8 +80,7 @@ impl Allocator for Mc {
     ) -> Result<(), Refusal> {
         let size = request.size;
         if settled_by_count(machine, size as usize, chosen)? {
-            self.explanation
-                .sentence(|| "it asks for all that are free, and takes them".to_string());
+            self.explanation.sentence(|| "the job takes all free processors".to_string());
             return Ok(());
         }
         let shape = request.shape.or_else(|| self.rule.shape(size, &self.grid));

@@ -134,7 +134,7 @@ impl Allocator for Midplane {
             self.explanation.sentence(|| {
                 let grid = self.units.grid();
                 let places = explain::count(self.units.count() as usize, "place");
-                format!("{} midplanes, in midplanes: free at {places}", explain::sides(grid, sides))
+                format!("a box of {} midplanes is free at {places}", explain::sides(grid, sides))
             });
             if let Some(base) = self.units.first(Scan::ColumnMajor) {
                 let [base, sides] =

@@ -269,7 +269,7 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
         if let Some(breaking) = options.tie_breaking() {
             change(breaking);
         }
-        self.table.go_together(&self.typed, &options)?;
+        self.table.check_combination(&self.typed, &options)?;
         let (table, typed) = (self.table.clone(), self.typed.clone());
         Ok(AllocatorSpec(Arc::new(Typed { table, typed, options })))
     }

@@ -99,7 +99,7 @@ impl Machine {
     /// Marks free processors as busy.
     ///
     /// # Panics
-    /// If one of them is already busy, which means that an allocator violated its contract.
+    /// If a processor is already busy, which means that an allocator violated its contract.
     pub fn occupy(&mut self, nodes: &[NodeId]) {
         self.set(nodes, false);
         self.free_count -= nodes.len();
@@ -108,7 +108,7 @@ impl Machine {
     /// Marks busy processors as free.
     ///
     /// # Panics
-    /// If one of them is already free.
+    /// If a processor is already free.
     pub fn release(&mut self, nodes: &[NodeId]) {
         self.set(nodes, true);
         self.free_count += nodes.len();
@@ -127,7 +127,7 @@ impl Machine {
     /// Takes free processors out of service; they are then neither free nor busy.
     ///
     /// # Panics
-    /// If one of them is not free.
+    /// If a processor is not free.
     pub fn withdraw(&mut self, nodes: &[NodeId]) {
         if nodes.is_empty() {
             return;
@@ -142,7 +142,7 @@ impl Machine {
     /// Returns processors to service as free processors.
     ///
     /// # Panics
-    /// If one of them is in service.
+    /// If a processor is in service.
     pub fn restore(&mut self, nodes: &[NodeId]) {
         if nodes.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The system over time in a coupled simulation: utilization, fragmentation, busy list.
+//! Metrics of the system over time in a coupled simulation: utilization, fragmentation, busy list.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use crate::table::measures;
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
-/// Observes a coupled simulation and keeps what its metrics need. Times are those of the
-/// jobs (trace seconds, ticks or cycles).
+/// Observes a coupled simulation and records the data of its metrics. Times are those of the jobs
+/// (trace seconds, ticks or cycles).
 #[derive(Clone, Debug)]
 pub struct SystemRecorder {
     arrivals: Vec<i64>,
@@ -23,7 +23,7 @@ pub struct SystemRecorder {
     requested: i128,
     busy_list: i128,
     fragmented: i128,
-    /// Of a menu of boxes: how much was blocked, over time, and could be at most.
+    /// Blocked part of the menu of boxes, integrated over time, and its maximum.
     blocked: Option<(i128, u64)>,
     refusals: u64,
     fragmented_refusals: u64,
@@ -31,22 +31,22 @@ pub struct SystemRecorder {
     in_blocks: u64,
     in_one_block: u64,
     searches: u64,
-    /// Folded jobs: processors asked for and given, and the stretch of the run time.
+    /// Folded jobs: requested and allocated processors, and the stretch of the run time.
     folded: HashMap<JobId, (u32, u32, f64)>,
     folded_jobs: u64,
     stretch: f64,
-    /// Processor-time that folded jobs took and would not have taken unfolded.
+    /// Additional processor time of folded jobs compared with running unfolded.
     lost: f64,
-    /// Processors out of service, over time.
+    /// Processors out of service, integrated over time.
     down: i128,
     killed: u64,
     requeued: u64,
-    /// Processor-time of runs that were cut off.
+    /// Processor time of interrupted runs.
     cut_off: i128,
 }
 
 impl SystemRecorder {
-    /// A recorder for this many jobs.
+    /// Creates a recorder for this number of jobs.
     pub fn new(jobs: usize) -> Self {
         Self {
             arrivals: vec![i64::MIN; jobs],
@@ -74,31 +74,32 @@ impl SystemRecorder {
         }
     }
 
-    /// Counts processors of which a point holds several: all that was held by points, and of what
-    /// was asked for the processor-time that `asked` has found.
-    pub fn in_processors(&mut self, per_point: u32, asked: i128) {
+    /// Converts points to processors on a machine with several processors per point: held and
+    /// unavailable processors are multiplied, and the requested processor time is replaced by
+    /// `requested`.
+    pub fn in_processors(&mut self, per_point: u32, requested: i128) {
         self.held *= i128::from(per_point);
         self.down *= i128::from(per_point);
         self.cut_off *= i128::from(per_point);
-        self.requested = asked;
+        self.requested = requested;
     }
 
-    /// Arrival by job.
+    /// Returns arrival times by job.
     pub fn arrivals(&self) -> &[i64] {
         &self.arrivals
     }
 
-    /// Start by job.
+    /// Returns start times by job.
     pub fn starts(&self) -> &[i64] {
         &self.starts
     }
 
-    /// Completion by job.
+    /// Returns completion times by job.
     pub fn ends(&self) -> &[i64] {
         &self.ends
     }
 
-    /// The system between `origin` and the last completion, on a machine of `processors`.
+    /// Computes the metrics between `origin` and the last completion, on a machine of `processors`.
     pub fn metrics(&self, origin: i64, processors: usize, overhead: &Overhead) -> SystemMetrics {
         let finish_time = self.ends.iter().copied().max().unwrap_or(origin) - origin;
         let span = finish_time.max(1) as f64;
@@ -106,8 +107,8 @@ impl SystemRecorder {
         SystemMetrics::of(&Simulated { recorder: self, finish_time, span, capacity, overhead })
     }
 
-    /// What outages come to, on a machine of `processors` of which jobs used the share `utilization`
-    /// between `origin` and the last completion.
+    /// Computes the metrics of outages on a machine of `processors`, of which jobs used the share
+    /// `utilization` between `origin` and the last completion.
     pub fn outages(&self, origin: i64, processors: usize, utilization: f64) -> OutageMetrics {
         let finish = self.ends.iter().copied().max().unwrap_or(origin);
         let installed = (finish - origin).max(1) as f64 * processors as f64;
@@ -156,10 +157,10 @@ impl Observer for SystemRecorder {
         self.fragmented_refusals += u64::from(refusal == Refusal::Fragmented);
     }
 
-    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
+    fn reduced(&mut self, job: JobId, requested: u32, reduction: &Reduction) {
         self.folded_jobs += 1;
         self.stretch += reduction.stretch;
-        self.folded.insert(job, (asked, reduction.request.size, reduction.stretch));
+        self.folded.insert(job, (requested, reduction.request.size, reduction.stretch));
     }
 
     fn started(&mut self, Decision { job, now, census, .. }: Decision<'_>) {
@@ -181,32 +182,32 @@ impl Observer for SystemRecorder {
 
     fn completed(&mut self, job: JobId, now: i64) {
         self.ends[job.index()] = now;
-        if let Some(&(asked, given, stretch)) = self.folded.get(&job) {
+        if let Some(&(requested, given, stretch)) = self.folded.get(&job) {
             let run = (now - self.starts[job.index()]) as f64;
-            self.lost += run * (f64::from(given) - f64::from(asked) / stretch);
+            self.lost += run * (f64::from(given) - f64::from(requested) / stretch);
         }
     }
 }
 
-/// A simulated system, from when to when, and what allocating cost.
+/// Input of [`SystemMetrics`].
 struct Simulated<'a> {
     recorder: &'a SystemRecorder,
     finish_time: i64,
-    /// The same, at least 1.
+    /// `finish_time`, at least 1.
     span: f64,
-    /// Processor-time of the machine.
+    /// Processor time of the machine.
     capacity: f64,
     overhead: &'a Overhead,
 }
 
 impl Simulated<'_> {
-    /// Processor-time that did what jobs asked for.
+    /// Processor time that jobs requested and used.
     fn useful(&self) -> f64 {
         let shared = self.overhead.shared;
         shared.map_or(self.recorder.requested as f64, |shared| shared.computed)
     }
 
-    /// The same with what was given beyond the request.
+    /// Processor time that jobs used, including processors beyond their request.
     fn allocated(&self) -> f64 {
         let held = self.recorder.held as f64;
         let of_shared =
@@ -228,12 +229,12 @@ impl Simulated<'_> {
         count as f64 / self.recorder.starts.len().max(1) as f64
     }
 
-    /// Of strategies that fold jobs.
+    /// Returns the value if the strategy folds jobs.
     fn of_folding(&self, value: f64) -> Option<f64> {
         self.overhead.refused_sizes.map(|_| value)
     }
 
-    /// Of strategies that hand out units: a sum over the jobs that have some, per such job.
+    /// Returns the mean over the jobs that consist of units; `None` without such jobs.
     fn of_units(&self, sum: u64) -> Option<f64> {
         let jobs = self.recorder.in_blocks;
         (jobs > 0).then(|| sum as f64 / jobs as f64)
@@ -241,69 +242,69 @@ impl Simulated<'_> {
 }
 
 measures! {
-    /// What the system comes to in a coupled simulation: utilization and fragmentation by Lo et
-    /// al. and Bani-Mohammad 2008 (equations 2.2 and 2.3, weighted by time).
+    /// Metrics of a coupled simulation: utilization and fragmentation by Lo et al. and
+    /// Bani-Mohammad 2008 (equations 2.2 and 2.3, weighted by time).
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SystemMetrics, from system: &Simulated<'_> {
-        allocated_utilization: f64 ["share", rising] "as utilization, with the processors lost to internal fragmentation; null, as all that follow, for strategies that neither refuse nor hand out units" = system.allocated() / system.capacity;
-        internal_fragmentation_percent: f64 ["%"] "processor-time given to jobs beyond their request, of all that was given" = system.recorder.internal_fragmentation_percent();
-        refusals: u64 ["refusals"] "attempts refused although the job's processors, or the fewest to which the strategy would fold it then, were free" = system.recorder.refusals;
-        fragmented_refusals: u64 ["refusals"] "those of them refused for want of a place (external fragmentation)" = system.recorder.fragmented_refusals;
-        fragmented_time_percent: f64 ["%"] "share of the time in which a job waited that had been refused for want of a place" = 100.0 * system.recorder.fragmented as f64 / system.span;
-        blocked_menu_percent: Option<f64> ["%"] "positions of boxes on the menu that are not wholly free, each weighted by the size of its box: time-average, of all; null for strategies without a menu of boxes" = system.blocked_menu();
-        no_such_size_jobs: Option<u64> ["jobs"] "jobs that were left out of the run because no box of the menu is for their size; null for strategies without a menu of boxes" = None;
-        mean_blocks: Option<f64> ["units"] "mean sub-meshes, blocks or pages of a job" = system.of_units(system.recorder.blocks);
-        one_block_percent: Option<f64> ["%", rising] "jobs in one unit" = system.of_units(100 * system.recorder.in_one_block);
-        mean_busy_list: Option<f64> ["units"] "time-average of the units handed out (m)" = system.of_units(1).map(|_| system.recorder.busy_list as f64 / system.span);
-        mean_searches: Option<f64> ["searches"] "mean searches of a job beyond the first (b)" = system.of_units(system.recorder.searches);
-        attempts_per_job: f64 ["attempts"] "requests of the scheduler for a job's processors, refused ones included" = system.per_job(system.overhead.attempts);
-        asked_per_job: f64 ["attempts"] "those of them that came to the allocator; the others were refused as what it had refused before tells" = system.per_job(system.overhead.allocator_calls);
-        operations_per_job: f64 ["operations"] "elementary operations of the allocator for a job; 0 if it counts none" = system.per_job(system.overhead.operations);
-        promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and were promised a latest start: only from when a later job could overtake them, so that a head with no job behind it is not counted; null for schedulers without promises" = system.overhead.promises.map(|promises| promises.given);
-        late_heads: Option<u64> ["jobs"] "those of them that started later than they were first promised" = system.overhead.promises.map(|promises| promises.broken);
-        latest_head: Option<u64> ["s"] "the most by which one did" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
-        slots_held_percent: Option<f64> ["%"] "slots of a cluster's hosts that jobs held, over time, whether they got the processor or waited for it under others; null on other machines" = system.slots_held_percent();
-        refused_sizes: Option<u64> ["sizes"] "sizes of jobs that were refused for want of processors or of a place, the last of each attempt included; null, as all that follow, for strategies that do not fold jobs" = system.overhead.refused_sizes;
-        folded_percent: Option<f64> ["%"] "jobs that ran on fewer processors than they asked for; null if the strategy folds none" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
-        mean_fold_stretch: Option<f64> [""] "run time of these jobs over that on the processors they asked for, mean; 1 if there are none, null if the strategy folds none" = system.of_folding(system.recorder.mean_stretch());
-        lost_efficiency_percent: Option<f64> ["%"] "processor-time that folded jobs took and would not have taken on the processors they asked for, of that of all jobs; null if the strategy folds none" = system.of_folding(system.recorder.lost_percent());
+        allocated_utilization: f64 ["share", rising] "utilization including processors lost to internal fragmentation; null, like all following columns, for strategies that neither refuse jobs nor hand out units" = system.allocated() / system.capacity;
+        internal_fragmentation_percent: f64 ["%"] "processor-time allocated to jobs beyond their request, as a share of all allocated processor-time" = system.recorder.internal_fragmentation_percent();
+        refusals: u64 ["refusals"] "refused attempts for which enough processors were free; if the strategy folds jobs, the fewest to which it would then fold the job" = system.recorder.refusals;
+        fragmented_refusals: u64 ["refusals"] "refusals because there was no placement (external fragmentation)" = system.recorder.fragmented_refusals;
+        fragmented_time_percent: f64 ["%"] "share of the time in which a job waited that had been refused because there was no placement" = 100.0 * system.recorder.fragmented as f64 / system.span;
+        blocked_menu_percent: Option<f64> ["%"] "time average of the share of positions of the menu's boxes that are not entirely free, weighted by the size of the box; null for strategies without a menu of boxes" = system.blocked_menu();
+        no_such_size_jobs: Option<u64> ["jobs"] "jobs excluded from the run because no box of the menu has their size; null for strategies without a menu of boxes" = None;
+        mean_blocks: Option<f64> ["units"] "mean number of sub-meshes, blocks or pages per job" = system.of_units(system.recorder.blocks);
+        one_block_percent: Option<f64> ["%", rising] "share of jobs in one unit" = system.of_units(100 * system.recorder.in_one_block);
+        mean_busy_list: Option<f64> ["units"] "time average of the number of allocated units (m)" = system.of_units(1).map(|_| system.recorder.busy_list as f64 / system.span);
+        mean_searches: Option<f64> ["searches"] "mean number of searches per job beyond the first (b)" = system.of_units(system.recorder.searches);
+        attempts_per_job: f64 ["attempts"] "number of requests of the scheduler for processors per job, including refused ones" = system.per_job(system.overhead.attempts);
+        asked_per_job: f64 ["attempts"] "number of these requests per job that called the allocator; the results of the others followed from earlier refusals" = system.per_job(system.overhead.allocator_calls);
+        operations_per_job: f64 ["operations"] "number of elementary operations of the allocator per job; 0 if it does not count them" = system.per_job(system.overhead.operations);
+        promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and got a guaranteed latest start, which a head gets only when a later job could overtake it; null for schedulers without guarantees" = system.overhead.promises.map(|promises| promises.given);
+        late_heads: Option<u64> ["jobs"] "promised heads that started later than first guaranteed" = system.overhead.promises.map(|promises| promises.broken);
+        latest_head: Option<u64> ["s"] "largest delay of a promised head beyond its first guarantee" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
+        slots_held_percent: Option<f64> ["%"] "time average of the share of slots on cluster hosts that jobs held, whether they ran or waited for the processor at lower priority; null on other machines" = system.slots_held_percent();
+        refused_sizes: Option<u64> ["sizes"] "number of job sizes that were refused for lack of processors or of a placement, including the last one of each attempt; null, like all following columns, for strategies that do not fold jobs" = system.overhead.refused_sizes;
+        folded_percent: Option<f64> ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
+        mean_fold_stretch: Option<f64> [""] "mean over folded jobs of the run time divided by that on the requested processors; 1 without folded jobs, null if the strategy does not fold jobs" = system.of_folding(system.recorder.mean_stretch());
+        lost_efficiency_percent: Option<f64> ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs" = system.of_folding(system.recorder.lost_percent());
     }
     with {
-        /// Last completion, from the origin of time.
+        /// Time of the last completion, from the origin of time.
         finish_time: i64 = system.finish_time;
-        /// Share of the machine's processor-time that jobs asked for and held: the requested
-        /// processors are the useful ones. Where jobs share processors, the share that they
-        /// computed: a job that waits for a processor which others use holds it all the same.
+        /// Share of the machine's processor time that jobs requested and held; processors beyond
+        /// the request do not count. If jobs share processors, the share in which they computed,
+        /// because a job also holds a processor while it waits for others to use it.
         utilization: f64 = system.useful() / system.capacity;
     }
 }
 
-/// A machine of which processors are out of service at times.
+/// Input of [`OutageMetrics`].
 struct Installed<'a> {
     recorder: &'a SystemRecorder,
-    /// Processor-time of all processors.
+    /// Processor time of all processors.
     installed: f64,
-    /// That which jobs used.
+    /// Processor time that jobs used.
     used: f64,
 }
 
 measures! {
-    /// What outages come to, of a run in which there are any.
+    /// Metrics of a run with outages.
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct OutageMetrics, from machine: &Installed<'_> {
-        up_utilization: f64 ["share", rising] "as utilization, of the processors in service: not of those out of service; one that is to be, but that a job still holds, is in service" = match machine.installed - machine.recorder.down as f64 {
+        up_utilization: f64 ["share", rising] "utilization relative to the processors in service; processors in an outage that a job still holds count as in service" = match machine.installed - machine.recorder.down as f64 {
             up if up > 0.0 => machine.used / up,
             _ => 0.0,
         };
-        down_percent: f64 ["%"] "processor-time out of service, of that of the machine" = 100.0 * machine.recorder.down as f64 / machine.installed;
-        killed_jobs: u64 ["jobs"] "jobs cut off by an outage for good: their run is what they had run" = machine.recorder.killed;
-        requeued_jobs: u64 ["jobs"] "times that a job was cut off by an outage and went back to the queue, to run anew; its start is the last one" = machine.recorder.requeued;
-        cut_off_percent: f64 ["%"] "processor-time of runs that were cut off, of that of the machine; utilization counts it of jobs that are killed, and not of those that run anew" = 100.0 * machine.recorder.cut_off as f64 / machine.installed;
+        down_percent: f64 ["%"] "processor-time out of service, as a share of the processor-time of the machine" = 100.0 * machine.recorder.down as f64 / machine.installed;
+        killed_jobs: u64 ["jobs"] "jobs ended by an outage; their run time is that until the outage" = machine.recorder.killed;
+        requeued_jobs: u64 ["jobs"] "number of times that an outage interrupted a job, which returned to the queue to run again; its start is the last one" = machine.recorder.requeued;
+        cut_off_percent: f64 ["%"] "processor-time of interrupted runs, as a share of the processor-time of the machine; utilization includes it for killed jobs, but not for requeued ones" = 100.0 * machine.recorder.cut_off as f64 / machine.installed;
     }
 }
 
-/// The jobs with the time they really held their processors as run time, and the processors of the
-/// request that was served as size.
+/// Returns the jobs as they ran: the run time is the time for which they held their processors, and
+/// the size that of the served request.
 pub fn as_served(jobs: &[Job], recorder: &SystemRecorder) -> Vec<Job> {
     let times = recorder.starts.iter().zip(&recorder.ends);
     let served = (0..).map(JobId).zip(jobs).zip(times).map(|((id, job), (start, end))| {

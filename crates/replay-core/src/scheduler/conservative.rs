@@ -21,10 +21,10 @@ use crate::workload::JobId;
 /// # Cost
 ///
 /// The profile of reservations is kept from event to event. A compression visits every waiting job
-/// once: most jobs move forward by as much as became free beside them, or stay because no hole of
-/// the profile can be long enough for them, which a table lookup determines. A compression of n
-/// waiting jobs thus costs about n log n, and a trace in which all jobs wait and end early costs
-/// about the square of their number.
+/// once: most jobs move forward into time that has become free, or stay because no hole of the
+/// profile can be long enough for them, which a table lookup determines. A compression of n waiting
+/// jobs thus costs about n log n, and a trace in which all jobs wait and end early costs about the
+/// square of their number.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,

@@ -20,7 +20,7 @@ use crate::workload::JobId;
 /// 2. Otherwise the head gets a guarantee, the *shadow time*: the running jobs are visited by estimated end, adding
 ///    their processors to the free ones, until the head fits. The shadow time is the estimated end at which it does.
 /// 3. The first later job in queue order starts that fits now and either ends by its estimate no later than the shadow
-///    time, or leaves enough processors for the head to fit beside it at the shadow time, when all running jobs
+///    time, or leaves enough processors for the head to fit alongside it at the shadow time, when all running jobs
 ///    estimated to end by then have ended.
 ///
 /// Nothing is backfilled while a running job's estimated end is the current time, because its completion is about to be
@@ -30,14 +30,14 @@ use crate::workload::JobId;
 ///
 /// A guarantee counts processors as the allocator assigns them. A running job counts with all processors that it holds
 /// ([`Running::size`](super::Running::size)), a waiting job with the maximum that it can be given
-/// ([`QueuedJob::takes`]): the head fits at the shadow time, or beside a backfilled job, if this maximum is available.
+/// ([`QueuedJob::takes`]): the head fits at the shadow time, or alongside a backfilled job, if this maximum is available.
 /// Only whether a job fits *now* is decided by the allocator, which is called as soon as the requested number of
 /// processors is free.
 ///
 /// # Allocators that refuse
 ///
 /// An allocator that needs processors in a certain shape may refuse the head although as many as it takes are free. The
-/// head has then missed its reservation and gets another: the last estimated end of all running jobs, beside which
+/// head has then missed its reservation and gets another: the last estimated end of all running jobs, alongside which
 /// nothing fits. Until the head starts, jobs are backfilled only if they end by then, so this time never increases, and
 /// the head starts at the latest on an empty machine. The head is tried again after every completion. A head for which
 /// fewer processors are free than it takes has not missed its reservation. A job that was selected for backfilling and
@@ -56,7 +56,7 @@ use crate::workload::JobId;
 /// # Processors out of service
 ///
 /// Outages are treated as jobs that hold a number of processors from a known start to a known end. A job then fits now
-/// if its processors are free and remain available for its whole estimate beside the outages and running jobs; the
+/// if its processors are free and remain available for its whole estimate alongside the outages and running jobs; the
 /// shadow time is the first time from which the head fits for its whole estimate; and a later job starts if it fits now
 /// and ends by then or leaves the head its processors.
 #[derive(Clone, Debug, Default)]
@@ -103,7 +103,7 @@ struct Pending {
     place: Place,
     job: QueuedJob,
     is_head: bool,
-    /// If it is the head and had a guarantee, by how much it is late.
+    /// The delay beyond the guarantee, if the job is the head and had a guarantee.
     lateness: Option<i64>,
     /// Number of processors that were free.
     free: u32,
@@ -121,7 +121,7 @@ struct Guarantee {
     /// The number of free processors if the job selected last took as many as counted.
     free: Option<u32>,
     shadow: i64,
-    /// Number of processors free beside the head at the shadow time.
+    /// Number of processors free alongside the head at the shadow time.
     extra: u32,
 }
 
@@ -163,7 +163,7 @@ impl Easy {
         Some(Selection { job: job.id, reason, respects_reservation })
     }
 
-    /// Returns the shadow time of a head that does not fit now, and the number of processors free beside it then.
+    /// Returns the shadow time of a head that does not fit now, and the number of processors free alongside it then.
     fn shadow(&self, head: &QueuedJob, system: System<'_>) -> Option<(i64, u32)> {
         if self.missed == Some(head.id) {
             return Some((system.running.last_estimated_end()?, 0));
@@ -405,11 +405,11 @@ pub(super) fn table() -> Table<EasyOptions> {
     let about = "EASY (aggressive) backfilling. A head of the queue that does not fit has a shadow time: the \
                  estimated end of the running job (visited by estimated end, then job) whose processors make \
                  it fit. A later job that fits now starts if now + estimate <= shadow time, or if the head \
-                 still fits beside it at the shadow time. The first such job in queue order starts; then the \
+                 still fits alongside it at the shadow time. The first such job in queue order starts; then the \
                  search restarts at the head. Nothing is backfilled while a running job's estimated end \
                  equals the current time. A head that fits by count but is refused by the allocator has \
                  missed its reservation: until it starts, its shadow time is the last estimated end of all \
-                 running jobs and nothing fits beside it, so it starts at the latest on an empty machine. If \
+                 running jobs and nothing fits alongside it, so it starts at the latest on an empty machine. If \
                  the allocator rounds up, a running job counts with the processors that it holds and a \
                  waiting job with the maximum that it can be given.";
     let entry = Entry::new("easy", EasyOptions::default())

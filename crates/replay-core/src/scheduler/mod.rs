@@ -81,7 +81,7 @@ pub struct QueuedJob {
     pub takes: u32,
     /// Estimated run time in seconds.
     pub estimate: i64,
-    /// Its position in the order of arrival, which it keeps when an outage interrupts it and it returns.
+    /// The position in the order of arrival, which the job keeps when it returns after an interruption by an outage.
     pub turn: u64,
 }
 
@@ -253,7 +253,7 @@ pub enum Rejection {
         /// another job has started.
         lasts: bool,
     },
-    /// It would have taken processors of the reserved place. When other processors become free, the allocator may
+    /// The job would have taken processors of the reserved place. When other processors become free, the allocator may
     /// choose those.
     TakesReserved {
         /// Whether the allocator's choice depends only on the free processors; otherwise it may choose others as soon

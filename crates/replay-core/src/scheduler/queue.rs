@@ -11,7 +11,7 @@ use index::Index;
 pub struct Waiting {
     /// The job.
     pub job: QueuedJob,
-    /// Its rank in the order, and its arrival turn among jobs of equal rank.
+    /// Rank in the order, and arrival turn among jobs of equal rank.
     rank: (i128, u64),
     /// When it may be tried again, if it was refused.
     pub refused: Option<Until>,

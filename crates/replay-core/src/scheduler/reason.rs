@@ -5,12 +5,12 @@ use crate::workload::JobId;
 /// Reason for which a job was [selected](super::Selection).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// It is the head of the queue and fits.
+    /// The job is the head of the queue and fits.
     First {
-        /// Its guaranteed start, if it had to wait as the head.
+        /// The guaranteed start, if the job had to wait as the head.
         promised: Option<i64>,
     },
-    /// It overtakes the head of the queue, which does not fit now.
+    /// The job overtakes the head of the queue, which does not fit now.
     Backfilled {
         /// The head of the queue.
         head: JobId,
@@ -20,11 +20,11 @@ pub enum Reason {
         /// counted, because a place is reserved or processors go out of service.
         extra: Option<u32>,
     },
-    /// Its reservation is due.
+    /// The job's reservation is due.
     Reserved {
         /// The reserved start.
         at: i64,
     },
-    /// It is the first job in queue order that fits.
+    /// The job is the first one in queue order that fits.
     FirstThatFits,
 }

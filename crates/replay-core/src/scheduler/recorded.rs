@@ -7,9 +7,9 @@ use crate::workload::JobId;
 /// Treatment of jobs that started, according to the log, when too few processors were free.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum WhenFull {
-    /// They run without processors.
+    /// The jobs run without processors.
     Virtual,
-    /// They are an error.
+    /// Such a job is an error.
     Error,
 }
 

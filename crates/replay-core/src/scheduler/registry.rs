@@ -186,9 +186,9 @@ mod tests {
             ("esay", "did you mean \"easy\"?"),
             ("largst", "did you mean \"largest\"?"),
             ("quarks", "known are fcfs, priority, easy, "),
-            ("fcfs[order=fifo]", "unknown parameter \"order\"; it has none"),
-            ("largest[order=smallest]", "\"largest\" says order=largest"),
-            ("easy[order=sideways]", "is none of fifo, largest, smallest"),
+            ("fcfs[order=fifo]", "unknown parameter \"order\"; it has no parameters"),
+            ("largest[order=smallest]", "\"largest\" already sets order=largest"),
+            ("easy[order=sideways]", "is not one of fifo, largest, smallest"),
         ] {
             let error = canonical(text).expect_err(text);
             assert!(error.contains(advice), "{error}");

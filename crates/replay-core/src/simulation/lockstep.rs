@@ -14,7 +14,7 @@ use crate::workload::JobId;
 pub struct Placed<'a> {
     /// The job.
     pub job: JobId,
-    /// Its processors in the allocator's order.
+    /// The processors of the job in the allocator's order.
     pub nodes: &'a [NodeId],
     /// Sum of hop distances over all pairs of its processors.
     pub pairwise_l1: u64,

@@ -34,7 +34,7 @@ pub struct Decision<'a> {
     pub job: JobId,
     /// The time.
     pub now: i64,
-    /// Its processors.
+    /// The processors of the job.
     pub nodes: &'a [NodeId],
     /// Counts of the allocator in a coupled run, if it hands out units.
     pub census: Option<Census>,
@@ -74,8 +74,8 @@ pub trait Observer {
     }
 
     /// Called when a job gets fewer processors than it requests, before [`started`](Observer::started).
-    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
-        let _ = (job, asked, reduction);
+    fn reduced(&mut self, job: JobId, requested: u32, reduction: &Reduction) {
+        let _ = (job, requested, reduction);
     }
 
     /// Called before a job starts in these slots of a cluster; not called on other machines.
@@ -136,7 +136,7 @@ impl<A: Observer, B: Observer> Observer for (A, B) {
         passed(from: i64, to: i64, state: &State);
         arrived(job: JobId, now: i64);
         refused(job: JobId, refusal: Refusal);
-        reduced(job: JobId, asked: u32, reduction: &Reduction);
+        reduced(job: JobId, requested: u32, reduction: &Reduction);
         took(job: JobId, now: i64, slots: &[NodeId]);
         started(decision: Decision<'_>);
         cut_off(job: JobId, now: i64, nodes: &[NodeId], again: bool);

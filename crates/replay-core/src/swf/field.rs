@@ -1,4 +1,4 @@
-//! The eighteen fields of a record: their numbers and their names.
+//! The eighteen fields of a record with their numbers and names.
 
 use std::fmt;
 
@@ -73,7 +73,7 @@ impl Field {
         Field::ThinkTime,
     ];
 
-    /// The field's 1-based number, as the format's definition counts.
+    /// Returns the field's number, from 1, as in the definition of the format.
     ///
     /// ```
     /// assert_eq!(replay_core::swf::Field::RequestedTime.number(), 9);
@@ -82,7 +82,7 @@ impl Field {
         self as usize
     }
 
-    /// The field's name in plain words, as error messages print it.
+    /// Returns the field's name as used in error messages.
     pub const fn name(self) -> &'static str {
         match self {
             Field::JobNumber => "job number",

@@ -1,6 +1,6 @@
-//! The names of the columns of all tables, as constants: a wrong name does not compile.
+//! The names of the columns of all tables, as constants, so that a wrong name does not compile.
 
-// They are named as the columns are.
+// The constants have the names of the columns.
 #![allow(non_upper_case_globals)]
 
 use std::fmt;
@@ -12,12 +12,13 @@ use std::ops::Deref;
 pub struct Name(&'static str);
 
 impl Name {
-    /// The name of a column of a table that is not the project's, or that is made of other names.
+    /// Creates the name of a column of a table outside the project, or of one composed of other
+    /// names.
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }
 
-    /// Its text.
+    /// Returns the text.
     pub const fn text(self) -> &'static str {
         self.0
     }
@@ -62,12 +63,12 @@ macro_rules! names {
             pub const $name: Name = Name(stringify!($name));
         )*
 
-        /// Every name.
+        /// All names.
         pub const ALL: &[Name] = &[$($name),*];
     };
 }
 
-// In alphabetical order. A test of the program's listing sees to it that a table has each of them.
+// In alphabetical order. A test of the listing checks that each name occurs in a table.
 names! {
     about absent af allocated_utilization allocated_utilization_percent allocator
     allocator_seconds alone_cycles arrival arrivals asked_per_job at attempts_per_job base

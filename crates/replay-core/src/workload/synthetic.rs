@@ -134,7 +134,7 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
         .source("Lo et al. 1997; Bani-Mohammad 2008")
         .case(
             "machine",
-            kind::told("WxL|WxDxH"),
+            kind::parsed("WxL|WxDxH"),
             "mesh whose sides are the longest sides of jobs",
             of!(Stream, machine),
         )
@@ -144,10 +144,10 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
             "arrivals per time unit",
             of!(Stream, arrivals),
         )
-        .case("sides", kind::told("NAME"), "side lengths (replay list sides)", of!(Stream, sides))
+        .case("sides", kind::parsed("NAME"), "side lengths (replay list sides)", of!(Stream, sides))
         .case(
             "service",
-            kind::told("NAME"),
+            kind::parsed("NAME"),
             "service times (replay list services)",
             of!(Stream, service),
         )

@@ -1,14 +1,12 @@
-//! How many packets a job of a trace gets: as many as keep it busy for its run time alone.
+//! Number of packets of a job in a trace, chosen such that the job alone takes its run time.
 //!
-//! The time that a job takes alone grows with its quota, one packet or one step of its
-//! pattern at a time. [`isolate`] looks for the quota whose time comes nearest to the target,
-//! which is the run time in cycles, by real simulations of the job alone in the most compact box
-//! that holds it, turned the way in which it is fastest: the quota is doubled
-//! until the time passes the target, then the bracket is narrowed until a time is within
-//! [`TOLERANCE`] of the target or no quota is left between its ends. So a job misses its
-//! target by more than that only if no quota does better: a single packet, or the step that
-//! one packet more begins, is longer. That is the *granularity* of a pattern, and matters
-//! where targets are of few packets.
+//! The time of a job alone grows with its quota by one packet or one step of its pattern at a time. [`isolate`]
+//! searches the quota whose time is nearest to the target, which is the run time in cycles. It simulates the job
+//! alone in the most compact box in the orientation in which it is fastest: the quota is doubled until the time
+//! exceeds the target, then the bracket is narrowed until a time is within [`TOLERANCE`] of the target or no quota is
+//! left in between. A job thus misses its target by more than the tolerance only if no quota is better, because a
+//! single packet, or the step started by one more packet, takes longer. This *granularity* of a pattern matters for
+//! targets of few packets.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,116 +14,117 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::alone::Alone;
-use super::compact::{Place, compact, scaled};
+use super::compact::{PlacementKey, compact, scaled};
+use super::input::{ContentionInput, TraceError};
 use super::packets;
-use super::stage::{Stage, TraceError};
 use replay_core::workload::Job;
 
-/// A quota is good enough if the time alone differs from the target by at most this share of
-/// it.
+/// Largest accepted difference between the time alone and the target, as a share of the target.
 pub const TOLERANCE: f64 = 0.01;
 
-/// Jobs in cycles, with quotas, and how long each takes by itself.
+/// Jobs in cycles with their quotas and their times alone.
 #[derive(Clone, Debug)]
 pub struct Isolation {
-    /// The jobs; times in cycles. The run time is the target, at least 1.
+    /// The jobs with times in cycles. The run time is the target, at least 1.
     pub jobs: Vec<Job>,
-    /// Packets by job; 0 for a job that has nobody to send to and holds its processors for
-    /// its run time.
+    /// Number of packets by job; 0 for a job without receivers, which holds its processors for its run time.
     pub quotas: Arc<[u64]>,
-    /// Cycles by job that it takes in isolation.
+    /// Cycles that each job takes alone.
     pub service: Vec<u64>,
-    /// By job, how many times over its packets are sent: 1, and more where jobs are looked at for a
-    /// [window](super::Messages::window) of their time only, whose packets the quota then counts.
+    /// Number of times that each job sends its packets: 1, or more if only a [window](super::Messages::window) of the
+    /// job is simulated, whose packets the quota counts.
     times: Vec<f64>,
 }
 
 impl Isolation {
-    /// How many times over a job's packets are sent.
+    /// Number of times that a job sends its packets.
     pub fn times(&self, job: usize) -> f64 {
         self.times[job]
     }
 
-    /// How many jobs send packets.
+    /// Number of jobs that send packets.
     pub fn sending(&self) -> usize {
         self.quotas.iter().filter(|&&quota| quota > 0).count()
     }
 
-    /// How many of them miss their targets by more than [`TOLERANCE`].
+    /// Number of jobs that miss their target by more than [`TOLERANCE`].
     pub fn off_target(&self) -> usize {
         let times = self.jobs.iter().zip(&self.service);
         times.filter(|(job, service)| !is_near(**service, job.run as u64)).count()
     }
 }
 
-/// Whether a time alone is near enough to its target.
+/// Whether a time alone is within the tolerance of its target.
 pub fn is_near(time: u64, target: u64) -> bool {
     time.abs_diff(target) as f64 <= TOLERANCE * target as f64
 }
 
-/// What a job's quota depends on.
+/// Properties of a job that determine its quota.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Wish {
+struct QuotaKey {
     target: u64,
-    place: Place,
-    /// Number of the job, if it draws.
+    place: PlacementKey,
+    /// Index of the job if its pattern is random.
     job: Option<usize>,
 }
 
-/// Turns the jobs of a trace into jobs of messages, `scale` cycles to a second. What jobs
-/// draw depends on `seed`. Jobs are measured in parallel on the current rayon pool; the quota of
-/// a job does not depend on others.
+/// Converts the jobs of a trace to jobs of messages with `scale` cycles per second. `seed` determines random choices
+/// of jobs. Jobs are measured in parallel on the current rayon pool; the quota of a job is independent of other jobs.
 ///
 /// # Errors
-/// [`TraceError`] if the machine has no such network, or the times are beyond [`LONGEST`](super::LONGEST), or the
-/// packets beyond [`MOST_SENT`](super::MOST_SENT).
-pub fn isolate(stage: Stage<'_>, scale: f64, seed: u64) -> Result<Isolation, TraceError> {
-    let Stage { messages, watch, .. } = stage;
-    let jobs = scaled(stage.jobs, scale)?;
+/// [`TraceError`] if the machine has no network, the times exceed [`LONGEST`](super::LONGEST), or the number of
+/// packets exceeds [`MOST_SENT`](super::MOST_SENT).
+pub fn isolate(input: ContentionInput<'_>, scale: f64, seed: u64) -> Result<Isolation, TraceError> {
+    let ContentionInput { messages, watch, .. } = input;
+    let jobs = scaled(input.jobs, scale)?;
     let draws = messages.program.draws();
-    let wish = |i: usize| Wish {
-        target: messages.looked_at(jobs[i].run as u64),
-        place: Place { size: jobs[i].size, shape: jobs[i].shape },
+    let key = |i: usize| QuotaKey {
+        target: messages.simulated_cycles(jobs[i].run as u64),
+        place: PlacementKey { size: jobs[i].size, shape: jobs[i].shape },
         job: draws.then_some(i),
     };
-    let mut wishes: BTreeMap<Wish, u64> = BTreeMap::new();
-    (0..jobs.len()).for_each(|i| *wishes.entry(wish(i)).or_default() += 1);
-    let alone = Alone::new(stage, seed)?;
-    packets::check(stage, &alone, &jobs, scale)?;
-    let wishes: Vec<(Wish, u64)> = wishes.into_iter().collect();
-    let found = wishes.into_par_iter().with_max_len(1).map(|(wish, jobs)| {
-        let found = quota(stage, &alone, wish)?;
+    let mut keys: BTreeMap<QuotaKey, u64> = BTreeMap::new();
+    (0..jobs.len()).for_each(|i| *keys.entry(key(i)).or_default() += 1);
+    let alone = Alone::new(input, seed)?;
+    packets::check(input, &alone, &jobs, scale)?;
+    let keys: Vec<(QuotaKey, u64)> = keys.into_iter().collect();
+    let found = keys.into_par_iter().with_max_len(1).map(|(key, jobs)| {
+        let found = quota(input, &alone, key)?;
         (watch.jobs_done)(jobs);
-        Ok((wish, found))
+        Ok((key, found))
     });
-    let found: BTreeMap<Wish, (u64, u64)> = found.collect::<Result<_, TraceError>>()?;
-    let (quotas, looked): (Vec<u64>, Vec<u64>) = (0..jobs.len()).map(|i| found[&wish(i)]).unzip();
+    let found: BTreeMap<QuotaKey, (u64, u64)> = found.collect::<Result<_, TraceError>>()?;
+    let (quotas, simulated): (Vec<u64>, Vec<u64>) = (0..jobs.len()).map(|i| found[&key(i)]).unzip();
     let times: Vec<f64> =
-        (0..jobs.len()).map(|i| jobs[i].run as f64 / wish(i).target as f64).collect();
+        (0..jobs.len()).map(|i| jobs[i].run as f64 / key(i).target as f64).collect();
     let whole = |(&cycles, times): (&u64, &f64)| (cycles as f64 * times).round() as u64;
-    let service = looked.iter().zip(&times).map(whole).collect();
+    let service = simulated.iter().zip(&times).map(whole).collect();
     Ok(Isolation { quotas: quotas.into(), service, times, jobs })
 }
 
-/// The quota of a job, and the cycles that it takes.
-fn quota(stage: Stage<'_>, alone: &Alone<'_>, wish: Wish) -> Result<(u64, u64), TraceError> {
-    if stage.messages.program.iteration(wish.place.size) == 0 {
-        return Ok((0, wish.target));
+/// Quota of a job and the cycles that it takes.
+fn quota(
+    input: ContentionInput<'_>,
+    alone: &Alone<'_>,
+    key: QuotaKey,
+) -> Result<(u64, u64), TraceError> {
+    if input.messages.program.iteration(key.place.size) == 0 {
+        return Ok((0, key.target));
     }
-    let places = compact(stage.topology, wish.place);
-    nearest(wish.target, |packets| {
+    let places = compact(input.topology, key.place);
+    nearest(key.target, |packets| {
         let mut fastest = u64::MAX;
         for nodes in &places {
-            fastest = fastest.min(alone.time(nodes, wish.job.unwrap_or(0) as u64, packets)?);
+            fastest = fastest.min(alone.time(nodes, key.job.unwrap_or(0) as u64, packets)?);
         }
         Ok(fastest)
     })
 }
 
-/// The quota whose time comes nearest to the target, with that time, for times that grow with
-/// the quota. Bounded: the bracket is halved by every third time that is asked for.
+/// Quota whose time is nearest to the target, with that time, for times that grow with the quota. The number of calls
+/// is bounded: every third call halves the bracket.
 fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Result<(u64, u64), E> {
-    // Powers of two, so that the first times serve all jobs of one place.
+    // Powers of two let jobs with equal placements share the first measurements.
     let mut quota = 1 << (target / 1024).max(1).ilog2();
     let mut low = (0, 0);
     let mut high = loop {
@@ -147,7 +146,7 @@ fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Resul
         if most - fewest < 2 {
             break;
         }
-        // Where steps make the time a staircase, interpolation alone creeps.
+        // Interpolation alone converges slowly if the time is a step function.
         let share = match round % 3 {
             0 => 0.5,
             _ => (target - early) as f64 / (late - early) as f64,

@@ -5,31 +5,31 @@ use replay_core::cancel::{CancelToken, Cancelled};
 use replay_network::traffic::{JobTraffic, Traffic};
 use replay_network::{Delivery, Stalled};
 
-/// A slice that took longer is too long, one that took a quarter of it too short.
+/// Duration above which a slice is halved; below a quarter of it the slice is doubled.
 const LONG: Duration = Duration::from_millis(40);
+/// Largest number of cycles in a slice.
 const MOST: u64 = 1 << 24;
 
-/// Lets a network run in slices of cycles and looks between them whether to end. What a cycle
-/// costs depends on who sends in it, so that slices are cut by the clock; where they are cut
-/// changes nothing.
+/// Runs a network in slices of cycles and checks for cancellation between them. The cost of a cycle depends on the
+/// number of senders, so the length of slices adapts to the elapsed time; the results do not depend on it.
 #[derive(Clone, Debug)]
 pub struct Slices {
     cycles: u64,
 }
 
-/// A network that goes no further.
+/// Error from running a network.
 #[derive(Debug, thiserror::Error)]
 pub enum SliceError {
-    /// It is deadlocked.
+    /// The network is deadlocked.
     #[error(transparent)]
     Stalled(#[from] Stalled),
-    /// Somebody wants no more of it.
+    /// Cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
 
 impl SliceError {
-    /// What is inside.
+    /// The inner error.
     pub fn into_inner(self) -> Box<dyn Error + Send + Sync> {
         match self {
             Self::Stalled(stalled) => stalled.into(),
@@ -39,12 +39,12 @@ impl SliceError {
 }
 
 impl Slices {
-    /// Short slices, until it is known what they take.
+    /// Starts with short slices.
     pub fn new() -> Self {
         Self { cycles: 64 }
     }
 
-    /// [`Traffic::advance`], until `stop` is raised.
+    /// Calls [`Traffic::advance`] until it is done or `stop` is raised.
     pub fn advance(
         &mut self,
         traffic: &mut Traffic,
@@ -55,7 +55,7 @@ impl Slices {
         self.advance_with(traffic, until, ended, stop, &mut |_| {})
     }
 
-    /// [`Traffic::advance_with`], until `stop` is raised.
+    /// Calls [`Traffic::advance_seen`] until it is done or `stop` is raised.
     pub fn advance_with(
         &mut self,
         traffic: &mut Traffic,
@@ -66,7 +66,7 @@ impl Slices {
     ) -> Result<Option<u64>, SliceError> {
         loop {
             stop.check()?;
-            // With nobody on it any time passes at once.
+            // An empty network advances by any time in one step.
             let slice = (traffic.running() > 0).then(|| traffic.now() + self.cycles);
             let part = slice.into_iter().chain(until).min();
             let begin = Instant::now();

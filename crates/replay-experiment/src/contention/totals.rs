@@ -1,4 +1,4 @@
-//! What all jobs of a run sent, as means over packets and as means over jobs.
+//! Totals of the packets of all jobs of a run, averaged over packets or over jobs.
 
 use replay_network::traffic::JobTraffic;
 
@@ -7,26 +7,26 @@ use replay_network::traffic::JobTraffic;
 pub struct Totals {
     /// Packets sent, all of which were delivered.
     pub packets: u64,
-    /// Jobs that sent any.
+    /// Number of jobs that sent packets.
     pub sending: u64,
-    /// Latency, cycles.
+    /// Latency in cycles.
     pub latency: Sums,
-    /// Waits of the headers, cycles.
+    /// Waits of the headers in cycles.
     pub blocking: Sums,
-    /// Links crossed.
+    /// Number of links crossed.
     pub hops: Sums,
 }
 
-/// A measure of packets, added up.
+/// Sums of a measure of packets.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Sums {
-    of_packets: u64,
-    /// Sum of the jobs' own means.
-    of_jobs: f64,
+    over_packets_sum: u64,
+    /// Sum of the means of the jobs.
+    over_jobs_sum: f64,
 }
 
 impl Totals {
-    /// Takes in a job that has ended.
+    /// Adds a job that has ended.
     pub fn add(&mut self, job: &JobTraffic) {
         if job.packets == 0 {
             return;
@@ -35,19 +35,19 @@ impl Totals {
         self.sending += 1;
         let sums = [&mut self.latency, &mut self.blocking, &mut self.hops];
         for (sums, of_job) in sums.into_iter().zip([job.latency, job.blocked, job.hops]) {
-            sums.of_packets += of_job;
-            sums.of_jobs += of_job as f64 / job.packets as f64;
+            sums.over_packets_sum += of_job;
+            sums.over_jobs_sum += of_job as f64 / job.packets as f64;
         }
     }
 
-    /// The mean over packets: a job counts by how many it sent. NaN if there are none.
+    /// Mean over packets, which weights a job by its packets; NaN if there are none.
     pub fn over_packets(&self, sums: Sums) -> f64 {
-        sums.of_packets as f64 / self.packets as f64
+        sums.over_packets_sum as f64 / self.packets as f64
     }
 
-    /// The mean over jobs of their own means: every job counts once. NaN if none sent.
+    /// Mean over jobs of their means, which weights jobs equally; NaN if none sent.
     pub fn over_jobs(&self, sums: Sums) -> f64 {
-        sums.of_jobs / self.sending as f64
+        sums.over_jobs_sum / self.sending as f64
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_job_counts_by_its_packets_or_once() {
+    fn weights_jobs_by_packets_or_equally() {
         let job = |packets, latency, blocked, hops| JobTraffic {
             packets,
             latency,

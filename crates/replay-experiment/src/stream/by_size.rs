@@ -75,8 +75,8 @@ impl Table for StreamSizeRow<'_> {
         let caption = Metric::Turnaround.caption();
         let mut columns = Point::columns(|row: &Self| row.point);
         columns.extend([
-            C::new(name::size, "processors", "processors that a job asks for", |row: &Self| row.of.size),
-            C::new(name::jobs, "jobs", "jobs of the run, of the size, or of a replication", |row: &Self| row.of.jobs),
+            C::new(name::size, "processors", "processors that a job requests", |row: &Self| row.of.size),
+            C::new(name::jobs, "jobs", "number of jobs of the run, size or replication", |row: &Self| row.of.jobs),
             C::new(caption.column, caption.unit, caption.meaning, |row: &Self| row.of.turnaround.mean),
             C::new(caption.half_width, caption.unit, caption.half_width_meaning, |row: &Self| row.of.turnaround.half_width),
         ]);

@@ -264,7 +264,7 @@ impl Table for StreamRow {
         type C = Column<StreamRow>;
         let mut columns = Point::columns(|StreamRow(point, _): &Self| point);
         columns.extend([
-            C::new(name::jobs, "jobs", "jobs of the run, of the size, or of a replication", |StreamRow(point, _)| point.stream.jobs),
+            C::new(name::jobs, "jobs", "number of jobs of the run, size or replication", |StreamRow(point, _)| point.stream.jobs),
             C::new(name::warm_up, "jobs", "number of first completions excluded from mean times", |StreamRow(point, _)| point.counting.warm_up),
             C::new(name::replications, "replications", "number of replications", |StreamRow(_, estimates)| estimates.replications),
         ]);
@@ -276,7 +276,7 @@ impl Table for StreamRow {
         columns
     }
 
-    fn stands_apart(&self, column: &str) -> bool {
+    fn is_ranked_last(&self, column: &str) -> bool {
         self.1.folds() && comparable::is_distance(column)
     }
 }

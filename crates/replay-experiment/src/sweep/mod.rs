@@ -1,13 +1,11 @@
-//! Sweeps: grids too long for one sitting.
+//! Sweeps: grids that may be run in several sessions.
 //!
-//! A [`Plan`] numbers the cells of a [grid](super::grid) and gives each a [`CellId`], a
-//! digest of what it computes. [`run_sweep`] runs the cells that have no record in the
-//! [journal](super::journal) yet; run again after any interruption, it goes on where it
-//! stopped. A [`Shard`] is one of n parts of a plan, for n machines that know nothing of
-//! each other; a plan written as JSON lets their journals be put together without the
-//! traces.
+//! A [`Plan`] numbers the cells of a [grid](super::grid) and gives each a [`CellId`], a digest of its computation.
+//! [`run_sweep`] runs the cells without a record in the [journal](super::journal); after any interruption, another
+//! call continues. A [`Shard`] is one of n parts of a plan for n independent machines; with a plan saved as JSON
+//! their journals can be merged without the traces.
 //!
-//! EvaluationCache: some forty bytes per finished cell and a few per strategy; results are not held.
+//! Memory: about forty bytes per finished cell and a few per strategy; results are not kept.
 
 mod configuration;
 mod pairs;

@@ -9,22 +9,22 @@ use crate::pool::{self, Turn};
 use crate::{Cell, CellError, Measure, RunContext, RunResult, Trace, run_cell};
 use replay_core::naming::NameError;
 
-/// A sweep that cannot go on.
+/// Error that ends a sweep.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A strategy that was made once cannot be made again.
+    /// A strategy cannot be built again.
     #[error(transparent)]
     Name(#[from] NameError),
 }
 
-/// The cells of a shard that still have to run: those without a record, and with
-/// `retry_failed` those that failed. Of cells with one id only the first.
+/// The cells of a shard that have to run: those without a record, and with `retry_failed` also those that failed. Of
+/// cells with equal ids only the first is listed.
 ///
 /// # Errors
-/// [`NameError`] as [`Plan::id`].
+/// [`NameError`] as for [`Plan::id`].
 pub fn pending(
     plan: &Plan,
     shard: Shard,
@@ -43,12 +43,12 @@ pub fn pending(
     Ok(pending)
 }
 
-/// Runs cells of a plan on the current rayon pool. `take` gets the place in `runs` and the outcome of
-/// each, when its `turn` has come; when it returns `false` or fails, running cells are finished and
-/// no further ones begun. The watch's flag ends those that run, too; nobody hears of them.
+/// Runs cells of a plan on the current rayon pool. `take` receives the number of each cell and its outcome in the
+/// order given by `turn`; when it returns `false` or fails, running cells finish and no further ones start.
+/// Cancellation also ends running cells, whose outcomes are not reported.
 ///
 /// # Errors
-/// Those of `take`, and as [`Plan::cell`].
+/// Errors of `take`, and [`NameError`] as for [`Plan::cell`].
 pub fn run_plan<E: From<NameError>>(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -60,7 +60,7 @@ pub fn run_plan<E: From<NameError>>(
     let bundles = bundles(plan, traces, runs)?;
     let measure = |cell: &Cell| {
         let measure = plan.grid.measure;
-        // Of shaken copies nobody wants every job.
+        // Individual jobs of perturbed copies are not needed.
         let itself = cell.trace.copy == 0;
         let (jobs, nodes) = (measure.jobs && itself, measure.nodes && itself);
         Measure { jobs, nodes, ..measure }
@@ -88,16 +88,16 @@ pub fn run_plan<E: From<NameError>>(
         (!ended).then_some(outcomes)
     };
     pool::try_run(&bundles, turn, work, |place, outcomes| {
-        let mut goes_on = true;
+        let mut continues = true;
         for (&run, outcome) in runs[bundles[place].clone()].iter().zip(outcomes?) {
-            goes_on = take(run, outcome)?;
+            continues = take(run, outcome)?;
         }
-        Ok(goes_on)
+        Ok(continues)
     })
 }
 
-/// Runs of a plan that are done as one, in order: those that differ in the tie vector alone, of which
-/// every thread gets some.
+/// Ranges of `runs` that share a replay: consecutive cells that differ only in the tie vector, split such that every
+/// thread gets some.
 pub(super) fn bundles(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -125,24 +125,24 @@ pub(super) fn bundles(
     Ok(bundles)
 }
 
-/// [`run_plan`] with a journal of each cell as it finishes, in whatever order that is. `told`
-/// hears of every finished cell after it is journalled.
+/// Runs cells as [`run_plan`] does and appends each finished cell to the journal in order of completion. `finished`
+/// is called for every cell after it is in the journal.
 ///
-/// Results are held only until they are journalled, at most two per thread.
+/// At most two results per thread are kept in memory before they are in the journal.
 ///
 /// # Errors
-/// [`SweepError`]; every cell that `told` heard of is in the journal.
+/// [`SweepError`]; every cell reported to `finished` is in the journal.
 pub fn run_sweep(
     plan: &Plan,
     traces: &[Arc<Trace>],
     runs: &[u32],
     journal: &mut Journal<RunResult>,
     watch: RunContext<'_>,
-    mut told: impl FnMut(u32, Result<&RunResult, &CellError>) -> bool,
+    mut finished: impl FnMut(u32, Result<&RunResult, &CellError>) -> bool,
 ) -> Result<(), SweepError> {
     run_plan(plan, traces, runs, Turn::AsDone, watch, |run, outcome| {
         let why = outcome.as_ref().map_err(|error| error.cause.to_string());
         journal.append(plan.id(run)?, why.as_ref().copied().map_err(String::as_str))?;
-        Ok(told(run, outcome.as_ref()))
+        Ok(finished(run, outcome.as_ref()))
     })
 }

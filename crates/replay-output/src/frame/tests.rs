@@ -19,7 +19,7 @@ use replay_core::topology::NodeId;
 use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Job, Policy, Window, Workload};
 use replay_experiment::compare::REPLAYED;
-use replay_experiment::contention::{Contended, Correlations, JobContention, TraceRun};
+use replay_experiment::contention::{ContentionRun, Correlations, JobContention, TraceRun};
 use replay_experiment::files::ResultFolder;
 use replay_experiment::search::{
     Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SkippedWorkRow, Tried,
@@ -460,12 +460,12 @@ fn tables_of_streams_and_contention_can_be_concatenated() {
         let result =
             TraceRun { jobs: packets.iter().map(job).collect(), system, link_use: Vec::new() };
         let key = run(0, (number == 0).then_some("2,13,20,6"), &[1]).key;
-        Contended::new(number, key, trace.clone(), "n-body".to_string(), result)
+        ContentionRun::new(number, key, trace.clone(), "n-body".to_string(), result)
     };
     // In the second run no job sends packets.
     let runs = [contended(0, &[5, 0]), contended(1, &[0, 0])];
     round_trip(&runs);
-    round_trip(&runs.iter().flat_map(Contended::job_rows).collect::<Vec<_>>());
+    round_trip(&runs.iter().flat_map(ContentionRun::job_rows).collect::<Vec<_>>());
     round_trip(&Correlations::of(&runs));
 }
 

@@ -103,7 +103,7 @@ const SYMBOLS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 
 /// Symbol of the job with index `place` in a snapshot.
 pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
-    match snapshot.asked == Some(place) {
+    match snapshot.requested == Some(place) {
         true => '#',
         false => char::from(SYMBOLS[place % SYMBOLS.len()]),
     }
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn machine_maps_have_one_symbol_per_processor() {
         let (holds, down) = (Vec::new(), vec![NodeId(3), NodeId(7)]);
-        let some_out = Snapshot { at: 0, holds, waiting: 0, asked: None, down, span: None };
+        let some_out = Snapshot { at: 0, holds, waiting: 0, requested: None, down, span: None };
         let empty = Snapshot { down: Vec::new(), ..some_out.clone() };
         let mesh = "7x2".parse().expect("a mesh");
         assert_eq!(machine_map(&mesh, &some_out)[..2], ["1  . - . - . . .", "0  . . . . . . ."]);

@@ -64,7 +64,7 @@ fn count(strategy: fn() -> Box<dyn Subcubes>, k: u32) -> u32 {
             let cube = Cube { stars, base };
             let mut subcubes = strategy();
             for node in (0..1 << N).filter(|&node| !cube.contains(node)) {
-                subcubes.lose(Cube { stars: 0, base: node });
+                subcubes.withdraw(Cube { stars: 0, base: node });
             }
             found += u32::from(subcubes.take(k) == Some(cube));
         }

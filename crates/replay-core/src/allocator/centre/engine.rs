@@ -116,7 +116,7 @@ impl<E: CentreEngine> Allocator for CentreAllocator<E> {
         }
         let Self { grid, rule, engine, stop, explanation, .. } = self;
         if settled_by_count(machine, size, chosen)? {
-            explanation.sentence(|| "it asks for all that are free, and takes them".to_string());
+            explanation.sentence(|| "the job takes all free processors".to_string());
             return Ok(());
         }
         if explanation.is_recording() {

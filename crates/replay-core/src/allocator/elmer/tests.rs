@@ -158,7 +158,7 @@ fn names_have_one_canonical_form() {
         assert_eq!(canonical(expected).as_deref(), Ok(expected));
     }
     for (text, complaint) in [
-        ("elmer[version=1,threshold=0.5]", "threshold and version say the same"),
+        ("elmer[version=1,threshold=0.5]", "threshold and version are alternatives"),
         ("elmer[threshold=1]", "threshold is 1, but must be below 1"),
         ("elmer[demand=0]", "is not a number above 0, at most 1"),
         ("elmer[period=nan]", "is not a number above 0, at most 1000000"),

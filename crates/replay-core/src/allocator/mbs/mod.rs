@@ -146,7 +146,7 @@ impl Allocator for Mbs {
                         n => format!("; the other {n} in blocks of the next size"),
                     };
                     format!(
-                        "{wanted} of {} wanted, {before} free before others are split: it takes {}{rest}",
+                        "{wanted} of {} wanted, {before} free before larger ones are split: it takes {}{rest}",
                         explain::count(records.forest().volume(class) as usize, "processor"),
                         match bases.len() {
                             0 => "none".to_string(),

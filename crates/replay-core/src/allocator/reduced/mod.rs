@@ -257,7 +257,7 @@ impl Decorator for Reduced {
             // Inner strategies need not handle jobs larger than the machine.
             self.explanation.sentence(|| {
                 let steps = explain::count(at.steps as usize, "step");
-                format!("asked for {} processors, {steps} of folding", at.request.size)
+                format!("request for {} processors, {steps} of folding", at.request.size)
             });
             let outcome = match at.request.size as usize > machine.processors() {
                 true => Err(Refusal::TooFewFree),

@@ -1,10 +1,10 @@
-//! The ways to choose among boxes that a self-tuned strategy and a search look at.
+//! Rules that select among free boxes, as compared by a self-tuning strategy and by a search.
 
 use std::fmt;
 
 use crate::placement::ties::{CandidateFilter, TermWeights};
 
-/// A way to choose among the free boxes of a size.
+/// A rule that selects among the free boxes of a size.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SelectionRule {
     /// Slurm's rule.
@@ -14,7 +14,7 @@ pub enum SelectionRule {
 }
 
 impl SelectionRule {
-    /// Terms and rivals; of Slurm's rule, which has none, those that say nothing.
+    /// Returns the weights and the filter; for Slurm's rule, which has none, neutral values.
     pub fn terms(self) -> (TermWeights, CandidateFilter) {
         match self {
             Self::Terms(weights, filter) => (weights, filter),
@@ -23,7 +23,7 @@ impl SelectionRule {
     }
 }
 
-/// As parameters of `placements`.
+/// Writes the rule as parameters of `placements`.
 impl fmt::Display for SelectionRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -37,29 +37,29 @@ impl fmt::Display for SelectionRule {
     }
 }
 
-/// A way and where it stands among the others.
+/// A selection rule and its position in the space of rules.
 #[derive(Clone, Copy, Debug)]
 pub struct Point {
-    /// The way.
-    pub way: SelectionRule,
+    /// The selection rule.
+    pub rule: SelectionRule,
     at: [f64; 7],
 }
 
-/// Weights of LF where DL has 1, and at last where it has 0: a free larger box may be worth nothing to the delay of one,
-/// up to much more, for delays are counted in units of time.
+/// Weights of LF and DL. DL is 0 in the last ones, else 1: a free larger box may be worth nothing compared to a
+/// delay, or much more, because delays are counted in units of time.
 const LARGER: [[i64; 2]; 6] = [[0, 1], [100, 1], [10_000, 1], [1_000_000, 1], [1, 0], [0, 0]];
 
-/// Weights of NF and of EF: none, to break ties of the others, and against a lost box.
+/// Weights of NF and of EF: none, enough to break ties of the others, and enough to outweigh a lost box.
 const CONTACT: [i64; 3] = [0, 1, 10_000];
 
-/// Slacks; those below 0 stand for all shapes.
+/// Slacks; negative values stand for boxes of all shapes.
 const SLACKS: [f64; 4] = [-1.0, 1.0, 0.25, 0.05];
 
-/// How far Slurm's rule is from all others, along an axis of its own.
-const APART: f64 = 2.0;
+/// Distance of Slurm's rule from all others, along an axis of its own.
+const SLURM_DISTANCE: f64 = 2.0;
 
-/// All ways that are looked at: Slurm's rule, and what weights and slacks make. Walls have a weight
-/// where the machine `has_walls`. Of all shapes or those of a fixed slack, if `rivals` says which.
+/// Returns all rules: Slurm's rule, and the combinations of weights and slacks. Walls have a weight if the machine
+/// `has_walls`. With `filter` the rules use only this filter, else all shapes and the slacks of a table.
 pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
     let slack = |slack: f64| {
         if slack < 0.0 { CandidateFilter::All } else { CandidateFilter::Compact(slack) }
@@ -68,8 +68,10 @@ pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
         Some(filter) => vec![(0.0, filter)],
         None => (0..).map(f64::from).zip(SLACKS.map(slack)).collect(),
     };
-    let mut points =
-        vec![Point { way: SelectionRule::Slurm, at: [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, APART] }];
+    let mut points = vec![Point {
+        rule: SelectionRule::Slurm,
+        at: [3.0, 0.0, 0.0, 0.0, 0.0, 0.0, SLURM_DISTANCE],
+    }];
     let walls = if has_walls { &[0, 1][..] } else { &[0] };
     for &(step, filter) in &filter {
         for (level, [larger, delay]) in (0..).map(f64::from).zip(LARGER) {
@@ -78,7 +80,7 @@ pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
                 for (touch, contact) in (0..).map(f64::from).zip(CONTACT) {
                     for (near, ends) in (0..).map(f64::from).zip(CONTACT) {
                         for &wall in walls {
-                            // Of one term alone the weight says nothing.
+                            // For a single term all weights are equivalent.
                             let alone = (larger, delay) == (0, 0);
                             let heavy = CONTACT[2];
                             if alone && (contact == heavy || ends == heavy) {
@@ -93,7 +95,7 @@ pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
                                 delay,
                             };
                             let at = [level, equal as f64, touch, near, step, wall as f64, 0.0];
-                            points.push(Point { way: SelectionRule::Terms(weights, filter), at });
+                            points.push(Point { rule: SelectionRule::Terms(weights, filter), at });
                         }
                     }
                 }
@@ -104,7 +106,7 @@ pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
 }
 
 impl Point {
-    /// Squared, in steps.
+    /// Returns the squared distance, in steps.
     pub fn distance(&self, other: &Point) -> f64 {
         self.at.iter().zip(other.at).map(|(one, other)| (one - other).powi(2)).sum()
     }
@@ -115,20 +117,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ways_are_all_different_and_read_back() {
+    fn rules_are_distinct_and_parse() {
         for (walls, filter) in [(false, None), (true, None), (true, Some(CandidateFilter::All))] {
-            let ways = points(walls, filter);
+            let rules = points(walls, filter);
             let names: std::collections::HashSet<String> =
-                ways.iter().map(|point| point.way.to_string()).collect();
-            assert_eq!(names.len(), ways.len());
+                rules.iter().map(|point| point.rule.to_string()).collect();
+            assert_eq!(names.len(), rules.len());
             for name in names {
                 let spec = format!("placements[{name}]");
                 let spec = spec.parse::<crate::allocator::registry::AllocatorSpec>();
                 assert_eq!(spec.expect(&name).to_string(), format!("placements[{name}]"));
             }
-            for (i, one) in ways.iter().enumerate() {
+            for (i, one) in rules.iter().enumerate() {
                 assert_eq!(one.distance(one), 0.0);
-                assert!(ways[..i].iter().all(|other| one.distance(other) > 0.0), "{}", one.way);
+                assert!(rules[..i].iter().all(|other| one.distance(other) > 0.0), "{}", one.rule);
             }
         }
     }

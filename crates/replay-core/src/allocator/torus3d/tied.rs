@@ -1,4 +1,4 @@
-//! Boxes by weighted terms instead of Slurm's rule: [`Ties`] with what a replay knows.
+//! Selection of boxes by weighted terms: [`Ties`] with the statistics of a replay.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,61 +13,61 @@ use crate::placement::ties::{CandidateFilter, TermWeights, TieQuery, Ties};
 use crate::placement::{Layout, Placement, Torus};
 use crate::topology::NodeId;
 
-/// What decides instead of Slurm's rule, always or sometimes.
+/// Rule that decides instead of Slurm's rule, always or while it does best.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rule {
-    /// The way to choose.
+    /// How the selection rule is chosen.
     pub choice: Choice,
-    /// How often sizes are asked for.
+    /// Frequencies of sizes.
     pub frequencies: Frequencies,
 }
 
-/// A way to choose, or the way to find it.
+/// A fixed selection rule, or a self-tuning one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Choice {
-    /// These terms.
+    /// Fixed weights and filter.
     Fixed(TermWeights, CandidateFilter),
-    /// What did best so far, among these rivals if it is told which, from this seed.
+    /// The rule that did best so far, among the rules with this filter if given, with this tuning and seed.
     Tuned(Option<CandidateFilter>, Tuning, u64),
 }
 
-/// The terms at work on one torus or mesh.
+/// Weighted terms on one torus or mesh.
 #[derive(Clone, Debug)]
 pub struct Tied {
     ties: Ties,
     rule: Rule,
-    /// What changes the way, if it tunes itself.
+    /// Tuner of the selection rule, if it tunes itself.
     tuner: Option<Box<Tuner>>,
-    /// By placement: what a free box of it is worth, its size times the size's frequency.
+    /// Worth of a free box by placement: its size times the frequency of the size.
     worth: Vec<u64>,
-    /// By size on the menu: jobs that started.
+    /// Number of jobs that started, by size on the menu.
     seen: HashMap<u32, u64>,
     started: u64,
-    /// By the first process's node: the place of a running job.
+    /// Box of each running job, by the node of its first process.
     places: HashMap<NodeId, [usize; 2]>,
-    /// The instant from which the terms count time, that of the first request.
+    /// Time of the first request, from which the terms count time.
     origin: Option<i64>,
-    /// Of the jobs with an estimate that started: how many, and the sum of estimates.
+    /// Number and sum of the estimates of the started jobs that have one.
     estimates: (u64, u64),
 }
 
-/// A place that competes.
+/// A candidate box.
 pub struct Weighed {
     /// Placement and anchor.
     pub at: [usize; 2],
-    /// What is compared.
+    /// Weighted sum.
     pub sum: i128,
-    /// The terms that have a weight, in the order of [`Tied::weights`].
+    /// Terms that have a weight, in the order of [`Tied::weights`].
     pub terms: Vec<i128>,
 }
 
-/// The terms that have a weight, by their place in [`TermWeights::TERMS`].
+/// Returns the terms that have a weight, by index in [`TermWeights::TERMS`].
 fn nonzero_weights(weights: TermWeights) -> impl Iterator<Item = (usize, i64)> {
     weights.entries().into_iter().enumerate().filter(|(_, weight)| *weight != 0)
 }
 
 impl Tied {
-    /// On an idle machine.
+    /// Creates the terms on an idle machine.
     pub fn new(torus: Arc<Torus>, wrapped: [bool; 3], rule: Rule) -> Self {
         let layout = Arc::new(Layout::new([torus.clone()]));
         let ties = Ties::with_walls(torus, wrapped);
@@ -94,15 +94,15 @@ impl Tied {
         }
     }
 
-    /// The same on an idle machine, with nothing seen and nothing learned.
-    pub fn again(self) -> Self {
+    /// Resets the state to an idle machine without statistics.
+    pub fn reset(self) -> Self {
         let ties = self.ties.into_idle();
-        let tuner = self.tuner.map(|tuner| Box::new(tuner.again(&ties)));
+        let tuner = self.tuner.map(|tuner| Box::new(tuner.reset(&ties)));
         Self::on(ties, self.rule, tuner)
     }
 
-    /// A copy that many boxes are given back to before anybody asks. It learns no more.
-    pub fn unasked(&self) -> Self {
+    /// Returns a copy without caches and without learning, for queries after many boxes were released.
+    pub fn detached(&self) -> Self {
         Self {
             ties: self.ties.without_cache(),
             rule: self.rule.clone(),
@@ -116,34 +116,34 @@ impl Tied {
         }
     }
 
-    /// How it chooses now.
-    pub fn way(&self) -> SelectionRule {
+    /// Returns the current selection rule.
+    pub fn selection_rule(&self) -> SelectionRule {
         match (&self.tuner, self.rule.choice) {
-            (Some(tuner), _) => tuner.way(),
+            (Some(tuner), _) => tuner.selection_rule(),
             (None, Choice::Fixed(weights, filter)) => SelectionRule::Terms(weights, filter),
             (None, Choice::Tuned(..)) => SelectionRule::Slurm,
         }
     }
 
-    /// What tunes it, if something does.
+    /// Returns the tuner, if the rule tunes itself.
     pub fn tuner(&self) -> Option<&Tuner> {
         self.tuner.as_deref()
     }
 
-    /// The place for a job of a size on the menu; `None` if no box of it is free.
+    /// Returns the box for a job of a size on the menu; `None` if no box of this size is free.
     pub fn decide(&mut self, size: u32, times: Times) -> Option<Pick> {
         self.weigh(size);
         let now = self.now(times);
         let (estimate, has_estimate) = self.estimate(times);
         if let Some(tuner) = &mut self.tuner {
-            tuner.ask(now);
+            tuner.advance_to(now);
         }
-        let (weights, filter) = self.way().terms();
+        let (weights, filter) = self.selection_rule().terms();
         let Self { ties, worth, tuner, .. } = self;
-        let question = TieQuery { size, weights, filter, worth, now, estimate, has_estimate };
+        let query = TieQuery { size, weights, filter, worth, now, estimate, has_estimate };
         let pick = match tuner {
-            None => ties.decide(&question),
-            Some(tuner) => tuner.place(ties, &question),
+            None => ties.decide(&query),
+            Some(tuner) => tuner.place(ties, &query),
         };
         if let (None, Some(tuner)) = (&pick, &mut self.tuner) {
             tuner.refused(size);
@@ -151,10 +151,12 @@ impl Tied {
         pick
     }
 
-    /// What [`decide`](Self::decide) would compare: places, as a placement and its anchor, each with its sum and with the
-    /// terms of it that have a [weight](Self::weights), before the weights multiply them. None where Slurm's rule decides.
+    /// Returns the candidates of [`decide`](Self::decide), each with its sum and its terms that have a
+    /// [weight](Self::weights), before multiplication by the weights. Empty if Slurm's rule decides.
     pub fn sums(&mut self, size: u32, times: Times) -> Vec<Weighed> {
-        let SelectionRule::Terms(weights, filter) = self.way() else { return Vec::new() };
+        let SelectionRule::Terms(weights, filter) = self.selection_rule() else {
+            return Vec::new();
+        };
         self.weigh(size);
         let now = self.now(times);
         let (estimate, has_estimate) = self.estimate(times);
@@ -174,18 +176,18 @@ impl Tied {
         all
     }
 
-    /// The names of the terms that have a weight, with what multiplies them in the sum.
+    /// Returns the names of the terms that have a weight, with their factors in the sum.
     pub fn weights(&self) -> Vec<(&'static str, i64)> {
         let signed = |(term, weight): (usize, i64)| {
             let (name, is_less) = TermWeights::TERMS[term];
             (name, if is_less { -weight } else { weight })
         };
-        let (weights, _) = self.way().terms();
+        let (weights, _) = self.selection_rule().terms();
         nonzero_weights(weights).map(signed).collect()
     }
 
-    /// A job starts where it was decided; its first process is at this node. With `stop` raised nothing that is
-    /// decided later is of any use.
+    /// Starts a job on the selected box; `first` is the node of its first process. After cancellation the state must
+    /// not be used for later decisions.
     pub fn start(
         &mut self,
         first: NodeId,
@@ -198,11 +200,11 @@ impl Tied {
         let now = self.now(times);
         let (estimate, has_estimate) = self.estimate(times);
         let end = now.saturating_add(estimate);
-        let (weights, filter) = self.way().terms();
+        let (weights, filter) = self.selection_rule().terms();
         let Self { ties, worth, tuner, .. } = self;
         if let Some(tuner) = tuner {
-            let question = TieQuery { size, weights, filter, worth, now, estimate, has_estimate };
-            tuner.start(first.index() as u64, &question, end, stop);
+            let query = TieQuery { size, weights, filter, worth, now, estimate, has_estimate };
+            tuner.start(first.index() as u64, &query, end, stop);
         }
         ties.start(place, end, has_estimate);
         self.places.insert(first, place);
@@ -213,7 +215,7 @@ impl Tied {
         *self.seen.entry(size).or_default() += 1;
     }
 
-    /// The job ends whose first process is at this node.
+    /// Ends the job whose first process is at `first`.
     pub fn finish(&mut self, first: NodeId) {
         if let Some(place) = self.places.remove(&first) {
             self.ties.finish(place);
@@ -223,7 +225,7 @@ impl Tied {
         }
     }
 
-    /// Free cells go out of service.
+    /// Takes free cells out of service.
     pub fn withdraw(&mut self, cells: impl IntoIterator<Item = u32>, are_walls: bool) {
         let cells: Vec<u32> = cells.into_iter().collect();
         if let Some(tuner) = &mut self.tuner {
@@ -232,7 +234,7 @@ impl Tied {
         self.ties.withdraw(cells, are_walls);
     }
 
-    /// They are back.
+    /// Returns cells to service.
     pub fn restore(&mut self, cells: impl IntoIterator<Item = u32>) {
         let cells: Vec<u32> = cells.into_iter().collect();
         if let Some(tuner) = &mut self.tuner {
@@ -241,7 +243,7 @@ impl Tied {
         self.ties.restore(cells);
     }
 
-    /// What boxes are worth when a job of this size asks, which counts itself.
+    /// Updates the worth of boxes for a request of this size, which counts itself.
     fn weigh(&mut self, size: u32) {
         let frequency = |one: &Placement| {
             let seen = self.seen.get(&one.size).copied().unwrap_or(0);
@@ -252,14 +254,14 @@ impl Tied {
         self.worth = self.ties.torus().placements().iter().map(worth).collect();
     }
 
-    /// Seconds since the first request. Nobody asks before it.
+    /// Returns the seconds since the first request.
     fn now(&mut self, times: Times) -> u64 {
         let origin = *self.origin.get_or_insert(times.now);
         times.now.saturating_sub(origin).max(0) as u64
     }
 
-    /// How long a job says that it will run, and whether it does; else the mean of what others said
-    /// so far.
+    /// Returns the estimated run time of a job and `true`, or the mean of the estimates so far and `false` if it has
+    /// none.
     fn estimate(&self, times: Times) -> (u64, bool) {
         match times.limit {
             Some(limit) => (u64::from(limit.max(1)), true),

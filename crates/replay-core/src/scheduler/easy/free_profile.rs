@@ -74,7 +74,7 @@ impl FreeProfile {
         self.steps.iter().map(|step| step.0).find(|&at| self.fits(job, at))
     }
 
-    /// Returns whether `head`, which fits at `shadow`, also fits beside a job that starts now.
+    /// Returns whether `head`, which fits at `shadow`, also fits alongside a job that starts now.
     pub fn fits_beside(&self, head: &QueuedJob, shadow: i64, job: &QueuedJob, now: i64) -> bool {
         let both =
             shadow.saturating_add(head.estimate.max(1)).min(now.saturating_add(job.estimate));
@@ -109,7 +109,7 @@ mod tests {
         ] {
             assert_eq!(profile.earliest(&job), earliest, "{job:?}");
         }
-        // The head waits until 60; a long job of 2 fits beside it, one of 3 does not.
+        // The head waits until 60; a long job of 2 fits alongside it, one of 3 does not.
         assert!(profile.fits_beside(&job(10, 41), 60, &job(2, 100), 10));
         assert!(!profile.fits_beside(&job(10, 41), 60, &job(3, 100), 10));
         assert!(profile.fits_beside(&job(10, 41), 60, &job(3, 50), 10));

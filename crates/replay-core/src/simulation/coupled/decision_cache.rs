@@ -14,9 +14,9 @@ type Key = (u32, Option<[u16; 3]>);
 /// The outcome of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CachedDecision {
-    /// It is refused.
+    /// The request is refused.
     Refused(Refusal),
-    /// It would take processors of the place reserved for the head of the queue.
+    /// The request would take processors of the place reserved for the head of the queue.
     TakesReserved,
 }
 

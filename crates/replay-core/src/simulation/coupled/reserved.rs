@@ -22,7 +22,7 @@ pub struct Reserved {
 pub struct PlaceQuery {
     /// The job.
     pub job: JobId,
-    /// Its request.
+    /// The request of the job.
     pub request: Request,
     /// The fewest processors that it accepts.
     pub least: u32,

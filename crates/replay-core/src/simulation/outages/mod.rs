@@ -8,7 +8,7 @@
 //! * At the end of a window its processors return, unless another window covers them.
 //! * At equal times completions come first, then returns, outages, arrivals, and the scheduler.
 //!
-//! Such a schedule depends on positions, so it has no [timeline](super::Timeline): all allocators use the
+//! A schedule with outages depends on positions, so it has no [timeline](super::Timeline): all allocators use the
 //! [coupled](super::Simulation::is_coupled) simulation. Schedulers that use estimates know all windows in advance, as
 //! numbers of processors that are unavailable for an interval ([`Outages::steps`]); other schedulers only see the free
 //! processors. Processors out of service are neither free nor busy neighbours in a tie value; optionally they count as

@@ -16,7 +16,7 @@ fn starts(scheduler: &str, processors: u32, jobs: &[Job]) -> Vec<i64> {
 
 #[test]
 fn fcfs_does_not_overtake_and_easy_does() {
-    // The second job must wait for the first; the third fits beside the first.
+    // The second job must wait for the first; the third fits alongside the first.
     let jobs = [job(0, 10, 10, 3), job(1, 10, 10, 4), job(2, 5, 5, 1)];
     assert_eq!(starts("fcfs", 4, &jobs), [0, 10, 20]);
     assert_eq!(starts("easy", 4, &jobs), [0, 10, 2]);
@@ -33,7 +33,7 @@ fn a_slipped_reservation_does_not_delay_others() {
 
 #[test]
 fn easy_may_delay_the_second_job_and_conservative_does_not() {
-    // Job 3 fits beside the head at its shadow time and would hold up job 2.
+    // Job 3 fits alongside the head at its shadow time and delays job 2.
     let jobs = [job(0, 10, 10, 2), job(0, 10, 10, 3), job(0, 10, 10, 4), job(0, 100, 100, 1)];
     assert_eq!(starts("easy", 4, &jobs), [0, 10, 100, 0]);
     assert_eq!(starts("conservative", 4, &jobs), [0, 10, 20, 30]);

@@ -72,7 +72,7 @@ static TABLE: LazyLock<Table<Arrivals>> = LazyLock::new(|| {
         .source("Lo, Windisch, Liu, Nitzberg 1997; Bani-Mohammad 2008")
         .case("mean", kind::positive(), "mean inter-arrival time, time units", mean)
         .always()
-        .other_way("rate", "mean", kind::positive(), rate, 1.0, |arrivals, rate: f64| {
+        .alternative("rate", "mean", kind::positive(), rate, 1.0, |arrivals, rate: f64| {
             if let Some(mean) = mean(arrivals) {
                 *mean = 1.0 / rate;
             }

@@ -211,11 +211,11 @@ fn arrivals_are_written_as_mean_or_rate() {
         assert_eq!(text.parse::<Arrivals>().expect(text).to_string(), canonical);
     }
     for (text, problem) in [
-        ("exponential[mean=1,rate=1]", "mean and rate say the same: give one"),
+        ("exponential[mean=1,rate=1]", "mean and rate are alternatives; give only one"),
         ("exponential[rate=0]", "rate=\"0\" is not a positive number"),
         // Positive, but its inverse is not finite.
         ("exponential[rate=1e-320]", "mean=\"inf\" is not a positive number"),
-        ("at-once[mean=1]", "unknown parameter \"mean\"; it has none"),
+        ("at-once[mean=1]", "unknown parameter \"mean\"; it has no parameters"),
         ("weekly", "unknown; known are exponential, at-once"),
     ] {
         assert_eq!(text.parse::<Arrivals>().unwrap_err().problem, problem, "{text}");

@@ -305,7 +305,7 @@ impl Run<'_> {
                 picked(selection.place(layout, decider, ties, &placement_query))
             }
             (_, Some(tuner)) => {
-                tuner.ask(placement_query.now);
+                tuner.advance_to(placement_query.now);
                 let pick = tuner.place(ties, &placement_query);
                 if pick.is_none() {
                     tuner.refused(job.size);

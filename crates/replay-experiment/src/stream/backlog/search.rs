@@ -111,7 +111,7 @@ fn search(
     };
     let half = task.jobs / 2;
     let mut rules: Vec<SelectionRule> =
-        points(bench.ties.has_walls(), None).iter().map(|point| point.way).collect();
+        points(bench.ties.has_walls(), None).iter().map(|point| point.rule).collect();
     let (mut used, mut jobs) = (1, FEWEST.min(half));
     let mut best = loop {
         let found = try_on(&rules, used, jobs)?;
@@ -227,7 +227,7 @@ mod tests {
         let (mix, estimates) = (Mix::ALL[1].1, Estimates::Exact);
         let task = Backlog { mix, estimates, window: 1, jobs: 700 };
         let found = task.search(&bench, 4, 3, RunContext::new(&stop)).expect("a rule");
-        let all = points(false, None).into_iter().map(|point| point.way);
+        let all = points(false, None).into_iter().map(|point| point.rule);
         let mut rules: Vec<SelectionRule> = all.collect();
         for _ in 0..ROUNDS {
             let more: Vec<SelectionRule> =

@@ -246,7 +246,7 @@ fn with_discipline(entry: Entry<Pattern>) -> Entry<Pattern> {
             |p| &mut p.discipline.barrier,
         )
         // The preset has selected the table before the name is parsed.
-        .elsewhere(
+        .external(
             PRESET,
             kind::one_of(&Preset::ALL),
             "the paper whose choices are the defaults of all other parameters",

@@ -119,11 +119,11 @@ fn refuses_invalid_patterns() {
         ("all-too-all", "unknown; did you mean \"all-to-all\"?"),
         (
             "n-body[order=same]",
-            "unknown parameter \"order\"; it has sends, stream, barrier, preset",
+            "unknown parameter \"order\"; known are sends, stream, barrier, preset",
         ),
-        ("all-to-all[order=some]", "order=\"some\" is none of same, shifted, lexicographic"),
+        ("all-to-all[order=some]", "order=\"some\" is not one of same, shifted, lexicographic"),
         ("n-body[barriers=none]", "unknown parameter \"barriers\"; did you mean \"barrier\"?"),
-        ("n-body[preset=low]", "preset=\"low\" is none of lo, bani-mohammad"),
+        ("n-body[preset=low]", "preset=\"low\" is not one of lo, bani-mohammad"),
         ("phases", "name a file: file=traffic.csv"),
         ("random[stream=process]", "the pairs are drawn one after another, so stream must be job"),
         (

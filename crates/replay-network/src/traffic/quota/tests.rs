@@ -57,8 +57,8 @@ fn refuses_invalid_quotas() {
             "fixed[packets=1000000001]",
             "packets=\"1000000001\" is not an integer from 1 to 1000000000",
         ),
-        ("fixed[mean=2]", "unknown parameter \"mean\"; it has packets, per"),
-        ("fixed[per=node]", "per=\"node\" is none of job, process"),
+        ("fixed[mean=2]", "unknown parameter \"mean\"; known are packets, per"),
+        ("fixed[per=node]", "per=\"node\" is not one of job, process"),
     ] {
         let error = text.parse::<Quota>().expect_err(text);
         assert_eq!(error.to_string(), format!("quota \"{text}\": {problem}"));

@@ -4,7 +4,7 @@ use crate::allocator::centre::tie::{TieVector, WallRule, walls_of};
 use crate::machine::Machine;
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
-/// Tie values with diamond shells; see [`TieVector`](crate::allocator::centre::TieVector) for the
+/// Tie values with diamond shells; see [`TieVector`] for the
 /// definition.
 ///
 /// Sums over the surroundings of a candidate are computed row by row of the grid, from prefix sums

@@ -51,8 +51,8 @@ proptest! {
             if places && (built().try_clone().is_none() || !built().capabilities().refusals_last) {
                 continue;
             }
-            let mut asked = Uncached(built(), false);
-            let expected = run(&jobs, machine, scheduler, &mut asked).map_err(|e| e.to_string());
+            let mut uncached = Uncached(built(), false);
+            let expected = run(&jobs, machine, scheduler, &mut uncached).map_err(|e| e.to_string());
             let log = run(&jobs, machine, scheduler, built().as_mut()).map_err(|e| e.to_string());
             match (log, expected) {
                 (Ok(log), Ok(expected)) => {
@@ -93,12 +93,12 @@ proptest! {
         first in proptest::collection::vec(1u32..20, 1..30),
         later in proptest::collection::vec(1u32..20, 0..6),
         leave in any::<u64>(),
-        asked in proptest::collection::vec((1u32..40, proptest::option::of([1u16..5, 1u16..5, 1u16..3])), 2..12),
+        requests in proptest::collection::vec((1u32..40, proptest::option::of([1u16..5, 1u16..5, 1u16..3])), 2..12),
     ) {
         let topology: Topology = machine.parse().expect("a machine");
         let flat = topology.grid().is_none_or(|grid| grid.dimensions() < 3);
         let shape = |[x, y, z]: [u16; 3]| [x, y, if flat { 1 } else { z }];
-        let asked: Vec<Request> = asked.iter().map(|&(size, sides)| {
+        let requests: Vec<Request> = requests.iter().map(|&(size, sides)| {
             let sides = sides.map(shape);
             let size = sides.map_or(size, |sides| sides.iter().map(|&side| u32::from(side)).product());
             Request::shaped(size, sides)
@@ -134,7 +134,7 @@ proptest! {
                 answer
             };
             let mut refused = Vec::new();
-            for &request in &asked {
+            for &request in &requests {
                 if answer(allocator.as_mut(), &mut machine, request) == Err(Refusal::Fragmented) {
                     refused.push(request);
                 }
@@ -142,7 +142,7 @@ proptest! {
             for more in [&[][..], &later] {
                 start(more, &mut machine, allocator.as_mut());
                 for &one in &refused {
-                    for &other in &asked {
+                    for &other in &requests {
                         if !allocator.refusal_covers(one, other) {
                             continue;
                         }
@@ -169,7 +169,7 @@ fn refusals_last_if_and_only_if_declared() {
 
     const REDUCED: [&str; 4] =
         ["rsr", "rsr[inner=frame-sliding]", "greedy-limit[inner=best-fit]", "limit[k=3]"];
-    // Its search may miss places by definition, but not in these histories.
+    // The search of this strategy may miss places by definition, but not in these histories.
     const NOT_FOUND: &str = "placements[segment=4]";
     let mut outcome: std::collections::BTreeMap<String, [bool; 2]> = Default::default();
     for (at, machine) in (0..).zip(MACHINES) {

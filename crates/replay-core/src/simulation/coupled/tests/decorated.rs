@@ -116,8 +116,8 @@ impl Observer for Events {
         self.add((job, refusal));
     }
 
-    fn reduced(&mut self, job: JobId, asked: u32, reduction: &Reduction) {
-        self.add((job, asked, reduction));
+    fn reduced(&mut self, job: JobId, requested: u32, reduction: &Reduction) {
+        self.add((job, requested, reduction));
     }
 
     fn started(&mut self, decision: Decision<'_>) {

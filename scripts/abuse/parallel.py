@@ -1,4 +1,4 @@
-"""Several processes on one folder."""
+"""Several processes on one directory."""
 
 import itertools
 import signal
@@ -9,14 +9,14 @@ from scenes import SCENES, VARIANTS, prepared
 
 @section("together", quick=24, share=2, endless=True)
 def together(campaign):
-    """Two to four processes at once on one folder, one of them perhaps killed: each works or
-    is refused, and the results are those of one."""
+    """Two to four processes at once on one directory, one of them possibly killed: each works or is
+    rejected, and the results equal those of one process."""
     for number in itertools.count():
         name = list(SCENES)[number % len(SCENES)]
-        yield f"{name}/{number:05}", crowd(name)
+        yield f"{name}/{number:05}", concurrent(name)
 
 
-def crowd(name):
+def concurrent(name):
     def case(bench):
         scene, random = prepared(bench.campaign, name), bench.random
         variant = random.choice(VARIANTS)
@@ -30,7 +30,7 @@ def crowd(name):
             victim.send(signal.SIGKILL)
         codes = [bench.end(run, (0, 2, -9) if run is victim else (0, 2)).code for run in runs]
         if 0 not in codes and not victim:
-            raise Broken(f"none of {len(codes)} processes did it: exit codes {codes}")
+            raise Broken(f"none of {len(codes)} processes succeeded: exit codes {codes}")
         scene.check(bench.home, variant, ("new",) if 0 in codes else None)
         scene.again(bench, variant, killed=victim is not None)
 
@@ -39,8 +39,8 @@ def crowd(name):
 
 @section("shards-together", quick=6, share=0.5, endless=True)
 def shards_together(campaign):
-    """Shards in folders of their own at once, some killed; a merge while they run; in the end
-    the bytes of one process."""
+    """Parallel shards in separate directories, some of them killed, and a merge while they run; finally
+    the results equal those of one process."""
     for number in itertools.count():
         yield f"{number:05}", shards
 
@@ -63,8 +63,8 @@ def shards(bench):
     bench.replay("merge", *folders, "-q", "--out", "out", codes=(0,))
     found = (bench.home / "out/runs.parquet").read_bytes()
     bench.replay("sweep", "grid.toml", "-q", "--out", "whole", codes=(0,))
-    bench.demand(found == (bench.home / "whole/runs.parquet").read_bytes(), "other bytes than of one process")
+    bench.demand(found == (bench.home / "whole/runs.parquet").read_bytes(), "the results differ from those of one process")
     if early.code == 0:
         bench.demand(
-            found == (bench.home / "early/runs.parquet").read_bytes(), "an early merge gave other bytes"
+            found == (bench.home / "early/runs.parquet").read_bytes(), "an early merge gave other results"
         )

@@ -1,4 +1,4 @@
-//! Observes a run of a trace on a network.
+//! Observer of a run of a trace on a network.
 
 use super::Isolation;
 use crate::{ProgressMeter, RunContext};
@@ -9,58 +9,58 @@ use replay_core::simulation::{Decision, Observer, Overhead};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::JobId;
 
-/// Who decides in a run, and by which seed.
+/// Strategies and seed of a run.
 #[derive(Clone, Copy)]
 pub struct Strategies<'a> {
-    /// Who starts.
+    /// The scheduler.
     pub scheduler: &'a SchedulerSpec,
-    /// Where.
+    /// The allocator.
     pub allocator: &'a AllocatorSpec,
-    /// That of the allocator and of what jobs draw.
+    /// Seed of the allocator and of random choices of jobs.
     pub seed: u64,
 }
 
-/// What was seen of jobs.
-pub struct Seen {
+/// Observations of a run.
+pub struct Observations {
     /// The system over time.
     pub recorder: SystemRecorder,
-    /// What it cost to allocate.
+    /// Overhead of the allocator.
     pub overhead: Overhead,
-    /// Where jobs were.
+    /// Placement metrics by job.
     pub placements: Vec<Option<Placement>>,
-    /// By job that sends packets, the processors of its processes.
+    /// Processors of the processes, for jobs that send packets.
     pub nodes: Vec<Vec<NodeId>>,
 }
 
-/// Records where jobs are.
-pub struct Watcher<'a> {
+/// Records the placements of jobs.
+pub struct PlacementRecorder<'a> {
     locality: Locality,
     placements: Vec<Option<Placement>>,
     nodes: Vec<Vec<NodeId>>,
     isolation: &'a Isolation,
     watch: RunContext<'a>,
-    pace: ProgressMeter<'a>,
+    meter: ProgressMeter<'a>,
 }
 
-impl<'a> Watcher<'a> {
-    /// Nothing is seen yet.
+impl<'a> PlacementRecorder<'a> {
+    /// A recorder without observations.
     pub fn new(topology: &Topology, isolation: &'a Isolation, watch: RunContext<'a>) -> Self {
         let jobs = isolation.jobs.len();
         let (placements, nodes) = (vec![None; jobs], vec![Vec::new(); jobs]);
-        let (locality, pace) = (Locality::new(topology), ProgressMeter::new(watch, jobs));
-        Self { locality, placements, nodes, isolation, watch, pace }
+        let (locality, meter) = (Locality::new(topology), ProgressMeter::new(watch, jobs));
+        Self { locality, placements, nodes, isolation, watch, meter }
     }
 
-    /// What it and a recorder have seen by the end of a simulation.
-    pub fn seen(self, recorder: SystemRecorder, overhead: Overhead) -> Seen {
+    /// Observations of this value and a recorder at the end of a simulation.
+    pub fn into_observations(self, recorder: SystemRecorder, overhead: Overhead) -> Observations {
         let Self { placements, nodes, .. } = self;
-        Seen { recorder, overhead, placements, nodes }
+        Observations { recorder, overhead, placements, nodes }
     }
 }
 
-impl Observer for Watcher<'_> {
+impl Observer for PlacementRecorder<'_> {
     fn started(&mut self, Decision { job: id, nodes, .. }: Decision<'_>) {
-        self.pace.started();
+        self.meter.started();
         let size = self.isolation.jobs[id.index()].size;
         self.placements[id.index()] = Some(self.locality.placement(nodes, size));
         if self.isolation.quotas[id.index()] > 0 {

@@ -1,28 +1,28 @@
-//! What a misspelt word may have meant.
+//! Suggestions for misspelt words.
 
-/// Letters of the longest word that is compared with others. The comparison takes time in
-/// proportion to both lengths, and no name is as long.
+/// Maximum number of letters of a word that is compared. The comparison takes time proportional to
+/// both lengths, and names are shorter.
 const LONGEST_WORD: usize = 64;
 
-/// The candidate most like `word`, if one is like it at all.
+/// Returns the candidate most similar to `word`, if one is similar.
 pub fn nearest<'a>(word: &str, mut candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    few(word, &mut candidates, 1).first().copied()
+    similar(word, &mut candidates, 1).first().copied()
 }
 
-/// Up to `count` candidates like `word`, the most alike first. Two words are alike if at
-/// most a third of the letters differ (one in a short word, two in a longer one), or if one
-/// contains the other. Case does not matter; equally near candidates keep their order. A
-/// word of more than 64 letters is like no other.
+/// Returns up to `count` candidates similar to `word`, the most similar first. Two words are
+/// similar if at most a third of the letters differ (one in a short word, at least two in a longer
+/// one), or if one contains the other. Case is ignored; equally similar candidates keep their
+/// order. A word of more than 64 letters has no similar ones.
 pub fn nearest_few<'a>(
     word: &str,
     mut candidates: impl Iterator<Item = &'a str>,
     count: usize,
 ) -> Vec<&'a str> {
-    few(word, &mut candidates, count)
+    similar(word, &mut candidates, count)
 }
 
-/// Compiled once: every table of names asks, and a sort for each is a twentieth of the program.
-fn few<'a>(
+/// Implements [`nearest_few`] for a dynamic iterator: one instance per caller would be a twentieth of the executable.
+fn similar<'a>(
     word: &str,
     candidates: &mut dyn Iterator<Item = &'a str>,
     count: usize,
@@ -32,7 +32,7 @@ fn few<'a>(
         return Vec::new();
     }
     let word = word.to_lowercase();
-    // In a short word two other letters are another word.
+    // Two different letters make a short word a different word.
     let reach = if letters <= 4 { 1 } else { (letters / 3).max(2) };
     let mut near: Vec<(usize, bool, &str)> = Vec::new();
     for candidate in candidates.filter(|candidate| candidate.len() <= 4 * LONGEST_WORD) {
@@ -40,7 +40,7 @@ fn few<'a>(
         let contained = word.len() >= 3 && (lower.contains(&word) || word.contains(&lower));
         let distance = strsim::osa_distance(&word, &lower);
         if distance <= reach || contained {
-            // Of two that are as near, the one that goes on where the word ends.
+            // Of equally similar candidates, prefer one that continues the word.
             near.push((distance.min(reach), !lower.starts_with(&word), candidate));
         }
     }
@@ -49,7 +49,7 @@ fn few<'a>(
     near.into_iter().take(count).map(|(_, _, candidate)| candidate).collect()
 }
 
-/// "did you mean ...?", or what is known where nothing is near.
+/// Returns "did you mean ...?", or the result of `known` if no candidate is similar.
 pub fn advice<'a>(
     word: &str,
     candidates: impl Iterator<Item = &'a str>,
@@ -58,7 +58,7 @@ pub fn advice<'a>(
     nearest(word, candidates).map_or_else(known, |near| format!("did you mean \"{near}\"?"))
 }
 
-/// "; did you mean ...?" at the end of a message, or nothing.
+/// Returns "; did you mean ...?" for the end of a message, or an empty text.
 pub fn hint<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> String {
     nearest(word, candidates).map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"))
 }

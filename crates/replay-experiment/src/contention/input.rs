@@ -1,4 +1,4 @@
-//! What a trace on a network is run with, watched by, and fails of.
+//! Input and errors of running a trace on a network.
 
 use super::{MOST_SENT, Messages, SliceError};
 use crate::RunContext;
@@ -10,27 +10,26 @@ use replay_core::workload::Job;
 use replay_network::traffic::TrafficError;
 use replay_network::{PacketError, Stalled};
 
-/// Cycles that all jobs of a trace one after another may take: all of them can be told apart
-/// as real numbers.
+/// Largest total of cycles of all jobs, up to which integers are exact as floats.
 pub const LONGEST: f64 = (1u64 << 53) as f64;
 
-/// A trace on a machine whose network its jobs are to share.
+/// A trace on a machine with a network shared by its jobs.
 #[derive(Clone, Copy)]
-pub struct Stage<'a> {
-    /// The jobs; times in seconds.
+pub struct ContentionInput<'a> {
+    /// The jobs with times in seconds.
     pub jobs: &'a [Job],
     /// The machine.
     pub topology: &'a Topology,
-    /// What they send.
+    /// Messages of the jobs.
     pub messages: &'a Messages,
-    /// Who looks on.
+    /// Cancellation and progress.
     pub watch: RunContext<'a>,
 }
 
-/// A trace that cannot be run on a network.
+/// Error from running a trace on a network.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The machine has no such network.
+    /// The machine has no network.
     #[error(transparent)]
     Traffic(#[from] TrafficError),
     /// A packet could not be sent.
@@ -39,37 +38,37 @@ pub enum TraceError {
     /// The network is deadlocked.
     #[error(transparent)]
     Stalled(#[from] Stalled),
-    /// The strategy does not work on the machine.
+    /// The strategy does not support the machine.
     #[error(transparent)]
     Allocator(#[from] NameError),
-    /// The simulation cannot go on.
+    /// The simulation failed.
     #[error(transparent)]
     Simulation(SimulationError),
-    /// Times that cannot be counted.
+    /// The times are too large.
     #[error(
-        "at {} cycles to a second the trace's times add up to {longest:e} cycles; \
-         at most {LONGEST:e} can be told apart",
+        "at {} cycles per second the times of the trace add up to {longest:e} cycles, \
+         more than the limit of {LONGEST:e}",
         replay_core::number::plain(*scale)
     )]
     Scale {
-        /// Cycles to a second.
+        /// Cycles per second.
         scale: f64,
-        /// What the times add up to, cycles.
+        /// Sum of the times in cycles.
         longest: f64,
     },
-    /// More packets than are simulated.
+    /// The number of packets is too large.
     #[error(
-        "at {} cycles to a second its jobs send about {packets:.0e} packets in one run; \
+        "at {} cycles per second its jobs send about {packets:.0e} packets in one run; \
          at most {MOST_SENT:.0e} are simulated flit by flit",
         replay_core::number::plain(*scale)
     )]
     Packets {
-        /// Cycles to a second.
+        /// Cycles per second.
         scale: f64,
-        /// Packets of all jobs, about.
+        /// Approximate number of packets of all jobs.
         packets: f64,
     },
-    /// The watch's flag was raised.
+    /// Cancelled.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }

@@ -86,7 +86,7 @@ fn tables_of_outages() {
     dir.replay("sweep g.toml --out swept -q").code(0);
     assert_eq!(dir.read("swept/outages.csv"), dir.read("run/outages.csv"));
     // Other windows are other cells.
-    let ids = |dir: &Dir| dir.replay("plan g.toml --list -q").code(0).stdout;
+    let ids = |dir: &Dir| dir.replay("plan g.toml --list --format json -q").code(0).stdout;
     let before = ids(&dir);
     let dir = dir.file("down.csv", DOWN.replace("200", "201"));
     assert_ne!(ids(&dir), before);
@@ -113,7 +113,7 @@ fn no_file_no_change() {
     assert_eq!(run("--down none.csv", "none"), plain);
     assert_eq!(run("--down empty.csv", "empty"), plain);
     let ids = |options: &str| {
-        dir.replay(&format!("plan --trace j.swf {options} --list -q")).code(0).stdout
+        dir.replay(&format!("plan --trace j.swf {options} --list --format json -q")).code(0).stdout
     };
     assert_eq!(ids("--down none.csv"), ids(""));
 }
@@ -179,7 +179,7 @@ fn who_is_out_is_shown() {
 
 fn what_knows_nothing_of_it() {
     let dir = dir().file("all.csv", "from,until,what\n5,9,all\n");
-    let run = dir.replay("--trace j.swf -q --down all.csv --alloc elmer --mesh cluster:16x2");
+    let run = dir.replay("--trace j.swf -q --down all.csv --alloc elmer --machine cluster:16x2");
     run.fails(2, 1, &["--down: ", "whose hosts jobs share"]);
     // Places are promised beside windows that are known.
     dir.replay("--trace j.swf -q --down down.csv --alloc first-fit --sched easy[guard=place]")

@@ -100,7 +100,7 @@ fn strategies_tell_what_they_looked_at() {
             format!("explain --jobs 120 --sched fcfs --alloc {alloc} --job 100 -q --format csv");
         dir.replay(&told).code(0).prints(words).prints("it gives");
     }
-    let cube = "explain --jobs 120 --mesh hypercube:7 --alloc cube-buddy --job 100 -q";
+    let cube = "explain --jobs 120 --machine hypercube:7 --alloc cube-buddy --job 100 -q";
     dir.replay(cube).code(0).prints("needs a subcube of");
     let text = dir.replay("explain --job 3333 --tie 2,13,20,6 --sched easy -q").code(0);
     text.prints("scheduler").prints("tie value").prints("wins");
@@ -150,6 +150,6 @@ fn an_explanation_is_data_too() {
     let busy: i64 = running.map(|job| job["size"].as_i64().expect("a number")).sum();
     assert_eq!(busy + named["free"].as_i64().expect("a number"), 100);
     // The earlier spelling.
-    let words = ["--json: no longer there; --format json prints the same"];
-    dir.replay(&format!("explain {cell} --job 200 --json")).fails(2, 1, &words);
+    let words = ["error: --json is now --format json\n"];
+    dir.replay(&format!("explain {cell} --job 200 --json")).refused(&words);
 }

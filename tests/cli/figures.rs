@@ -90,7 +90,7 @@ fn wrong_sizes_are_refused() {
     {
         dir.replay(&format!("--jobs 9 {option}")).refused(&["--out <DIR>"]);
     }
-    dir.replay("verify turner --no-title").code(2).says("--plots <DIR>");
+    dir.replay("verify turner --no-title").code(2).says("--out <DIR>");
 }
 
 fn every_command_that_draws_has_the_options() {
@@ -99,7 +99,7 @@ fn every_command_that_draws_has_the_options() {
     for command in [
         "--jobs 60 --alloc mc1x1,mm",
         "search --jobs 60 --sr 1 --factors 0..1",
-        "stream --mesh 4x4 --arrivals 1,2 --jobs 5 --alloc mbs --max-replications 30",
+        "stream --machine 4x4 --arrivals 1,2 --jobs 5 --alloc mbs --max-replications 30",
         "contend --jobs 20 --scale 0.05 --alloc mbs",
         "show --jobs 60 --job 50",
         "show --jobs 60 --job 50 --candidates",
@@ -120,7 +120,7 @@ fn every_command_that_draws_has_the_options() {
         }
     }
     dir.replay("--jobs 60 --sched fcfs,easy --no-plots -q --out runs").code(0);
-    dir.replay("compare runs:0 runs:4 --schedule --plots drawn --no-title --figure-size 85x60mm")
+    dir.replay("compare runs:0 runs:4 --schedule --out drawn --no-title --figure-size 85x60mm")
         .code(0);
     assert!(dir.files("drawn").iter().any(|file| file.ends_with(".svg")));
 }
@@ -138,7 +138,7 @@ fn names_do_not_depend_on_what_else_is_there() {
     assert!(alone.contains("load--lublin-10x10--10x10--easy--random"), "{alone:?}");
     for (more, out) in [
         (format!("{grid},fcfs --seed 0,7"), "seeds"),
-        (format!("{grid} --mesh 10x10,torus:10x10"), "machines"),
+        (format!("{grid} --machine 10x10,torus:10x10"), "machines"),
     ] {
         let all = names(&more, out);
         let missing: Vec<_> = alone.difference(&all).collect();
@@ -148,7 +148,7 @@ fn names_do_not_depend_on_what_else_is_there() {
     assert!(policy.contains("strategies--lublin-10x10--10x10--easy--pwa"), "{policy:?}");
     let contend = "contend --scale 0.05 --alloc mbs";
     let alone = names(contend, "one");
-    let all = names(&format!("{contend} --mesh 10x10,torus:10x10 --seed 0,3"), "two");
+    let all = names(&format!("{contend} --machine 10x10,torus:10x10 --seed 0,3"), "two");
     assert!(alone.is_subset(&all), "{alone:?} {all:?}");
 }
 

@@ -78,7 +78,7 @@ fn equal_cells_appear_once() {
 }
 
 fn machines_and_seeds_are_axes_too() {
-    let grid = "--jobs 50 --mesh 10x10,16x8 --alloc random --seed 3,1 --format json";
+    let grid = "--jobs 50 --machine 10x10,16x8 --alloc random --seed 3,1 --format json";
     let run = Dir::with_trace().replay(grid).code(0);
     let expected = ["10x10 3", "10x10 1", "16x8 3", "16x8 1"];
     run.demand(run.fields(&["topology", "seed"]) == expected, "in the order typed");
@@ -132,7 +132,7 @@ fn a_trace_alone_is_compared() {
     let rows = run.fields(&["run", "allocator", "tie"]);
     let bare = dir.replay("--jobs 50 --format json").code(0).fields(&["run", "allocator", "tie"]);
     run.demand(rows.len() > 5 && rows == bare, "the main job");
-    let cube = dir.replay("--trace lublin-10x10 --mesh hypercube:7 --jobs 50 --format json");
+    let cube = dir.replay("--trace lublin-10x10 --machine hypercube:7 --jobs 50 --format json");
     let cube = cube.code(0).says("strategies that work on hypercube:7 with fcfs: ");
     let names = cube.fields(&["allocator"]);
     cube.demand(names.contains(&"random".to_string()) && names.len() > 3, "those of cubes");
@@ -156,7 +156,7 @@ fn all_that_work() {
     // What promises numbers of processors works with fewer.
     let fewer = dir.replay(&format!("{all} --sched conservative")).code(0).fields(&["allocator"]);
     assert!(!fewer.is_empty() && fewer.len() < names.len());
-    let plan = dir.replay("plan --trace lublin-10x10 --alloc all --list -q").code(0);
+    let plan = dir.replay("plan --trace lublin-10x10 --alloc all --list --format json -q").code(0);
     // Traces are read once, also for a sweep.
     let sweep = "sweep --trace lublin-10x10 --jobs 30 --alloc all --out swept";
     let swept = dir.replay(sweep).code(0);
@@ -218,7 +218,7 @@ fn different_traces_of_one_name_are_told_apart() {
 }
 
 fn dimensions_may_be_named_with_commas() {
-    let machines = "--mesh torus[x,y]:10X10,10x10 --alloc mc1x1 --jobs 20 --format json";
+    let machines = "--machine torus[x,y]:10X10,10x10 --alloc mc1x1 --jobs 20 --format json";
     let run = Dir::with_trace().replay(machines).code(0);
     run.demand(run.fields(&["topology"]) == ["torus:10x10", "10x10"], "two machines");
 }

@@ -75,7 +75,7 @@ fn shapes_come_along() {
     dir.replay("import rfold log.csv --write a.swf -q").code(0);
     assert_eq!(dir.files(""), ["a.ids.csv", "a.shapes.csv", "a.swf", "log.csv"]);
     assert_eq!(rows(&dir, "a.ids.csv"), "job,id\n1,0\n2,1\n");
-    dir.replay("--trace a.swf --mesh 4x4x4 --alloc first-fit -q").code(0);
+    dir.replay("--trace a.swf --machine 4x4x4 --alloc first-fit -q").code(0);
     // Jobs without a shape take none from the others, and all of them are counted.
     let odd = dir.file("odd.csv", format!("{log}2,9,CLOS,4,4,60\n2,9,T2D,3x3,4,60\n"));
     let run = odd.replay("import rfold odd.csv --write b.swf").code(0);
@@ -83,7 +83,7 @@ fn shapes_come_along() {
     let run = run.says("noted     shape of another size, left out: 1, first in line 5");
     run.says("noted     the same job again, kept: 1, first in line 5");
     assert_eq!(rows(&odd, "b.shapes.csv"), rows(&odd, "a.shapes.csv"));
-    let run = odd.replay("--trace b.swf --mesh 4x4x4 --alloc first-fit").code(0);
+    let run = odd.replay("--trace b.swf --machine 4x4x4 --alloc first-fit").code(0);
     run.says("; 2 jobs without a shape in the file of shapes");
     // Where none has one, an old file is none of this trace's.
     let none = odd
@@ -150,7 +150,8 @@ fn from_input_to_output() {
     let expected = dir.replay("import sacct log.txt").code(0).stdout;
     let run = dir.replay_on(SACCT.as_bytes(), "import sacct -").code(0);
     run.demand(run.stdout == expected, "the same trace");
-    let run = dir.replay_on(expected.as_bytes(), "--trace - --mesh 4x4 --alloc random -q").code(0);
+    let run =
+        dir.replay_on(expected.as_bytes(), "--trace - --machine 4x4 --alloc random -q").code(0);
     run.prints("stdin");
 }
 

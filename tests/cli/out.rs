@@ -244,7 +244,7 @@ fn no_old_figure_stays_beside_new_ones() {
 
 fn folding_strategies_of_a_stream_are_not_ranked_by_distance() {
     let dir = Dir::new();
-    let stream = "stream --mesh 8x8 --arrivals 2 --jobs 60 --min-replications 3 --max-replications 3 \
+    let stream = "stream --machine 8x8 --arrivals 2 --jobs 60 --min-replications 3 --max-replications 3 \
                   --alloc rsr,random,first-fit -q";
     let table = dir.replay(&format!("{stream} --sort mean_pairwise_l1")).code(0);
     let table = table.prints("Not ranked by mean_pairwise_l1: jobs run on fewer processors");
@@ -279,7 +279,7 @@ fn interrupted_by(signal: &str) {
     let dir = Dir::with_trace();
     // Many cells of some tenths of a second each.
     let seeds: Vec<_> = (0..200).map(|seed: u32| seed.to_string()).collect();
-    let grid = format!("--mesh 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
+    let grid = format!("--machine 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
     let mut child = dir.start(&format!("{grid} --format json --no-jobs --out results"));
     // The first line of results says that it is running.
     let mut first = String::new();
@@ -299,7 +299,7 @@ fn interrupted_by(signal: &str) {
 fn an_interrupted_run_of_which_nothing_is_done_leaves_no_table() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");
-    let grid = "--jobs 100 --mesh 40x40x40 --alloc mm[order=greedy] --out results";
+    let grid = "--jobs 100 --machine 40x40x40 --alloc mm[order=greedy] --out results";
     let line = format!("timeout -k 30 3 {program} {grid}");
     let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
     let run = Outcome::new(&line, output.expect("a shell")).code(124);
@@ -313,7 +313,7 @@ fn an_interrupted_run_replaces_nothing() {
     dir.replay("--jobs 20 --alloc random --out results").code(0);
     let whole = dir.read("results/runs.csv");
     let seeds: Vec<_> = (0..200).map(|seed: u32| seed.to_string()).collect();
-    let grid = format!("--mesh 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
+    let grid = format!("--machine 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
     // Another configuration needs --force, and does not begin without it.
     let run = format!("{grid} --format json --no-jobs --out results");
     dir.replay(&run).code(2).says("it holds the results of a run");
@@ -337,7 +337,7 @@ fn a_long_decision_ends_at_once() {
     // More points than there are tables for: a decision takes minutes.
     for (quiet, alloc) in [("", "mm[order=greedy]"), ("-q", "gen-alg")] {
         let line = format!(
-            "timeout -k 30 6 {program} {quiet} --jobs 100 --mesh 48x48x48 --alloc hilbert-best-fit,{alloc} \
+            "timeout -k 30 6 {program} {quiet} --jobs 100 --machine 48x48x48 --alloc hilbert-best-fit,{alloc} \
              --threads 2 --format csv"
         );
         let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
@@ -362,7 +362,7 @@ fn a_search_ends_before_its_first_vector() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");
     let line = format!(
-        "timeout -k 30 3 {program} search --jobs 100 --mesh 40x40x40 --alloc mm[order=greedy] --out results"
+        "timeout -k 30 3 {program} search --jobs 100 --machine 40x40x40 --alloc mm[order=greedy] --out results"
     );
     let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
     // A shell's 124 says that the time was up and the program ended by itself.

@@ -21,7 +21,7 @@ trials!(
 const LOG: &str =
     "; MaxProcs: 16\n1 0 0 100 4 -1 -1 4 100\n2 10 5 100 2 -1 -1 2 100\n3 20 0 10 2 -1 -1 2 10\n";
 const NODES: &str = "job,nodes\n1,0-3\n2,\"4,5\"\n3,6-7\n";
-const BOTH: &str = "--sched recorded --alloc recorded --mesh 4x4";
+const BOTH: &str = "--sched recorded --alloc recorded --machine 4x4";
 
 fn dir(nodes: &str) -> Dir {
     Dir::new().file("j.swf", LOG).file("j.nodes.csv", format!("job,nodes\n{nodes}"))
@@ -55,7 +55,7 @@ fn a_map_of_nodes() {
     let dir = dir("1,\"a,b,c,d\"\n2,e\n3,\"e,f\"\n").file("map.csv", map);
     let log = LOG.replace("100 2 -1 -1 2", "5 1 -1 -1 1");
     let dir = dir.file("j.swf", log).file("bad.csv", map.replace("c,0,3", "c,0,4"));
-    let both = "--trace j.swf --sched recorded --alloc recorded --mesh 4x4*2";
+    let both = "--trace j.swf --sched recorded --alloc recorded --machine 4x4*2";
     let run = dir.replay(&format!("{both} --node-map map.csv --format json")).code(0);
     // Six pairs of corners: four of 3 hops, two of 6. Two nodes stand at one point.
     assert_eq!(run.fields(&["total_pairwise_l1"]), ["24"]);
@@ -69,14 +69,16 @@ fn a_map_of_nodes() {
     ] {
         dir.replay(&format!("{both} {command} -q")).fails(code, 1, &[words]);
     }
-    let other = "--trace j.swf --sched recorded --alloc random --mesh 4x4 --node-map map.csv -q";
+    let other = "--trace j.swf --sched recorded --alloc random --machine 4x4 --node-map map.csv -q";
     dir.replay(other).fails(2, 1, &["--node-map: says where the nodes of a log stand, which only"]);
     let search = "search --trace j.swf --node-map map.csv -q";
     dir.replay(search).fails(2, 1, &["--node-map: is for run, sweep and plan"]);
     // Cells on other points are others, and a sweep knows the map.
     let dir = dir.file("turned.csv", "node,x\na,1\nb,2\nc,3\nd,4\ne,5\nf,6\n");
     let id = |map: &str| {
-        dir.replay(&format!("plan {both} --node-map {map} --list -q")).code(0).fields(&["cell"])
+        dir.replay(&format!("plan {both} --node-map {map} --list --format json -q"))
+            .code(0)
+            .fields(&["cell"])
     };
     let (one, other) = (id("map.csv"), id("turned.csv"));
     assert_ne!(one, other);
@@ -91,7 +93,7 @@ fn a_map_of_nodes() {
 /// The placements of a log go with its starts, other allocators with any scheduler.
 fn pairs_that_cannot_be_are_left_out() {
     let dir = dir("1,0-3\n2,\"4,5\"\n3,\"12,15\"\n");
-    let grid = "--trace j.swf --mesh 4x4 --sched easy,recorded,fcfs --alloc recorded,mc1x1,random --format json";
+    let grid = "--trace j.swf --machine 4x4 --sched easy,recorded,fcfs --alloc recorded,mc1x1,random --format json";
     let run = dir.replay(grid).code(0);
     let expected = [
         "0 easy mc1x1",
@@ -119,7 +121,7 @@ fn pairs_that_cannot_be_are_left_out() {
     let flags = flags.replace("recorded,fcfs", "fcfs").replace("--alloc recorded,", "--alloc ");
     dir.replay(&format!("{flags} --shake 2 -q")).code(0);
     let words = ["allocator recorded repeats the placements of a log", "not with easy"];
-    let none = "--trace j.swf --mesh 4x4 --sched easy,fcfs --alloc recorded,mc1x1 -q";
+    let none = "--trace j.swf --machine 4x4 --sched easy,fcfs --alloc recorded,mc1x1 -q";
     dir.replay(none).fails(2, 1, &words);
 }
 
@@ -128,23 +130,25 @@ fn lists_in_field_19() {
                2 1 0 9 1 -1 -1 1 9 -1 1 1 1 -1 -1 -1 1 1 {1200} q 1\n";
     let dir = Dir::new().file("c.swf", log);
     let options = "--trace c.swf --policy cerit --sched recorded --alloc recorded --format json";
-    let run = dir.replay(&format!("{options} --mesh 1x2*2")).code(0);
+    let run = dir.replay(&format!("{options} --machine 1x2*2")).code(0);
     let told = "0 jobs on processors that others held; most at once on a point: 2 on 2";
     assert_eq!(run.says(told).fields(&["total_pairwise_l1"]), ["1"]);
     // One processor a point is too few, and more nodes than points do not fit.
     let told = "2 jobs on processors that others held (2 processors; first jobs 1, 2)";
-    dir.replay(&format!("{options} --mesh 2x2")).code(0).says(told);
-    dir.replay(&format!("{options} --mesh 2x2")).code(0).says("such as 4x11*80");
+    dir.replay(&format!("{options} --machine 2x2")).code(0).says(told);
+    dir.replay(&format!("{options} --machine 2x2")).code(0).says("such as 4x11*80");
     // Jobs that count nodes have each of theirs once.
     let told = "1 job on processors that others held (1 processor; first job 2)";
-    dir.replay(&format!("{options} --mesh 2x2").replace("cerit", "cerit-nodes")).code(0).says(told);
+    dir.replay(&format!("{options} --machine 2x2").replace("cerit", "cerit-nodes"))
+        .code(0)
+        .says(told);
     let piped = options.replace("c.swf", "-");
-    let run = dir.replay_on(log.as_bytes(), &format!("{piped} --mesh 1x2*2")).code(0);
+    let run = dir.replay_on(log.as_bytes(), &format!("{piped} --machine 1x2*2")).code(0);
     run.demand(run.fields(&["total_pairwise_l1"]) == ["1"], "as from a file");
     let words = ["stdin: nothing tells where its jobs ran"];
-    dir.replay_on(LOG.as_bytes(), &format!("{piped} --mesh 4x4 -q")).fails(3, 1, &words);
+    dir.replay_on(LOG.as_bytes(), &format!("{piped} --machine 4x4 -q")).fails(3, 1, &words);
     let words = ["allocator recorded: c.swf: the log names 2 nodes, 1x1*4 has 1 point\n"];
-    dir.replay(&format!("{options} --mesh 1x1*4 -q")).fails(2, 1, &words);
+    dir.replay(&format!("{options} --machine 1x1*4 -q")).fails(2, 1, &words);
 }
 
 /// Midplanes of Mira by the boxes of its jobs, and a placement of no job.
@@ -153,20 +157,20 @@ fn boxes_of_nodes() {
     let dir = dir(nodes);
     let log = LOG.replace("100 4 -1 -1 4", "5 512 -1 -1 512");
     let dir = dir.file("j.swf", log);
-    let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira").code(0);
+    let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --machine mira").code(0);
     let run = run
         .says("0 jobs on processors that others held; most at once on a point: 2 on 1, 512 on 1");
     run.says("1 placement of jobs that are not among those replayed, first in line 5: job 9");
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n");
     let words =
         ["j.nodes.csv:2: \"2,1-0\" is no list of nodes: \"1-0\": a range that runs backwards"];
-    dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira")
+    dir.replay("--trace j.swf --sched recorded --alloc recorded --machine mira")
         .code(3)
         .says(words[0]);
     // Nor does one for which the machine has no room, and what is wrong is told once.
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,0-99\n2,4\n3,5\n").file("j.swf", LOG);
     let run =
-        dir.replay("--trace j.swf --sched recorded --alloc recorded,random --mesh 3x2").code(0);
+        dir.replay("--trace j.swf --sched recorded --alloc recorded,random --machine 3x2").code(0);
     let run =
         run.says("1 list of more nodes than 3x2 has, first of job 1; these jobs have no place");
     run.demand(run.stderr.matches("too few processors free").count() == 1, "once");
@@ -174,7 +178,7 @@ fn boxes_of_nodes() {
     let dir = dir.file("j.swf", log);
     // One list that is none takes the place of its job only.
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n2,4\n3,5\n");
-    let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira").code(0);
+    let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --machine mira").code(0);
     run.says("1 list of nodes that cannot be read, first in j.nodes.csv:2: \"2,1-0\" is no list of nodes")
         .says("1 job of which nothing tells where they ran, in no distance");
 }
@@ -182,7 +186,7 @@ fn boxes_of_nodes() {
 /// In files and on standard output every run is set against the one that repeats the log.
 fn runs_beside_the_log() {
     let dir = dir("1,0-3\n2,\"4,5\"\n3,\"12,15\"\n");
-    let grid = "--trace j.swf --mesh 4x4 --sched recorded,fcfs --alloc mc1x1,random --no-plots";
+    let grid = "--trace j.swf --machine 4x4 --sched recorded,fcfs --alloc mc1x1,random --no-plots";
     let run = dir.replay(&format!("{grid} --out o")).code(0);
     let run =
         run.says("recorded waits contain holds, limits, priorities, outages and reservations");
@@ -205,13 +209,13 @@ fn runs_beside_the_log() {
     assert_eq!(of("3", "4", "mean_wait"), "1 0.0 0.0 ");
     assert!(rows.iter().skip(1).all(|row| ["2", "3"].contains(&row[0])), "{table}");
     // A sweep and shards of it say the same.
-    let sweep = "sweep --trace j.swf --mesh 4x4 --sched recorded,fcfs --alloc mc1x1,random -q";
+    let sweep = "sweep --trace j.swf --machine 4x4 --sched recorded,fcfs --alloc mc1x1,random -q";
     dir.replay(&format!("{sweep} --out s")).code(0);
     assert_eq!(dir.read("s/against_log.csv"), dir.read("o/against_log.csv"));
     // Where placements are repeated too, they are the measure.
     let both = dir
         .replay(
-            "--trace j.swf --sched recorded --alloc recorded,mc1x1 --mesh 4x4 --out p --no-plots -q",
+            "--trace j.swf --sched recorded --alloc recorded,mc1x1 --machine 4x4 --out p --no-plots -q",
         )
         .code(0);
     both.prints("against the log");
@@ -222,7 +226,7 @@ fn runs_beside_the_log() {
     );
     // Without the log there is nothing.
     let alone = dir
-        .replay("--trace j.swf --mesh 4x4 --sched fcfs --alloc random --out q --no-plots")
+        .replay("--trace j.swf --machine 4x4 --sched fcfs --alloc random --out q --no-plots")
         .code(0);
     assert!(
         !alone.stdout.contains("against the log")
@@ -245,7 +249,7 @@ fn conflicts_are_told() {
 
 /// A log that contradicts its machine or itself is an error if it is to be one.
 fn strict_stops_at_conflicts() {
-    let run = |dir: &Dir, words: &str| dir.replay(&format!("--trace j.swf --mesh {words} -q"));
+    let run = |dir: &Dir, words: &str| dir.replay(&format!("--trace j.swf --machine {words} -q"));
     let sound = dir("1,0-3\n2,\"4,5\"\n3,6-7\n");
     run(&sound, "4x4 --sched recorded --alloc recorded --strict").code(0);
     run(&sound, "4x4 --sched recorded,fcfs --alloc random --strict").code(0);
@@ -270,7 +274,7 @@ fn strict_stops_at_conflicts() {
     let words =
         ["--strict: stops where a log contradicts itself, which only scheduler recorded repeats"];
     run(&held, "4x4 --sched fcfs --alloc random --strict").fails(2, 1, &words);
-    held.replay("search --trace j.swf --mesh 4x4 --strict -q").fails(
+    held.replay("search --trace j.swf --machine 4x4 --strict -q").fails(
         2,
         1,
         &["--strict: is for run"],
@@ -281,7 +285,7 @@ fn strict_stops_at_conflicts() {
 fn comparisons_are_over_one_set_of_jobs() {
     let log = format!("{LOG}4 30 10 10 13 -1 -1 13 10\n");
     let dir = dir("1,0-3\n2,\"4,5\"\n4,0-12\n").file("j.swf", &log);
-    let grid = "--trace j.swf --mesh 4x4 --sched recorded,fcfs --alloc recorded,mc1x1 --tie none --tie 1,1,0,0";
+    let grid = "--trace j.swf --machine 4x4 --sched recorded,fcfs --alloc recorded,mc1x1 --tie none --tie 1,1,0,0";
     let run = dir.replay(&format!("{grid} --out o --no-plots")).code(0);
     run.prints("with places").says("1 job of which nothing tells where they ran, in no distance");
     let rows = |folder: &str| {
@@ -319,7 +323,9 @@ fn comparisons_are_over_one_set_of_jobs() {
     dir.replay(&format!("sweep {grid} --out s -q")).code(0);
     assert_eq!(rows("s"), all);
     // Cells beside a log that lacks jobs are others than those beside one that has all.
-    let id = |dir: &Dir| dir.replay(&format!("plan {grid} --list -q")).code(0).fields(&["cell"]);
+    let id = |dir: &Dir| {
+        dir.replay(&format!("plan {grid} --list --format json -q")).code(0).fields(&["cell"])
+    };
     let (lacking, whole) = (id(&dir), id(&dir.file("j.swf", LOG).file("j.nodes.csv", NODES)));
     assert!(lacking.iter().zip(&whole).all(|(one, other)| one != other));
 }
@@ -334,7 +340,7 @@ fn which_nodes_are_meant_is_known() {
     run.code(3)
         .says(words[0])
         .says("2 records with the number of an earlier one, first in line 5: job 2");
-    dir.replay("--trace r.swf --sched recorded --alloc random --mesh 4x4 -q").code(0);
+    dir.replay("--trace r.swf --sched recorded --alloc random --machine 4x4 -q").code(0);
     // Nobody asks for the nodes of a number that comes twice.
     let dir = dir.file("r.nodes.csv", "job,nodes\n3,6-7\n");
     dir.replay(&format!("--trace r.swf {both} -q")).code(0);
@@ -343,7 +349,7 @@ fn which_nodes_are_meant_is_known() {
     let dir = dir.file("j.nodes.csv.gz", super::dir::gzip(NODES.as_bytes()));
     let words = ["j.nodes.csv and j.nodes.csv.gz are both there, and nobody knows which is meant"];
     dir.replay(&format!("--trace j.swf {both} -q")).fails(3, 1, &words);
-    dir.replay("--trace j.swf --sched recorded --alloc random --mesh 4x4 -q").code(0);
+    dir.replay("--trace j.swf --sched recorded --alloc random --machine 4x4 -q").code(0);
 }
 
 fn what_is_missing_is_told() {
@@ -351,7 +357,7 @@ fn what_is_missing_is_told() {
     let words = ["j.swf: nothing tells where its jobs ran: there is no j.nodes.csv, and field 19"];
     dir.replay(&format!("--trace j.swf {BOTH} -q")).fails(3, 1, &words);
     let words = ["allocator recorded repeats the placements of a log", "not with fcfs"];
-    dir.replay("--trace j.swf --mesh 4x4 --alloc recorded -q").fails(2, 1, &words);
+    dir.replay("--trace j.swf --machine 4x4 --alloc recorded -q").fails(2, 1, &words);
     for (nodes, words) in [
         (
             "1,n[1-\n",
@@ -375,8 +381,7 @@ fn what_is_missing_is_told() {
 
 fn cells_know_their_places() {
     let id = |nodes: &str, which: usize| {
-        let command =
-            "plan --trace j.swf --sched recorded --mesh 4x4 --alloc recorded,random --list -q";
+        let command = "plan --trace j.swf --sched recorded --machine 4x4 --alloc recorded,random --list --format json -q";
         dir(nodes).replay(command).code(0).fields(&["cell"])[which].clone()
     };
     let (one, other) = ("1,0-3\n2,\"4,5\"\n3,6-7\n", "1,0-3\n2,\"4,5\"\n3,8-9\n");

@@ -206,7 +206,7 @@ fn a_point_of_two_and_a_hypercube() {
         [("5x5x2*2", "mc1x1", 50), ("hypercube:7", "cube-buddy", 128)]
     {
         dir.replay(&format!(
-            "--jobs 200 --mesh {machine} --alloc {allocator} --out {allocator} --placements -q"
+            "--jobs 200 --machine {machine} --alloc {allocator} --out {allocator} --placements -q"
         ))
         .code(0);
         let rows = rows(&dir.path(&format!("{allocator}/placements.parquet")));

@@ -58,7 +58,7 @@ fn the_first_line_a_user_types(dir: &Dir) {
 }
 
 fn kth_verifies(dir: &Dir) {
-    let run = dir.replay("verify johnson --trace KTH-SP2 --format json --plots drawn").code(0);
+    let run = dir.replay("verify johnson --trace KTH-SP2 --format json --out drawn").code(0);
     let verdicts = run.fields(&["workload", "verdict"]);
     let good = |line: &String| ["same", "within"].map(|v| format!("{KTH} {v}")).contains(line);
     run.demand(verdicts.len() > 10 && verdicts.iter().all(good), "all the same, or within");

@@ -42,7 +42,7 @@ pub fn table() -> Table<RecordedOptions> {
     let recorded = Entry::new("recorded", RecordedOptions)
         .about(
             "Every job runs where the log says that it ran: by the file NAME.nodes.csv beside the trace, or by \
-             the lists of nodes in field 19; of a box of nodes of a Blue Gene/Q the midplanes count (--system \
+             the lists of nodes in field 19; of a box of nodes of a Blue Gene/Q the midplanes count (--machine \
              mira). Only under the scheduler recorded. Nodes with the numbers of points are these, others lie \
              in order of their names along the scan order; jobs may share a node, and a point holds as many \
              processors as the machine says (4x11*80). Processors that another job holds are counted and told. \

@@ -73,6 +73,6 @@ pub use ratio::Ratio;
 pub use row::{Origin, SearchRow, SkippedWorkRow, rows};
 pub use search_trace::{Part, ReplayLimit};
 pub use shaken::Behind;
-pub use space::{Range, RangeError, Space};
+pub use space::{Numbers, Range, RangeError, Space};
 pub use split::split;
 pub use tally::{ClassSum, Tally, WorstClass};

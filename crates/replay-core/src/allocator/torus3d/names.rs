@@ -285,7 +285,7 @@ pub fn table() -> Table<PlacementOptions> {
             .param(
                 "file",
                 kind::typed("FILE").listed("FILE").or("none"),
-                "a topology.yaml that says which boxes there are, instead of menu, anchors and orient, and which machine: several tori, cells without a node. --mesh FILE says the same",
+                "a topology.yaml that says which boxes there are, instead of menu, anchors and orient, and which machine: several tori, cells without a node. --machine FILE says the same",
                 |o: &mut PlacementOptions| &mut o.file,
             )
             .param(

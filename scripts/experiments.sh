@@ -44,9 +44,9 @@ stream() {
         # The scale of an axis is refused without figures.
         for word; do [ "$word" = --log ] || arguments+=("$word"); done
     fi
-    "$replay" stream "${arguments[@]}" --out "$work/$name" --quiet > /dev/null
+    "$replay" stream --seed 1 "${arguments[@]}" --out "$work/$name" --quiet > /dev/null
     cp "$work/$name/stream.csv" "$out/$name.csv"
-    printf '\n`replay stream %s`\n\n' "$*"
+    printf '\n`replay stream --seed 1 %s`\n\n' "$*"
     for stem in $figures; do
         # Between kind and load, names of figures have what the streams have in common.
         drawn=("$work/$name/plots/${stem%%--*}"--*"${stem#"${stem%%--*}"}.svg")

@@ -112,7 +112,7 @@ def scale(jobs, page, table):
     page.append(
         "| strategy | stretch | placement | contention | mean wait, h | turnaround, h |\n|---|---:|---:|---:|---:|---:|"
     )
-    common = ["--system", "blue-waters", "--trace", "BlueWaters-15k", "--jobs", str(jobs)]
+    common = ["--machine", "blue-waters", "--trace", "BlueWaters-15k", "--jobs", str(jobs)]
     common += ["--pattern", "all-to-all", "--alloc", "mc1x1,hilbert-best-fit,mbs,first-fit,random", "--tie", "none"]
     rows, cpu, wall = contend([*common, "--network", "links"])
     for row in rows:

@@ -123,14 +123,14 @@ verify() {
         "$replay" verify $suites --audit --quiet --format csv > "$results/verify-audit.csv"
         return
     fi
-    beside verify verify --shake 20 --format md --plots "$work/drawn"
+    beside verify verify --shake 20 --format md --out "$work/drawn"
     "$replay" verify --audit --format csv > "$results/verify-audit.csv" || verified=$?
     # Each figure and table of the papers whose numbers were printed, with ours beside them.
     rm -rf "$results/published"
     mkdir -p "$results/published"
     cp "$work/drawn"/*.{svg,csv} "$results/published/"
     {
-        printf '# Printed numbers and ours, drawn\n\nMade by `scripts/results.sh`: `replay verify --shake 20 --plots DIR`.\n'
+        printf '# Printed numbers and ours, drawn\n\nMade by `scripts/results.sh`: `replay verify --shake 20 --out DIR`.\n'
         printf 'A figure for each figure or table of a paper; claims in words and bounds are in [the table](../verify.md) only.\n'
         for figure in "$results"/published/*.svg; do
             name=$(basename "$figure" .svg)

@@ -36,7 +36,7 @@ const HASHES: &str = include_str!("golden/hashes.txt");
 const OWN: &str = "lublin-10x10";
 
 /// Commands whose standard output is data in the one format that they have.
-const PRINTS: [&str; 3] = ["place", "network", "plan"];
+const PRINTS: [&str; 2] = ["place", "network"];
 
 /// Columns of wall-clock time, which only standard output has.
 const TIMES: [&str; 2] = ["seconds", "allocator_seconds"];

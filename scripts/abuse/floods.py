@@ -124,7 +124,7 @@ HEADS = {
     "manifest": b'{"program": "replay", "files": ["',
 }
 WORDS = {
-    "packets": "network --packets packets -q --mesh 4x4",
+    "packets": "network --packets packets -q --machine 4x4",
     "shapes": "--trace tiny.swf -q --alloc first-fit",
     "trace": "--trace trace -q",
     "phases": "contend --trace tiny.swf -q --jobs 5 --scale 0.05 --alloc mbs --pattern phases[file=phases]",

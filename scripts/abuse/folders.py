@@ -341,7 +341,7 @@ def input_is_output(how):
             (bench.home / other).symlink_to("new.csv")
         if how == "hard-link":
             os.link(path, bench.home / other)
-        words = ["network", "--mesh", "4x4", "-q", "--channels", other, "--packets"]
+        words = ["network", "--machine", "4x4", "-q", "--channels", other, "--packets"]
         if how == "stdin":
             with path.open("rb") as stream:
                 bench.replay(*words, "-", stdin=stream)
@@ -359,7 +359,7 @@ def input_first(how):
         bench.write("bad.csv", "id,src,dst,flits,inject_cycle\n0,0,x,1,0\n")
         path = bench.write("channels.csv", "channel,busy_cycles,flits\nearlier results\n")
         before = path.read_bytes()
-        words = ["network", "--mesh", "4x4", "-q", "--channels", "channels.csv", "--packets"]
+        words = ["network", "--machine", "4x4", "-q", "--channels", "channels.csv", "--packets"]
         if how == "old-results":
             given = bench.write(
                 "flood.csv", "id,src,dst,flits,inject_cycle\n0,0,1,1,9007199254740992\n1,0,99,1,0\n"

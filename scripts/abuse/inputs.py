@@ -76,18 +76,18 @@ least-work
 """.split()
 
 CONTEND = "contend --trace tiny.swf --jobs 9 --scale 0.05 --alloc mbs -q"
-STREAM = "stream --mesh 4x4 --jobs 9 --max-replications 3 --min-replications 2 --alloc mbs -q"
+STREAM = "stream --machine 4x4 --jobs 9 --max-replications 3 --min-replications 2 --alloc mbs -q"
 SEARCH = "search --trace tiny.swf -q --sr 1"
 RUN = "--trace tiny.swf -q"
 PLAN = "plan --trace tiny.swf -q --no-estimate"
 
 # By kind: function that returns the input, name of its file, and a command that reads it.
 FILES = {
-    "swf": (trace, "m.swf", "--trace m.swf -q --mesh 4x4 --alloc mc1x1"),
+    "swf": (trace, "m.swf", "--trace m.swf -q --machine 4x4 --alloc mc1x1"),
     "swf-tolerant": (trace, "m.swf", "--trace m.swf -q --max-errors 9 --alloc mbs --sched easy"),
     "gzip": (archive, "m.swf.gz", "--trace m.swf.gz -q"),
     "shapes": (shapes, "tiny.shapes.csv", "--trace tiny.swf -q --alloc first-fit"),
-    "packets": (packets, "m.csv", "network --packets m.csv --mesh 4x4 -q --channels c.csv"),
+    "packets": (packets, "m.csv", "network --packets m.csv --machine 4x4 -q --channels c.csv"),
     "phases": (lambda: PHASES, "m.csv", f"{CONTEND} --pattern phases[file=m.csv]"),
     "matrix": (lambda: MATRIX, "m.csv", f"{CONTEND} --pattern matrix[file=m.csv]"),
     "weights": (lambda: MATRIX, "m.csv", f"{CONTEND} --pattern matrix[file=m.csv,values=weights]"),
@@ -104,7 +104,7 @@ FILES = {
 NAMES = {
     "alloc": (ALLOCATORS, f"{RUN} --alloc"),
     "sched": (SCHEDULERS, f"{RUN} --alloc mc1x1 --sched"),
-    "mesh": (["4x4", "torus:16x24", "torus[x]:16x24", "8x8x8", "16x1", "65535x1"], f"{RUN} --alloc mc1x1 --mesh"),
+    "mesh": (["4x4", "torus:16x24", "torus[x]:16x24", "8x8x8", "16x1", "65535x1"], f"{RUN} --alloc mc1x1 --machine"),
     "tie": (["2,13,20,6", "none", "auto", "1,0,0,0"], f"{RUN} --tie"),
     "seed": (["0..3", "1,2", "7"], f"{RUN} --jobs 3 --alloc random --seed"),
     "window": (["100", "1996-09-23", "-5"], f"{RUN} --alloc mc1x1 --from"),
@@ -128,8 +128,8 @@ NAMES = {
         f"{STREAM} --arrivals 2 --service",
     ),
     "arrivals": (["1..4:1,10", "2", "0.5"], f"{STREAM} --arrivals"),
-    "load": (["0.2..0.8:0.2", "0.5"], "stream --mesh 4x4 --jobs 20 --min-replications 2 --max-replications 3 --threads 1 -q --load"),
-    "precision": (["0.05"], "stream --mesh 4x4 --arrivals 2 --jobs 9 --alloc mbs -q --precision"),
+    "load": (["0.2..0.8:0.2", "0.5"], "stream --machine 4x4 --jobs 20 --min-replications 2 --max-replications 3 --threads 1 -q --load"),
+    "precision": (["0.05"], "stream --machine 4x4 --arrivals 2 --jobs 9 --alloc mbs -q --precision"),
     "quota": (["fixed[packets=5]", "exponential[mean=3]"], f"{STREAM} --arrivals 2 --pattern n-body --quota"),
     "pattern": (
         [
@@ -144,7 +144,7 @@ NAMES = {
     ),
     "network": (
         ["lo", "bani-mohammad", "lo[depth=2,flow=pipelined]"],
-        "network --packets p.csv --mesh 4x4 -q --network",
+        "network --packets p.csv --machine 4x4 -q --network",
     ),
     "scale": (["0.05", "1"], "contend --trace tiny.swf --jobs 9 --alloc mbs -q --scale"),
     "mapping": (["allocation", "row-major", "hilbert"], f"{CONTEND} --mapping"),

@@ -101,7 +101,7 @@ class Scene:
 
 
 RUN = "--trace tiny.swf -q --threads 1"
-STREAM = "stream --mesh 4x4 --arrivals 2 --jobs 20 --min-replications 2 --max-replications 3 --threads 1 -q"
+STREAM = "stream --machine 4x4 --arrivals 2 --jobs 20 --min-replications 2 --max-replications 3 --threads 1 -q"
 SCENES = {
     scene.name: scene
     for scene in [
@@ -135,8 +135,8 @@ SCENES = {
         ),
         Scene(
             "network",
-            "network --packets old.csv --mesh 4x4 -q --channels channels.csv",
-            "network --packets new.csv --mesh 4x4 -q --channels channels.csv",
+            "network --packets old.csv --machine 4x4 -q --channels channels.csv",
+            "network --packets new.csv --machine 4x4 -q --channels channels.csv",
             files=("channels.csv",),
         ),
         Scene(
@@ -152,7 +152,7 @@ SCENES = {
             "import sacct new.txt --processors 16 --write made.swf -q",
             files=("made.swf", "made.nodes.csv"),
             begun=("made.shapes.csv", "made.ids.csv"),
-            pair="--trace made.swf --sched recorded --alloc recorded --mesh 4x4 -q",
+            pair="--trace made.swf --sched recorded --alloc recorded --machine 4x4 -q",
         ),
     ]
 }

@@ -138,7 +138,7 @@ replays() {
     local trace mesh jobs runs alloc tie
     while read -r trace mesh jobs runs alloc tie; do
         [ "$runs" -le "$most" ] || runs=$most
-        best "$runs" --trace "$trace" --mesh "$mesh" --alloc "$alloc" ${tie:+--tie "$tie"} |
+        best "$runs" --trace "$trace" --machine "$mesh" --alloc "$alloc" ${tie:+--tie "$tie"} |
             awk -v t="$trace" -v m="$mesh" -v j="$jobs" -v a="$alloc${tie:+ ($tie)}" \
                 -v csv="$out/replays.csv" '{
                     printf "| %s | %s | %s | %.4f | %.2f |\n", t, m, a, $1, 1e6 * $1 / j

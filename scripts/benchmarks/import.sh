@@ -36,10 +36,10 @@ TOML
         for count in $millions; do
             jobs=$(awk -v m="$count" 'BEGIN { printf "%d", 1e6 * m }')
             make_log swf "$jobs" > s.swf
-            import_row "$jobs" --trace s.swf --mesh 8x8 --alloc hilbert-best-fit --jobs 10 --threads 1 -q
+            import_row "$jobs" --trace s.swf --machine 8x8 --alloc hilbert-best-fit --jobs 10 --threads 1 -q
             if [ "$jobs" -le 1000000 ]; then
                 # The table of jobs of a run is a Parquet file.
-                "$replay" --trace s.swf --mesh 8x8 --alloc row-major-best-fit --threads 1 --out table --no-plots -q > out.txt
+                "$replay" --trace s.swf --machine 8x8 --alloc row-major-best-fit --threads 1 --out table --no-plots -q > out.txt
                 import_row "$jobs" import parquet table/jobs.parquet --map jobs.toml --write made.swf -q
                 rm -r table
             fi

@@ -17,7 +17,7 @@ CPU time of a decision, and memory of the whole program, on machines of up to 1,
 submitted 50 s apart and all running at the end; sizes are 2^x, x uniform from 0 to 16 (the script makes the trace). A decision is
 the difference between a run of 30 jobs and one of the first, over 29; below 0.3 ms it is noise.
 
-`replay --trace b30.swf --mesh MACHINE --alloc ALLOCATOR --threads 1 -q`, and the same with `--jobs 1`
+`replay --trace b30.swf --machine MACHINE --alloc ALLOCATOR --threads 1 -q`, and the same with `--jobs 1`
 
 TXT
     echo 'machine,allocator,mean_pairwise_l1,ms_per_decision,first_decision_s,memory_MiB' > "$out/large.csv"
@@ -25,9 +25,9 @@ TXT
         for allocator in mc1x1 row-major-best-fit hilbert-best-fit random first-fit gabl mbs paging; do
             [ "$machine $allocator" != '128x64x128 hilbert-best-fit' ] || continue
             if quick && [ "$machine" != 256x256 ]; then continue; fi
-            measure --trace "$work/b30.swf" --mesh "$machine" --alloc "$allocator" --threads 1 -q --format csv --columns mean_pairwise_l1
+            measure --trace "$work/b30.swf" --machine "$machine" --alloc "$allocator" --threads 1 -q --format csv --columns mean_pairwise_l1
             whole_cpu=$cpu whole_mib=$mib distance=$(tail -n 1 "$work/printed")
-            measure --trace "$work/b30.swf" --mesh "$machine" --alloc "$allocator" --threads 1 -q --jobs 1
+            measure --trace "$work/b30.swf" --machine "$machine" --alloc "$allocator" --threads 1 -q --jobs 1
             echo "$machine,$allocator,$distance,$(awk -v a="$whole_cpu" -v b="$cpu" 'BEGIN { printf "%.1f", (a > b ? 1000 * (a - b) / 29 : 0) }'),$cpu,$whole_mib"
         done
     done >> "$out/large.csv"

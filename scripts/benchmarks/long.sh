@@ -11,7 +11,7 @@ and run times of the shape of Frontier's, 9,408 nodes.
 ## Logs
 
 `scripts/long-trace.py JOBS > frontier.swf`, then
-`replay --trace frontier.swf --mesh 96x98 --sched SCHEDULER --alloc row-major-free-list --threads 1 -q`; *read* replays only the
+`replay --trace frontier.swf --machine 96x98 --sched SCHEDULER --alloc row-major-free-list --threads 1 -q`; *read* replays only the
 first job, *out* writes all tables.
 
 TXT
@@ -41,7 +41,7 @@ TXT
         for scheduler in fcfs 'priority[order=shortest]' easy 'easy[order=shortest]' out-of-order conservative; do
             # Its cost grows with the square of the queue.
             if [ "$scheduler" = conservative ] && [ "$count" -gt 10000 ]; then continue; fi
-            measure --trace "$work/queue.swf" --mesh 96x98 --sched "$scheduler" --alloc row-major-free-list --threads 1 -q --format csv \
+            measure --trace "$work/queue.swf" --machine 96x98 --sched "$scheduler" --alloc row-major-free-list --threads 1 -q --format csv \
                 --columns mean_wait
             echo "$count,$scheduler,$(tail -n 1 "$work/printed"),$cpu" >> "$out/long-queues.csv"
         done
@@ -58,7 +58,7 @@ TXT
 long_row() {
     local jobs=$1 what=$2 wait
     shift 2
-    measure --trace "$work/frontier.swf" --mesh 96x98 --alloc row-major-free-list --threads 1 -q --format csv --columns mean_wait "$@"
+    measure --trace "$work/frontier.swf" --machine 96x98 --alloc row-major-free-list --threads 1 -q --format csv --columns mean_wait "$@"
     wait=$(tail -n 1 "$work/printed")
     echo "$jobs,$what,$wait,$cpu,$mib" >> "$out/long.csv"
 }

@@ -4,7 +4,7 @@
 # One row: GABL against the three others under one reading.
 all_to_all_reading() {
     local sides=$1 load=$2 parameters=$3 mapping=$4
-    "$replay" stream --mesh 16x16 --preset bani-mohammad --pattern "all-to-all${parameters:+[$parameters]}" \
+    "$replay" stream --seed 1 --machine 16x16 --preset bani-mohammad --pattern "all-to-all${parameters:+[$parameters]}" \
         --mapping "$mapping" --sides "$sides" --arrivals "$load" --min-replications 10 --max-replications 10 \
         --alloc 'gabl,mbs,mbs[splitting=on-demand],paging,first-fit' --format csv --quiet > "$work/all-to-all.csv"
     python3 - "$work/all-to-all.csv" "$sides" "$parameters" "$mapping" "$out/all-to-all-readings.csv" << 'PY'

@@ -1,7 +1,7 @@
 # The page blue-waters: what contiguity costs on a large 3D torus, and what it brings.
 
 # Jobs 1001 to 15000: the first thousand span 78 of the log's 86.5 days.
-blue_waters_log=(--trace BlueWaters-15k --system blue-waters --from 6738203)
+blue_waters_log=(--trace BlueWaters-15k --machine blue-waters --from 6738203)
 contiguous='first-fit[shape=near-square],turning-first-fit[shape=near-square],best-fit[shape=near-square],turning-best-fit[shape=near-square],placements[tie=slurm]'
 scattered='mc1x1,mc,gilbert-best-fit,hilbert-best-fit,row-major-best-fit,paging,mbs,granular-mbs,octet-mbs,as-mb,random'
 

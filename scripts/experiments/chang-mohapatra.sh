@@ -17,7 +17,7 @@ says of these figures. Beyond saturation turnaround goes on growing with the num
 TXT
     while read -r figure inner sides; do
         printf '\n## Fig. %s: %s on a 32 x 32 mesh\n' "$figure" "$inner"
-        stream "chang-mohapatra-$figure" turnaround "${usual[@]}" --mesh 32x32 --sides "$sides" \
+        stream "chang-mohapatra-$figure" turnaround "${usual[@]}" --machine 32x32 --sides "$sides" \
             --load "$(loads 0.05,0.1..0.5:0.1)" --alloc "$(folds "$inner")"
     done << 'RUNS'
 1a buddy uniform[equal=yes]
@@ -28,11 +28,11 @@ RUNS
         shares=$uniform name='uniform dimensions'
         [ "$figure" = 2a ] || shares=$normal name='normal dimensions'
         printf '\n## Fig. %s: buddy on a hypercube of eight dimensions, %s\n' "$figure" "$name"
-        stream "chang-mohapatra-$figure" turnaround "${usual[@]}" --mesh hypercube:8 \
+        stream "chang-mohapatra-$figure" turnaround "${usual[@]}" --machine hypercube:8 \
             --sides "subcubes[shares=$shares]" --load "$(loads 0.1..0.9:0.1)" --alloc "$(folds cube-buddy),rsr[t=7,inner=cube-buddy]"
     done
     printf '\n## Fig. 3: Frame Sliding with folds against First Fit without\n'
-    stream chang-mohapatra-3 turnaround "${usual[@]}" --mesh 32x32 --sides uniform --load "$(loads 0.05,0.1..0.5:0.1)" \
+    stream chang-mohapatra-3 turnaround "${usual[@]}" --machine 32x32 --sides uniform --load "$(loads 0.05,0.1..0.5:0.1)" \
         --alloc 'first-fit,frame-sliding,rsr[inner=frame-sliding],rsr[t=2,inner=frame-sliding],rsr[t=3,inner=frame-sliding]'
     schemes='rsr[t=7,inner=cube-buddy],limit[k=0,inner=cube-buddy],rsr[t=2,inner=cube-buddy],limit[k=5,inner=cube-buddy]'
     schemes+=',rsr[t=1,inner=cube-buddy],limit[k=6,inner=cube-buddy]'
@@ -40,7 +40,7 @@ RUNS
         shares=$uniform name='uniform dimensions'
         [ "$figure" = 4a ] || shares=$normal name='normal dimensions'
         printf '\n## Fig. %s: against limits, %s\n' "$figure" "$name"
-        stream "chang-mohapatra-$figure" turnaround "${usual[@]}" --mesh hypercube:8 \
+        stream "chang-mohapatra-$figure" turnaround "${usual[@]}" --machine hypercube:8 \
             --sides "subcubes[shares=$shares]" --load "$(loads 0.1..0.9:0.1)" --alloc "$schemes"
     done
     cat << 'TXT'
@@ -52,7 +52,7 @@ by the other.
 
 ## Fig. 5: turnaround by size at a load of 0.7
 TXT
-    stream chang-mohapatra-5 turnaround-by-size--0.7 "${usual[@]}" --mesh hypercube:8 --by-size \
+    stream chang-mohapatra-5 turnaround-by-size--0.7 "${usual[@]}" --machine hypercube:8 --by-size \
         --sides "subcubes[shares=$uniform]" --load 0.7 --alloc "$schemes"
     cat << 'TXT'
 
@@ -66,17 +66,17 @@ TXT
         shares=$uniform name='uniform dimensions'
         [ "$figure" = 2a ] || shares=$normal name='normal dimensions'
         printf '\n### As Fig. %s: buddy, %s\n' "$figure" "$name"
-        stream "chang-mohapatra-$figure-normal" turnaround "${usual[@]}" --mesh hypercube:8 \
+        stream "chang-mohapatra-$figure-normal" turnaround "${usual[@]}" --machine hypercube:8 \
             --sides "subcubes[shares=$shares]" --load "$(loads 0.1..0.9:0.1)" --alloc "$(folds cube-buddy),rsr[t=7,inner=cube-buddy]"
     done
     for figure in 4a 4b; do
         shares=$uniform name='uniform dimensions'
         [ "$figure" = 4a ] || shares=$normal name='normal dimensions'
         printf '\n### As Fig. %s: against limits, %s\n' "$figure" "$name"
-        stream "chang-mohapatra-$figure-normal" turnaround "${usual[@]}" --mesh hypercube:8 \
+        stream "chang-mohapatra-$figure-normal" turnaround "${usual[@]}" --machine hypercube:8 \
             --sides "subcubes[shares=$shares]" --load "$(loads 0.1..0.9:0.1)" --alloc "$schemes"
     done
     printf '\n### As Fig. 5: turnaround by size at a load of 0.7\n'
-    stream chang-mohapatra-5-normal turnaround-by-size--0.7 "${usual[@]}" --mesh hypercube:8 --by-size \
+    stream chang-mohapatra-5-normal turnaround-by-size--0.7 "${usual[@]}" --machine hypercube:8 --by-size \
         --sides "subcubes[shares=$uniform]" --load 0.7 --alloc "$schemes"
 }

@@ -8,10 +8,10 @@ measured() {
     local words=$1 replications=$2 jobs=$3 printed=$4 batch
     shift 4
     local common=(--min-replications "$replications" --max-replications "$replications" --format csv --quiet)
-    "$replay" stream "$@" "${common[@]}" > "$work/all.csv"
-    "$replay" stream "$@" "${common[@]}" --jobs "$jobs" --completions 1000 > "$work/batch-1.csv"
+    "$replay" stream --seed 1 "$@" "${common[@]}" > "$work/all.csv"
+    "$replay" stream --seed 1 "$@" "${common[@]}" --jobs "$jobs" --completions 1000 > "$work/batch-1.csv"
     for batch in 2 5; do
-        "$replay" stream "$@" "${common[@]}" --jobs $((jobs * batch)) --completions $((1000 * batch)) \
+        "$replay" stream --seed 1 "$@" "${common[@]}" --jobs $((jobs * batch)) --completions $((1000 * batch)) \
             --warm-up $((1000 * (batch - 1))) > "$work/batch-$batch.csv"
     done
     python3 - "$work" "$words" "$printed" "$out/completions.csv" << 'PY'
@@ -51,12 +51,12 @@ TXT
     local heads=of,measure,allocator,replications,printed name
     for name in all until_1000 batch_2 batch_5; do heads+=",$name,${name}_pm"; done
     echo "$heads" > "$out/completions.csv"
-    local four=turning-busy-list,turning-first-fit,busy-list,first-fit messages=(--mesh 16x16 --preset bani-mohammad)
+    local four=turning-busy-list,turning-first-fit,busy-list,first-fit messages=(--machine 16x16 --preset bani-mohammad)
     measured 'Table 3.2' 30 1500 turnaround:turning-busy-list=96.58,turning-first-fit=96.59,busy-list=159.46,first-fit=157.23 \
-        --mesh 8x8x8 --sides uniform --arrivals 5.8 --alloc "$four"
+        --machine 8x8x8 --sides uniform --arrivals 5.8 --alloc "$four"
     if quick; then return; fi
     measured 'Table 5.2' 60 2500 turnaround:turning-busy-list=578.78,turning-first-fit=578.61,busy-list=663.09,first-fit=650.63 \
-        --mesh 8x8x8 --sides uniform --service 'pareto[k=15,q=4241,alpha=1]' --arrivals 0.035 --sched ssd --alloc "$four"
+        --machine 8x8x8 --sides uniform --service 'pareto[k=15,q=4241,alpha=1]' --arrivals 0.035 --sched ssd --alloc "$four"
     four=gabl,mbs,paging,first-fit
     measured 'Table 4.2' 20 1500 turnaround:gabl=5174.6,mbs=8260.4,paging=9264.4,first-fit=18850.4 \
         "${messages[@]}" --sides uniform --pattern one-to-all --arrivals 0.0185 --alloc "$four"

@@ -41,7 +41,7 @@ TXT
         waits_by_class "$out/easy-guard-$trace-by-size.csv" '^first-fit'
     done << 'RUNS'
 KTH-SP2-1996-2
-SDSC-SP2-1998-4.2-cln --mesh 16x8
+SDSC-SP2-1998-4.2-cln --machine 16x8
 CTC-SP2-1996-3.1-cln --jobs 20000
 SDSC-Par-1996-3.1-cln
 RUNS

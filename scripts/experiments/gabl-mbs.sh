@@ -5,7 +5,7 @@
 reading() {
     local words=$1 mbs=${MBS:-mbs}
     shift
-    "$replay" stream --mesh 16x16 --preset bani-mohammad --min-replications 20 --max-replications 20 \
+    "$replay" stream --seed 1 --machine 16x16 --preset bani-mohammad --min-replications 20 --max-replications 20 \
         --alloc "gabl,$mbs,paging,first-fit" --format csv --quiet "$@" > "$work/reading.csv"
     { if [ -s "$out/gabl-mbs.csv" ]; then tail -n +2; else cat; fi; } < <(labelled "$words" < "$work/reading.csv") >> "$out/gabl-mbs.csv"
     csv "$work/reading.csv" -v words="$words" -v mbs="$mbs" -v ratios="$work/ratios" '
@@ -70,7 +70,7 @@ TXT
     reading '... ranks row-major over the machine' $all --sides exponential --arrivals 0.05 --mapping row-major
     MBS='mbs[splitting=on-demand]' reading '... over the machine, MBS split on demand' $all --sides exponential --arrivals 0.05 --mapping row-major
     printf '\nOf equally long sides of GABL the last shrinks first, or nothing is turned (one-to-all, uniform):\n\n'
-    "$replay" stream --mesh 16x16 --preset bani-mohammad --min-replications 20 --max-replications 20 $one --arrivals 0.0205 \
+    "$replay" stream --seed 1 --machine 16x16 --preset bani-mohammad --min-replications 20 --max-replications 20 $one --arrivals 0.0205 \
         --alloc 'gabl,gabl[tie-shrink=b],gabl[rotate=no],mbs' --format csv --quiet > "$work/turned.csv"
     csv "$work/turned.csv" '{ printf "* %s: %.0f ± %.0f\n", get("allocator"), get("turnaround_time"), get("turnaround_time_pm") }'
     cat << TXT

@@ -1,7 +1,7 @@
 # The page hypercube: subcube allocators on the log of a real hypercube.
 
 hypercube() {
-    local trace=NASA-iPSC machine=(--mesh hypercube:7)
+    local trace=NASA-iPSC machine=(--machine hypercube:7)
     local all='cube-buddy,gray-code,modified-buddy,multiple-gray-code,cube-free-list,maximal-set,afl,afl[release=heir],non-cubic,non-cubic[adjacent=no],row-major-best-fit,random'
     cat << 'TXT'
 # A hypercube as it was: NASA-iPSC-1993

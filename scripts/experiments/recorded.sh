@@ -43,7 +43,7 @@ TXT
     done > "$work/recorded-sections" << 'RUNS'
 KTH-SP2
 CTC-SP2
-SDSC-SP2 --mesh 16x8
+SDSC-SP2 --machine 16x8
 SDSC-Par95
 SDSC-Par96
 LANL-CM5
@@ -65,7 +65,7 @@ a kind, memory, a licence or a limit per user. A replay by numbers of processors
 A policy's waits are thus no forecast of a site's. They compare policies, on a load that a site had.
 TXT
     cat "$work/recorded-sections"
-    local placed=(--trace wagap-2013 --policy cerit --mesh '4x11*80' --sched recorded --alloc recorded)
+    local placed=(--trace wagap-2013 --policy cerit --machine '4x11*80' --sched recorded --alloc recorded)
     printf '\n## wagap-2013, places and all\n\n'
     ran wagap-2013 "${placed[@]}" --no-jobs --no-plots --out "$work/placed" --format md || return 0
     printf '`replay %s`\n\n' "${placed[*]}"

@@ -18,7 +18,7 @@ waste less.
 TXT
     for trace in KTH-SP2 SDSC-Par96 LANL-CM5 NASA-iPSC; do
         local machine=() inner=first-fit all
-        if [ "$trace" = NASA-iPSC ]; then machine=(--mesh hypercube:7) inner=cube-buddy; fi
+        if [ "$trace" = NASA-iPSC ]; then machine=(--machine hypercube:7) inner=cube-buddy; fi
         all="$inner,rsr[inner=$inner],rsr[t=2,inner=$inner],rsr[t=7,inner=$inner]"
         on_trace size-reduction "$trace" "${machine[@]}" --alloc "$all,rsr[inner=$inner,speedup=amdahl]"
         [ -e "$work/$trace/by_size.csv" ] || continue

@@ -13,7 +13,7 @@ table() {
     for variant in "$@"; do
         local options mapping allocators
         IFS=+ read -r options mapping allocators <<< "$variant"
-        "$replay" stream --mesh 16x16 --arrivals 10 --sides "$sides" --pattern "$pattern$options" \
+        "$replay" stream --seed 1 --machine 16x16 --arrivals 10 --sides "$sides" --pattern "$pattern$options" \
             --mapping "${mapping:-allocation}" --min-replications "$replications" \
             --max-replications "$replications" --quiet --format csv \
             --alloc "${allocators:-random,mbs,paging,paging[size=1],paging[size=2],paging[size=3],first-fit}" |
@@ -99,7 +99,7 @@ readings() {
     local name=$1 pattern=$2 count=$3 sides='uniform[low=2,high=16]'
     case $pattern in fft-2d | multigrid*) sides='uniform[low=2,high=16,round=power-of-two]' ;; esac
     kept "$out/table-2-$name.csv" && return
-    "$replay" stream --mesh 16x16 --arrivals 10 --sides "$sides" --pattern "$pattern" --min-replications "$count" \
+    "$replay" stream --seed 1 --machine 16x16 --arrivals 10 --sides "$sides" --pattern "$pattern" --min-replications "$count" \
         --max-replications "$count" --quiet --format csv --alloc "$4" |
         scripts/csv_columns.py $table_2_columns > "$out/table-2-$name.csv"
 }
@@ -111,7 +111,7 @@ multigrid_search() {
     for cycle in ascent descent v; do
         for grid in '' dimensions=2, wrap=no, dimensions=2,wrap=no,; do
             [ "$cycle $grid" = 'v dimensions=2,wrap=no,' ] && continue
-            "$replay" stream --mesh 16x16 --arrivals 10 --sides 'uniform[low=2,high=16,round=power-of-two]' \
+            "$replay" stream --seed 1 --machine 16x16 --arrivals 10 --sides 'uniform[low=2,high=16,round=power-of-two]' \
                 --pattern "multigrid[${grid}cycle=$cycle,steps=level]" --min-replications 4 --max-replications 4 \
                 --quiet --format csv --alloc 'random,paging,paging[size=2],first-fit'
         done
@@ -135,7 +135,7 @@ table_2() {
     done
     multigrid_search
     # The sides that the appendix prints.
-    "$replay" stream --mesh 16x16 --arrivals 10 --sides 'uniform[low=2,high=8]' --pattern one-to-all --min-replications 10 \
+    "$replay" stream --seed 1 --machine 16x16 --arrivals 10 --sides 'uniform[low=2,high=8]' --pattern one-to-all --min-replications 10 \
         --max-replications 10 --quiet --format csv --alloc random |
         scripts/csv_columns.py $table_2_columns > "$out/table-2-sides-to-8.csv"
     local dispersal dispersal_8 finish finish_8
@@ -161,7 +161,7 @@ yields.
 Sides are uniform from 2 to 16. The report's appendix prints 2 to 8; but then the weighted dispersal of Random would be
 $dispersal_8, where its table prints 42.06 (with 2 to 16: $dispersal), and one-to-all under Random would finish after
 $finish_8 cycles instead of 1.53 million ($finish): ten replications of
-\`replay stream --mesh 16x16 --arrivals 10 --sides 'uniform[low=2,high=8]' --pattern one-to-all --alloc random\`.
+\`replay stream --seed 1 --machine 16x16 --arrivals 10 --sides 'uniform[low=2,high=8]' --pattern one-to-all --alloc random\`.
 
 ## Before and now
 

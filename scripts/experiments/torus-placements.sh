@@ -4,8 +4,8 @@
 backlog() {
     local name=$1
     shift
-    printf '\n`replay stream --backlog 1,16 %s`\n\n' "$*"
-    kept "$out/torus-$name.csv" || "$replay" stream --backlog 1,16 "$@" --format csv --quiet > "$out/torus-$name.csv"
+    printf '\n`replay stream --seed 1 --backlog 1,16 %s`\n\n' "$*"
+    kept "$out/torus-$name.csv" || "$replay" stream --seed 1 --backlog 1,16 "$@" --format csv --quiet > "$out/torus-$name.csv"
     printf '| mix | estimates | window | rule | utilization %% | gain on Slurm, points | streams |\n|---|---|---:|---|---:|---:|---:|\n'
     csv "$out/torus-$name.csv" '
         { gain = get("gain_on_slurm") == "" ? "" : sprintf("%.2f +- %.2f", get("gain_on_slurm"), get("gain_on_slurm_half_width"))
@@ -18,8 +18,8 @@ backlog() {
 backlog_search() {
     local name=$1
     shift
-    printf '\n`replay stream --backlog 1,16 --search %s`\n\n' "$*"
-    kept "$out/torus-$name.csv" || "$replay" stream --backlog 1,16 --search "$@" --format csv --quiet > "$out/torus-$name.csv"
+    printf '\n`replay stream --seed 1 --backlog 1,16 --search %s`\n\n' "$*"
+    kept "$out/torus-$name.csv" || "$replay" stream --seed 1 --backlog 1,16 --search "$@" --format csv --quiet > "$out/torus-$name.csv"
     printf '| estimates | window | found | tried | gain on Slurm, first halves | second halves | gain on dl, second halves |\n|---|---:|---|---:|---:|---:|---:|\n'
     csv "$out/torus-$name.csv" '
         { printf "| %s | %s | `%s` | %s | %.2f | %.2f +- %.2f | %.2f +- %.2f |\n", get("estimates"), get("window"), get("way"), get("ways_tried"), get("first_half_gain_on_slurm"), get("second_half_gain_on_slurm"), get("second_half_gain_on_slurm_half_width"), get("second_half_gain_on_dl"), get("second_half_gain_on_dl_half_width") }'

@@ -1,7 +1,7 @@
 # The page turner: chapter 4 of Turner, free lists of subcubes.
 
 turner() {
-    local usual=(--mesh hypercube:10 --alloc cube-free-list,afl --precision 0.1 --max-replications 100)
+    local usual=(--machine hypercube:10 --alloc cube-free-list,afl --precision 0.1 --max-replications 100)
     local figure sides load small large share
     quick && part turner
     cat << 'TXT'

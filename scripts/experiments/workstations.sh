@@ -38,7 +38,7 @@ A hundred hosts of one to four slots, jobs of the trace that comes with the prog
 processor that a process uses at full speed, 1 by default. `utilization` is the share of all hosts' time in which jobs
 compute; `slots_held_percent` is the share of slots that jobs hold, computing or not.
 TXT
-    command=(--mesh cluster:100,cluster:100x2,cluster:100x4 --alloc 'elmer[version=2],elmer,elmer[mode=strict],elmer[pick=lowest],elmer[demand=0.9],elmer[demand=0.5],elmer[version=2,demand=0.5]')
+    command=(--machine cluster:100,cluster:100x2,cluster:100x4 --alloc 'elmer[version=2],elmer,elmer[mode=strict],elmer[pick=lowest],elmer[demand=0.9],elmer[demand=0.5],elmer[version=2,demand=0.5]')
     printf '\n`replay %s`\n\n' "${command[*]}"
     "$replay" "${command[@]}" --quiet --no-jobs --no-plots --out "$work/workstations" > /dev/null
     cp "$work/workstations/runs.csv" "$out/workstations.csv"
@@ -53,11 +53,11 @@ Streams of jobs that all need the same number of hosts and ask for half of the m
 left out. Times are in mean service times.
 TXT
     for width in 1 2 5 10 25 50; do
-        "$replay" stream --mesh cluster:100,cluster:100x2 --sides "uniform[low=$width,high=$width]" --load 0.5 \
+        "$replay" stream --seed 1 --machine cluster:100,cluster:100x2 --sides "uniform[low=$width,high=$width]" --load 0.5 \
             --jobs 5000 --warm-up 500 --min-replications 5 --max-replications 5 --quiet --format csv \
             --alloc 'elmer,elmer[pick=lowest],elmer[demand=0.5]'
     done | joined > "$out/workstations-widths.csv"
-    printf '\n`replay stream --mesh cluster:100,cluster:100x2 --sides uniform[low=WIDTH,high=WIDTH] --load 0.5 --jobs 5000 --warm-up 500 --min-replications 5 --max-replications 5 --alloc elmer,elmer[pick=lowest],elmer[demand=0.5]`\n\n'
+    printf '\n`replay stream --seed 1 --machine cluster:100,cluster:100x2 --sides uniform[low=WIDTH,high=WIDTH] --load 0.5 --jobs 5000 --warm-up 500 --min-replications 5 --max-replications 5 --alloc elmer,elmer[pick=lowest],elmer[demand=0.5]`\n\n'
     columns "$out/workstations-widths.csv" sides topology allocator wait_time service_time turnaround_time \
         utilization_percent slots_held_percent
     held=$(cell "$out/workstations.csv" %.0f slots_held_percent topology=cluster:100x2 allocator=elmer)

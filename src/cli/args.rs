@@ -1,6 +1,7 @@
-//! The arguments of grids and of the main job, as typed.
+//! Arguments that several commands share, and those of the main job, as typed.
 
-use std::path::PathBuf;
+use std::io::{self, BufWriter, Stdout, Write};
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -12,59 +13,57 @@ use replay_core::metrics::RunMetrics;
 use replay_core::metrics::run::Needs;
 use replay_core::workload::{Oversize, Policy, Shake};
 use replay_experiment::Measure;
+use replay_experiment::files::{self, AtomicFile};
 
-/// What there is to run, as typed.
+/// What to replay, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct GridArgs {
-    /// Trace: a file, or the name of a known one (replay list traces).
+    /// Replay this trace: a file, or a name of replay list traces.
     ///
-    /// A name is looked up as a path, then as a file or alias, with or without .swf and
-    /// .gz, in $REPLAY_TRACES, in traces/, and in the traces/ of the checkout. - is standard
-    /// input, which is read once and kept in memory; the trace is then called stdin.
+    /// A name is looked up as a path, then as a file or alias, with or without .swf and .gz, in $REPLAY_TRACES, in traces/,
+    /// and in the traces/ of the checkout. - reads standard input; the trace is then called stdin. Several traces are
+    /// separated by commas, or the option is repeated. Without it the trace that comes with the program is replayed.
     #[arg(long, short, value_name = "TRACE", help_heading = "Grid")]
     pub trace: Vec<String>,
 
-    /// Machine: 10x10, 8x8x8, torus:16x16 [default: from the trace].
+    /// Set the machine: 10x10, torus:16x16, hypercube:7, blue-waters, ... [default: from the trace].
     ///
-    /// Also torus[x]:16x24, hypercube:7, and torus:4x4x4*2 with two processors at every point, which a job
-    /// has whole. The default is the square mesh of the header's MaxProcs, or its most nearly square
-    /// factors if it is no square.
-    #[arg(long, alias = "machine", value_name = "MACHINE", help_heading = "Grid")]
-    pub mesh: Vec<String>,
+    /// Also cluster:100x2, torus[x]:16x24, which wraps around in x only, torus:4x4x4*2 with two processors at every
+    /// point, which a job gets whole, the systems of replay list systems, and a file topology.yaml of Slurm. The default
+    /// is the square mesh of MaxProcs in the trace's header, or the most nearly square one if MaxProcs is not a square.
+    #[arg(long, value_name = "MACHINE", help_heading = "Grid")]
+    pub machine: Vec<String>,
 
-    /// Machine that existed, by its name: blue-waters, ... (replay list systems).
-    ///
-    /// It is a machine like those of --mesh, which takes such names, too: --mesh blue-waters is the same. Both may be
-    /// given; the machines of --mesh come first.
-    #[arg(long, value_name = "NAME", help_heading = "Grid", hide_short_help = true)]
-    pub system: Vec<String>,
-
-    /// Scheduler: fcfs, easy, conservative, largest, ... [default: fcfs].
+    /// Set the scheduler: fcfs, easy, conservative, ... (replay list schedulers) [default: fcfs].
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub sched: Vec<String>,
 
-    /// Allocator: mc1x1, mm, gen-alg, ..., or all [default: mc1x1].
+    /// Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators) [default: mc1x1].
     ///
-    /// all stands for every strategy that works on the machines with the schedulers, but for recorded; the
-    /// names of the others are told. A replay without --alloc and --tie compares several.
+    /// all selects every allocator that works on the machines with the schedulers, except recorded, and reports the
+    /// others. A replay without --alloc and --tie compares several.
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub alloc: Vec<String>,
 
-    /// Tie vector, none, or auto (mc1x1 tunes it itself); repeat for several.
+    /// Break ties by this vector, by none, or by auto, which tunes the vector of mc1x1 during the replay.
+    ///
+    /// Parentheses around a vector are accepted, as tables print them. May be repeated.
     #[arg(long, value_name = "SR,AF,WF,BF", allow_hyphen_values = true, help_heading = "Grid")]
     pub tie: Vec<String>,
 
-    /// Seeds of allocators that draw random numbers: 3, 1,2 or 0..9 [default: 0].
+    /// Seed all random draws [default: 0].
+    ///
+    /// Takes a list or a range, such as 3, 1,2 or 0..9: strategies that draw random numbers run once for each seed.
     #[arg(
         long,
-        value_name = "LIST",
+        value_name = "SEED",
         value_delimiter = ',',
         help_heading = "Grid",
         hide_short_help = true
     )]
     pub seed: Vec<String>,
 
-    /// Cleaning policy (replay list policies).
+    /// Clean traces by this policy (replay list policies).
     #[arg(
         long,
         alias = "clean",
@@ -74,31 +73,31 @@ pub struct GridArgs {
     )]
     pub policy: String,
 
-    /// What to do with a job larger than the machine [default: the policy's rule].
+    /// Treat jobs larger than the machine by this rule [default: the policy's rule].
     #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub oversize: Option<OversizeArg>,
 
-    /// Jobs that follow others (fields 17, 18): ignore, honour, shift [default: ignore].
+    /// Treat jobs that follow others (fields 17, 18) by this rule: ignore, honour, shift, force [default: ignore].
     ///
-    /// honour: a job does not arrive before the end of its predecessor, in the replay, and the think time.
-    /// shift: it arrives as long after that end as it did in the log. Its wait counts from there. force: as
-    /// honour, even where field 17 is the same in all records and thus says nothing.
+    /// honour: a job arrives no earlier than the end of its predecessor in the replay plus the think time. shift: it
+    /// arrives as long after that end as it did in the log, and its wait counts from there. force: as honour, even where
+    /// field 17 is the same in all records and so means nothing.
     #[arg(long, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub deps: Option<String>,
 
-    /// Processors out of service at times: a file from,until,what.
+    /// Take processors out of service at times, by a file from,until,what.
     ///
-    /// The first line is from,until,what. Times are seconds of the trace, until may be empty: to the end. what is
-    /// `node 3` or `nodes 3-5,9` (numbers in scan order, one or ranges, both ends inclusive; of points, where these
-    /// hold several processors), `box 0 0 3 3` (two corners, both inclusive; in 3D x y z X Y Z), or `all`. Lines that
-    /// begin with # are comments.
+    /// The first line is from,until,what. Times are seconds of the trace; an empty until means to the end. what is
+    /// `node 3` or `nodes 3-5,9` (numbers in scan order, ranges include both ends; numbers of points where points hold
+    /// several processors), `box 0 0 3 3` (two corners, both included; in 3D x y z X Y Z), or `all`. Lines that begin
+    /// with # are comments.
     #[arg(long, value_name = "FILE", help_heading = "Trace", hide_short_help = true)]
     pub down: Option<PathBuf>,
 
-    /// Jobs on processors that go out of service: drain, kill, requeue [default: drain].
+    /// Treat jobs on processors that go out of service by this rule: drain, kill, requeue [default: drain].
     ///
-    /// drain: they run to their end, and their processors leave then. kill: they are cut off, and have run.
-    /// requeue: they are cut off and go back to their place in the queue, to run anew.
+    /// drain: they run to their end, and their processors leave then. kill: they are cut off and do not run again.
+    /// requeue: they are cut off, go back to their position in the queue, and run anew.
     #[arg(
         long,
         value_name = "RULE",
@@ -108,26 +107,27 @@ pub struct GridArgs {
     )]
     pub down_rule: Option<String>,
 
-    /// In tie values, processors out of service are walls to their neighbours.
+    /// Count processors out of service as walls in tie values.
     #[arg(long, requires = "down", help_heading = "Trace", hide_short_help = true)]
     pub down_walls: bool,
 
-    /// Where the nodes of a log stand: a file node,x,y,z, for --alloc recorded.
+    /// Map the nodes of a log to points, by a file node,x,y,z; for --alloc recorded.
     ///
-    /// A log names nodes, and does not tell where they are. As many of x, y, z as the machine has dimensions, from
-    /// 0; x alone is the number of a point. Several nodes may stand at one point. Lines that begin with # are
-    /// comments.
+    /// A log names nodes but does not give their positions. Each line has as many of x, y, z as the machine has
+    /// dimensions, from 0; x alone is the number of a point. Several nodes may map to one point. Lines that begin with #
+    /// are comments.
     #[arg(long, value_name = "FILE", help_heading = "Trace", hide_short_help = true)]
     pub node_map: Option<PathBuf>,
 
-    /// With --sched recorded: stop where a log contradicts its machine, or itself.
+    /// Stop where a log contradicts its machine or itself; for --sched recorded.
     ///
-    /// That is where more processors are busy than the machine has, or, with --alloc recorded, a job gets processors
-    /// that others hold. Exit code 3. Without it such jobs are counted and told, and the replay goes on.
+    /// A log contradicts its machine where it has more processors busy than the machine has, and itself where, with
+    /// --alloc recorded, a job gets processors that others hold. The exit code is 3. Without --strict such jobs are
+    /// counted and reported, and the replay goes on.
     #[arg(long, help_heading = "Trace", hide_short_help = true)]
     pub strict: bool,
 
-    /// Begin here: seconds of the trace, or a date YYYY-MM-DD.
+    /// Begin at this time: seconds of the trace, or a date YYYY-MM-DD.
     #[arg(
         long,
         value_name = "TIME",
@@ -137,11 +137,11 @@ pub struct GridArgs {
     )]
     pub from: Option<String>,
 
-    /// At most this many jobs.
+    /// Replay at most this many jobs of each trace.
     #[arg(long, value_name = "N", help_heading = "Grid")]
     pub jobs: Option<usize>,
 
-    /// At most this many days.
+    /// Replay at most this many days of each trace.
     #[arg(
         long,
         value_name = "DAYS",
@@ -153,9 +153,9 @@ pub struct GridArgs {
 
     /// Scale arrivals to these offered loads, such as 0.7 or 0.3..0.9:0.2.
     ///
-    /// The load is the processor-time of all jobs over that of the machine from the first submission to
-    /// the last. Times between arrivals are multiplied by one number, so that it is this; run times,
-    /// sizes and the order stay. Above 1 there is no steady state: waits then grow with the trace.
+    /// The load is the processor time of all jobs divided by that of the machine from the first submission to the last.
+    /// Times between arrivals are multiplied by one number; run times, sizes and the order stay. Above 1 there is no
+    /// steady state: waits grow with the length of the trace.
     #[arg(
         long,
         value_name = "LIST",
@@ -176,19 +176,18 @@ pub struct GridArgs {
     pub max_errors: usize,
 }
 
-/// Copies of the traces to run as well, as typed.
+/// Perturbed copies of the traces, as typed.
 #[derive(Clone, Debug, Default, Args)]
 #[group(id = "ShakeArgs", multiple = true)]
 pub struct ShakeArgs {
-    /// Error bars: run N copies of each trace as well, their times shaken by a second.
+    /// Replay N perturbed copies of each trace as well, for error bars.
     ///
-    /// In each copy every submit and run time is changed by -1, 0 or +1 s. A run time of 0 stays 0, and no other falls
-    /// below 1 s. Means over the copies come
-    /// with 95 % intervals; strategies are compared on the same copies.
+    /// In each copy every submit and run time changes by -1, 0 or +1 s. A run time of 0 stays 0, and no other falls below
+    /// 1 s. Means over the copies have 95 % intervals; strategies are compared on the same copies.
     #[arg(long, value_name = "N", help_heading = "Trace", hide_short_help = true)]
     pub shake: Option<u32>,
 
-    /// Shake by up to S seconds [default: 1].
+    /// Perturb times by up to S seconds [default: 1].
     #[arg(
         long,
         value_name = "S",
@@ -198,7 +197,7 @@ pub struct ShakeArgs {
     )]
     pub shake_width: Option<u32>,
 
-    /// Seed of the copies [default: 0].
+    /// Seed the perturbed copies [default: 0].
     #[arg(
         long,
         value_name = "SEED",
@@ -210,7 +209,7 @@ pub struct ShakeArgs {
 }
 
 impl ShakeArgs {
-    /// How to shake, as typed; not yet checked.
+    /// Returns the perturbation as typed, unchecked.
     pub fn shake(&self) -> Option<Shake> {
         let usual = Shake::of(self.shake?);
         let (width, seed) = (self.shake_width, self.shake_seed);
@@ -218,7 +217,10 @@ impl ShakeArgs {
         Some(Shake { width, seed, ..usual })
     }
 
-    /// How to shake.
+    /// Returns the perturbation.
+    ///
+    /// # Errors
+    /// A usage error that names the option whose value is out of range.
     pub fn checked(&self) -> Result<Option<Shake>, Failure> {
         let shake = self.shake();
         match shake.as_ref().map(Shake::check) {
@@ -238,27 +240,25 @@ impl ShakeArgs {
 /// Arguments of the main job, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct RunArgs {
-    /// What there is to run.
     #[command(flatten)]
     pub grid: GridArgs,
 
-    /// Copies of the traces.
     #[command(flatten)]
     pub shake: ShakeArgs,
 
-    /// Count tied decisions (several times the cost).
+    /// Count tied decisions, at several times the cost.
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub ties: bool,
 
-    /// Write no table of every job (jobs.parquet), the largest one.
+    /// Do not write the table of every job (jobs.parquet), the largest table.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub no_jobs: bool,
 
-    /// Columns on standard output, in this order [default: of csv and json, all of runs.csv and timings].
+    /// Print these columns in this order [default: for csv and json all of runs.csv and timings].
     ///
-    /// Names are those of replay list columns. What a named column needs is measured: tied_percent counts ties, as
-    /// --ties does. Without --out, csv and json measure diameter, dispersal and components unless --columns leaves
-    /// their columns out. Files have all columns.
+    /// replay list columns lists their names. Whatever a named column needs is measured: tied_percent counts ties, as
+    /// --ties does. Without --out, csv and json measure diameter, dispersal and components unless --columns omits them.
+    /// Files have all columns.
     #[arg(
         long,
         value_name = "LIST",
@@ -268,29 +268,26 @@ pub struct RunArgs {
     )]
     pub columns: Vec<String>,
 
-    /// Write which processors each job was given (placements.parquet).
+    /// Write the processors of every job (placements.parquet).
     ///
-    /// A row is one allocation: job, start, end, its processors as a list in the order of allocation, and
-    /// corner and sides of the box that they fill, if they fill one. A job that was cut off by an outage
-    /// and ran anew has several. Of shaken copies there are none.
+    /// A row is one allocation: job, start, end, processors as a list in the order of allocation, and corner and sides of
+    /// the box that they fill, if they fill one. A job that an outage cut off and that ran anew has several rows.
+    /// Perturbed copies have none.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub placements: bool,
 
-    /// What it is printed beside.
     #[command(flatten)]
     pub baseline: BaselineArg,
 
-    /// The order of what is printed.
     #[command(flatten)]
     pub sort: SortArg,
 
-    /// Where results go.
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
 impl RunArgs {
-    /// What to measure: what files, standard output and its order need.
+    /// Returns what to measure for the files, the printed columns and their order.
     pub fn measure(&self) -> Measure {
         let sort = self.sort.column();
         let named = |needs: Needs| {
@@ -319,15 +316,17 @@ pub struct OutputArgs {
     #[command(flatten)]
     pub table: TableArgs,
 
-    /// Write tables (Parquet, CSV), plots and a manifest into this folder.
+    /// Write results into this folder.
+    ///
+    /// Tables as Parquet and CSV, figures below plots, and a manifest.
     #[arg(long, value_name = "DIR", group = "figures", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
-    /// Replace results of another command or configuration in the folder, and results changed since.
+    /// Replace what the folder has of another command or configuration, or changed by hand.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub force: bool,
 
-    /// Draw plots [default with --out].
+    /// Draw figures, as is the default with --out.
     #[arg(
         long,
         requires = "out",
@@ -337,7 +336,9 @@ pub struct OutputArgs {
     )]
     pub plots: bool,
 
-    /// Draw no plots; refused without --force where the folder has plots of the same results.
+    /// Do not draw figures.
+    ///
+    /// Needs --force where the folder has figures of the same results.
     #[arg(
         long,
         requires = "out",
@@ -347,30 +348,118 @@ pub struct OutputArgs {
     )]
     pub no_plots: bool,
 
-    /// How figures look.
     #[command(flatten)]
     pub figures: FigureArgs,
 
-    /// How to run.
     #[command(flatten)]
     pub process: ProcessArgs,
 }
 
-/// How a command runs, as typed.
+/// The number of threads and the verbosity of a command, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct ProcessArgs {
-    /// Threads [default: all processors]. Results do not depend on it.
+    /// Run on N threads [default: all processors].
+    ///
+    /// Results do not depend on the number of threads.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024), help_heading = "Output", hide_short_help = true)]
     pub threads: Option<u64>,
 
-    /// Nothing on standard error but errors.
-    #[arg(long, short, help_heading = "Output")]
+    /// Print only errors on standard error.
+    #[arg(long, short, global = true)]
     pub quiet: bool,
 }
 
+/// `--quiet` of a command that runs on one thread.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct QuietArg {
+    /// Print only errors on standard error.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+}
+
+/// `--seed` of a command that takes one seed.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct SeedArg {
+    /// Seed all random draws.
+    #[arg(long, value_name = "SEED", default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// `--write` of a command whose data is one file.
+#[derive(Clone, Debug, Args)]
+pub struct WriteArg {
+    /// Write to this file [default: standard output].
+    #[arg(long, value_name = "FILE")]
+    write: Option<PathBuf>,
+}
+
+impl WriteArg {
+    /// Returns the file; `None` for standard output, which `-` is too.
+    pub fn file(&self) -> Option<&Path> {
+        self.write.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+
+    /// Begins the output; standard output or a file that appears when it is [finished](Output::finish).
+    ///
+    /// # Errors
+    /// A usage error if the file cannot be created, or if it is one of `inputs`.
+    pub fn begin(&self, inputs: &[&Path]) -> Result<Output<'_>, Failure> {
+        let Some(path) = self.file() else {
+            return Ok(Output::Standard(BufWriter::new(io::stdout())));
+        };
+        if inputs.iter().any(|input| files::same_file(path, input)) {
+            let message =
+                format!("--write {}: is also the input; name another file", path.display());
+            return Err(Failure::usage_message(message));
+        }
+        let file = AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e))?;
+        Ok(Output::File(path, file))
+    }
+}
+
+/// Where [`WriteArg`] sends the data of a command.
+pub enum Output<'a> {
+    /// Standard output.
+    Standard(BufWriter<Stdout>),
+    /// A file.
+    File(&'a Path, AtomicFile),
+}
+
+impl Output<'_> {
+    /// The stream to write to.
+    pub fn stream(&mut self) -> &mut dyn Write {
+        match self {
+            Output::Standard(out) => out,
+            Output::File(_, file) => file,
+        }
+    }
+
+    /// Returns the failure of writing.
+    pub fn failed(&self, error: io::Error) -> Failure {
+        match self {
+            Output::Standard(_) => Failure::output("standard output", error),
+            Output::File(path, _) => Failure::output(path.display(), error),
+        }
+    }
+
+    /// Flushes the output and gives the file its name.
+    ///
+    /// # Errors
+    /// A usage error if that fails.
+    pub fn finish(self) -> Result<(), Failure> {
+        match self {
+            Output::Standard(mut out) => {
+                out.flush().map_err(|e| Failure::output("standard output", e))
+            }
+            Output::File(path, file) => {
+                file.finish().map_err(|e| Failure::output(path.display(), e))
+            }
+        }
+    }
+}
+
 impl ProcessArgs {
-    /// Sets the number of threads for everything that follows; without a number, all
-    /// processors.
+    /// Sets the number of threads of the process; without `--threads` all processors.
     pub fn set_threads(&self) -> Result<(), Failure> {
         super::threads::set_threads(self.threads)
     }

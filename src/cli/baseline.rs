@@ -18,10 +18,10 @@ use replay_output::report::RunChange;
 /// The option, as typed.
 #[derive(Clone, Debug, Default, Args)]
 pub struct BaselineArg {
-    /// Earlier results: print beside each mean by how many percent it changed.
+    /// Print by how many percent each mean changed against the results in this folder.
     ///
-    /// Of each run that both have, by trace, machine, scheduler, strategy, policy, seed and copy. Whether
-    /// a change can be told from chance says replay compare.
+    /// Runs are matched by trace, machine, scheduler, strategy, policy, seed and copy. replay compare tests whether a change
+    /// is significant.
     #[arg(long, value_name = "DIR", help_heading = "Output", hide_short_help = true)]
     pub baseline: Option<PathBuf>,
 }

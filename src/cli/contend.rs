@@ -54,19 +54,17 @@ pub struct ContendArgs {
     #[command(flatten)]
     grid: GridArgs,
 
-    /// Pattern: one-to-all, all-to-all, n-body, fft-2d, multigrid, random, nearest-neighbour,
-    /// matrix, phases (replay list patterns).
+    /// Let jobs send messages in a pattern: all-to-all, n-body, fft-2d, ... (replay list patterns).
     #[arg(long, value_name = "NAME[..]", default_value = "all-to-all", help_heading = "Messages")]
     pattern: String,
 
     #[command(flatten)]
     messages: MessageArgs,
 
-    /// Cycles for a second of the trace. A job would run for run time x scale cycles alone.
+    /// Simulate this many cycles for a second of the trace.
     ///
-    /// A quota is of whole packets: the time alone grows by a packet or a step of the pattern at
-    /// a time, its granularity, and cannot come nearer to a target than that. The larger the
-    /// scale, the fewer jobs this matters for.
+    /// A job alone runs for run time x scale cycles, to within a packet or a step of the pattern, because its quota is a
+    /// whole number of packets. The larger the scale, the fewer jobs deviate from that.
     #[arg(long, value_name = "CYCLES", default_value_t = 1.0, help_heading = "Messages")]
     scale: f64,
 
@@ -80,31 +78,26 @@ pub struct ContendArgs {
     output: OutputArgs,
 }
 
-const ABOUT_OUT: &str = "Write tables (Parquet, CSV), plots and a manifest into this folder.
+const ABOUT_OUT: &str = "Write results into this folder.
 
-contend has a row for each run, contend_jobs for each of their jobs, correlations says how \
-distances, dispersal and stretch go together, and shaken what runs come to over shaken copies. What the columns mean, and in which units, says \
-replay list columns.";
+Table contend has a row for each run, contend_jobs a row for each job of each run, correlations the correlations of \
+distances, dispersal and stretch, and shaken the means over perturbed copies (replay list columns).";
 
 const ALLOCATORS: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
 const TIES: [&str; 2] = ["none", "2,13,20,6"];
 
-/// The command with the help of the shared arguments as they are meant here.
+/// Adds to the help of shared options what they mean here.
 pub fn adapted(command: clap::Command) -> clap::Command {
     hides_outages(command)
         .mut_arg("deps", |arg| arg.hide(true))
         .mut_arg("quota", |arg| arg.hide(true))
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("alloc", |arg| {
-            arg.help(format!(
-                "Allocators, or all [default: those of {ALLOCATORS} that work on the machine]."
+            let first = "Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators)";
+            arg.help(format!("{first} [default: several]")).long_help(format!(
+                "{first} [default: several].\n\nThe default is those of {ALLOCATORS} that work on the machine. all selects \
+                 every allocator whose jobs can send messages on the machine."
             ))
-        })
-        .mut_arg("seed", |arg| {
-            arg.help(
-                "Seeds of all that is drawn, by allocators and by messages; a row depends on its \
-                 own seed alone [default: 0].",
-            )
         })
 }
 
@@ -464,8 +457,7 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
         return Ok(grid);
     }
     // A machine by a trace's header is a mesh, and on meshes all of them work.
-    let named = super::sweep::machines(&grid)?;
-    let machines: Vec<Topology> = parse_list(&named, "8x8")?;
+    let machines: Vec<Topology> = parse_list(&grid.machine, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
     reject_recorded_scheduler(&schedulers)?;
     let left_out = |_: &AllocatorSpec, why| {

@@ -42,37 +42,33 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub grid: GridArgs,
 
-    /// The job of this number.
+    /// Show or explain the start of the job of this number.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Explain")]
     pub job: i64,
-
-    /// An earlier spelling, which is refused.
-    #[arg(long, hide = true)]
-    pub json: bool,
 
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-const ABOUT_OUT: &str = "Write the table steps (Parquet, CSV) and a manifest into this folder.";
+const ABOUT_OUT: &str = "Write results into this folder.
 
-/// Of commands that look at one run: there `all` is not taken.
-pub(super) const ONE_ALLOC: &str = "Allocator: mc1x1, mm, gen-alg, ... [default: mc1x1]; one, as of all else (replay list allocators)";
+Table steps (Parquet, CSV) and a manifest.";
 
-/// The command with the help of the shared arguments as they are meant here.
+/// Long help of `--alloc` in commands that look at one run and refuse `all`.
+pub(super) const ONE_ALLOC: &str =
+    "Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators) [default: mc1x1].
+
+The command takes one allocator, trace, machine, scheduler and seed.";
+
+/// Adds to the help of shared options what they mean here.
 pub fn adapted(command: clap::Command) -> clap::Command {
     command
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
-        .mut_arg("alloc", |arg| arg.help(ONE_ALLOC).long_help(ONE_ALLOC))
+        .mut_arg("alloc", |arg| arg.long_help(ONE_ALLOC))
 }
 
 /// Runs the one cell as far as the start of the job, and says how it came to it.
 pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
-    if args.json {
-        return Err(Failure::usage_message(
-            "--json: no longer there; --format json prints the same",
-        ));
-    }
     let mut session = Session::begin(Kind::Explain, &args.output, command)?;
     let quiet = args.output.process.quiet;
     let why =

@@ -8,10 +8,10 @@ use replay_output::plot::{FigureSize, FigureStyle, FontSize};
 /// How figures look, as typed.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct FigureArgs {
-    /// Size of figures, such as 85x60mm, 8.5x6cm, 3.35x2.4in [default: 1000 pt wide, height by kind].
+    /// Draw figures of this size, such as 85x60mm, 8.5x6cm or 3.35x2.4in [default: 1000 pt wide, height by kind].
     ///
-    /// The width is exact; a figure whose text needs more height, such as one with many rows, is higher. SVG, PNG
-    /// and PDF have this size on paper.
+    /// The width is exact; a figure whose text needs more height, such as one with many rows, is taller. SVG, PNG and PDF
+    /// have this size on paper.
     #[arg(
         long,
         value_name = "WxH",
@@ -21,9 +21,9 @@ pub struct FigureArgs {
     )]
     pub figure_size: Option<FigureSize>,
 
-    /// Font size of figures in points [default: 8 with --figure-size, else 13.5].
+    /// Draw figures with this font size in points [default: 8 with --figure-size, else 13.5].
     ///
-    /// It is that of tick labels and legends at the size of the figure; titles and gaps are in proportion.
+    /// Tick labels and legends have this size; titles and gaps are in proportion.
     #[arg(
         long,
         value_name = "PT",
@@ -37,9 +37,10 @@ pub struct FigureArgs {
     #[arg(long, requires = "figures", help_heading = "Output", hide_short_help = true)]
     pub no_title: bool,
 
-    /// The most strategies in a figure [default: 12]; others are counted in its subtitle.
+    /// Draw at most N strategies in a figure [default: 12].
     ///
-    /// Curves of waits, slowdowns and stretch are seven at most, one for each colour. Tables have all.
+    /// The subtitle counts the others. Curves of waits, slowdowns and stretch are at most seven, one for each colour.
+    /// Tables have all strategies.
     #[arg(
         long,
         value_name = "N",

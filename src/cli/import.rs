@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::args::{QuietArg, WriteArg};
 use super::exit::{Exit, Failure, tell};
 use replay_core::lines;
 use replay_core::swf;
@@ -22,34 +23,34 @@ use std::io::stdout;
   replay import csv jobs.csv --map map.toml --write out/table.swf
   replay list sources")]
 pub struct ImportArgs {
-    /// Kind of log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet, with settings
-    /// such as sacct[submit=eligible] (replay list sources).
+    /// Format of the log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet (replay list sources).
+    ///
+    /// May have settings, such as sacct[submit=eligible].
     #[arg(value_name = "SOURCE[..]")]
     source: Source,
 
-    /// The log, in one file or several, plain or gzip'ed, or Parquet; - is standard input. It is read
-    /// once, in flat memory.
+    /// Files of the log, plain, packed by gzip, or Parquet; - is standard input.
+    ///
+    /// The log is read once, in constant memory.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// Trace to write [default: standard output]. The nodes of jobs, where the log names them, go
-    /// to FILE.nodes.csv (for FILE.swf) beside it, shapes to FILE.shapes.csv; what the log calls its jobs, where
-    /// that is not 1, 2, 3 .., to FILE.ids.csv.
-    #[arg(long, value_name = "FILE")]
-    write: Option<PathBuf>,
+    #[command(flatten)]
+    write: WriteArg,
 
-    /// Which column is what, in TOML; for csv and parquet.
+    /// Read the meaning of columns from this TOML file; for csv and parquet.
     ///
-    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC", "+01:00" or
-    /// "Europe/Prague"; iso cuts off fractions of a second, the others go to the nearest second; and
-    /// under [columns] the names of the columns id, submit, start or wait, end or run, size, estimate,
-    /// status, user, group, queue, nodes. A span may have a unit: run = { column = "min", unit =
-    /// "minutes" }, else hours, HH:MM:SS or seconds; status = { column = "s", ok = ["done"], failed =
-    /// [..], cancelled = [..] }, or slurm = true for Slurm's words.
+    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC", "+01:00" or "Europe/Prague"; iso cuts
+    /// off fractions of a second, the others round to the nearest second; and under [columns] the names of the columns id,
+    /// submit, start or wait, end or run, size, estimate, status, user, group, queue, nodes. A span may have a unit: run =
+    /// { column = "min", unit = "minutes" }, else hours, HH:MM:SS or seconds; status = { column = "s", ok = ["done"],
+    /// failed = [..], cancelled = [..] }, or slurm = true for Slurm's words.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
 
-    /// Processors of the machine, for the header: logs do not tell.
+    /// Set the number of processors of the machine.
+    ///
+    /// It goes into the header of the trace: logs do not record it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     processors: Option<u32>,
 
@@ -57,9 +58,18 @@ pub struct ImportArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     max_errors: usize,
 
-    /// Nothing on standard error but errors.
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    quiet: QuietArg,
+}
+
+const ABOUT_WRITE: &str = "Write to this file [default: standard output].
+
+Nodes of jobs, where the log names them, go to FILE.nodes.csv beside FILE.swf, shapes to FILE.shapes.csv, and the job ids of \
+the log, where they are not 1, 2, 3 .., to FILE.ids.csv.";
+
+/// Adds to the help of shared options what they mean here.
+pub fn adapted(command: clap::Command) -> clap::Command {
+    command.mut_arg("write", |arg| arg.long_help(ABOUT_WRITE))
 }
 
 /// The files of the log, each opened when its turn has come.
@@ -87,7 +97,9 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     if args.files.iter().filter(|path| is_input(path)).count() > 1 {
         return Err(Failure::usage_message("standard input, -, can be read once only"));
     }
-    if let Some(path) = &args.write
+    let write = args.write.file();
+    let quiet = args.quiet.quiet;
+    if let Some(path) = write
         && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"))
     {
         return Err(Failure::usage_message(format!(
@@ -98,7 +110,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     }
     for (at, file) in args.files.iter().enumerate() {
         let read = if is_input(file) { Path::new("/dev/stdin") } else { file };
-        if let Some(path) = &args.write
+        if let Some(path) = write
             && files::same_file(path, read)
         {
             let message = format!("--write {}: that is the log", path.display());
@@ -125,7 +137,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let name = args.files.first().map_or(String::new(), |file| file.display().to_string());
     let mut how = Import::new(args.source.clone(), name);
     (how.map, how.max_errors, how.processors) = (map, args.max_errors, args.processors);
-    let report = match &args.write {
+    let report = match write {
         None => {
             let mut out = BufWriter::new(stdout());
             let outputs = Outputs::trace(&mut out);
@@ -145,15 +157,12 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         Some(path) => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             how.scratch = folder.unwrap_or(Path::new(".")).to_path_buf();
-            to_file(&args.files, &how, path, args.quiet)?
+            to_file(&args.files, &how, path, quiet)?
         }
     };
-    if !args.quiet {
+    if !quiet {
         tell(&report);
-        let beside = args
-            .write
-            .as_deref()
-            .is_some_and(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file()));
+        let beside = write.is_some_and(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file()));
         if report.nodes > 0 && !beside {
             tell("the log names the nodes of jobs; with --write FILE they are written beside it");
         }

@@ -5,13 +5,14 @@ use clap::{Args, ValueEnum};
 use super::compare::Projected;
 use super::complete;
 use super::exit::{Exit, Failure};
+use super::print::{fields, sheet_of_fields};
 use crate::{allocator, import, network, scheduler};
 use replay_core::allocator::candidate_set::ScoredCandidate;
 use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
 use replay_core::naming::Description;
 use replay_core::number::grouped;
-use replay_core::table::{Column, TableInfo};
+use replay_core::table::{Column, TableInfo, write_csv};
 use replay_core::topology::{SYSTEMS, System, Topology};
 use replay_core::workload::{Manifest, Policy, SearchPath, stochastic, synthetic};
 use replay_experiment::compare::Compared;
@@ -38,11 +39,11 @@ use replay_published::{Audit, Check, SUITES};
   replay list traces
   replay list columns --format json")]
 pub struct ListArgs {
-    /// What to list [default: everything but columns].
+    /// Kind of names to list [default: all but columns].
     what: Option<Listing>,
 
-    /// Format of the listing.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print in this format on standard output.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     format: ListFormat,
 }
 
@@ -79,14 +80,39 @@ pub enum Listing {
 
 #[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum ListFormat {
-    /// Text for people.
+    /// Text with parameters and sources.
     #[default]
     Table,
     /// One JSON object per entry and line.
     Json,
-    /// One name per line; of traces those that are here.
+    /// Comma-separated values; parameters by their names.
+    Csv,
+    /// A Markdown table; parameters by their names.
+    Md,
+    /// One name per line; of traces those that are present.
     Names,
 }
+
+/// Columns of a listing as CSV and Markdown, of which each kind has some.
+const FIELDS: [&str; 17] = [
+    "kind",
+    "name",
+    "aliases",
+    "table",
+    "unit",
+    "type",
+    "machine",
+    "processors",
+    "jobs",
+    "path",
+    "about",
+    "summary",
+    "full",
+    "note",
+    "source",
+    "url",
+    "parameters",
+];
 
 /// Lists what can be named.
 pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
@@ -106,6 +132,19 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
     ];
     let wanted = args.what.map_or(all.to_vec(), |one| vec![one]);
     let mut out = io::stdout().lock();
+    if matches!(args.format, ListFormat::Csv | ListFormat::Md) {
+        let mut rows = Vec::new();
+        for what in wanted {
+            rows.extend(entries(what)?.json);
+        }
+        let has = |key: &&&str| rows.iter().any(|row| !row[**key].is_null());
+        let keys: Vec<&str> = FIELDS.iter().filter(has).copied().collect();
+        let written = match args.format {
+            ListFormat::Csv => write_csv(&fields(&keys), &rows, true, &mut out),
+            _ => sheet_of_fields(&keys, &rows).write_markdown(&mut out),
+        };
+        return written.map(|()| Exit::Done).map_err(|e| Failure::output("standard output", e));
+    }
     for (i, what) in wanted.iter().enumerate() {
         if i > 0 && matches!(args.format, ListFormat::Table) {
             writeln!(out).map_err(|e| Failure::output("standard output", e))?;
@@ -121,9 +160,10 @@ pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
             ListFormat::Table => entries.text.iter().try_for_each(|line| writeln!(out, "{line}")),
             ListFormat::Json => entries.json.iter().try_for_each(|entry| writeln!(out, "{entry}")),
             ListFormat::Names => {
-                let names = entries.json.iter().filter_map(|entry| entry["name"].as_str());
-                names.into_iter().try_for_each(|name| writeln!(out, "{name}"))
+                let mut names = entries.json.iter().filter_map(|entry| entry["name"].as_str());
+                names.try_for_each(|name| writeln!(out, "{name}"))
             }
+            ListFormat::Csv | ListFormat::Md => Ok(()),
         };
         written.map_err(|e| Failure::output("standard output", e))?;
     }
@@ -249,7 +289,7 @@ fn traces() -> Result<Entries, Failure> {
 }
 
 fn systems() -> Result<Entries, Failure> {
-    let mut text = vec!["systems (--system NAME, or as a machine):".to_string()];
+    let mut text = vec!["systems (--machine NAME):".to_string()];
     let mut json = Vec::new();
     for System { name, machine, about, source } in SYSTEMS {
         let processors = machine.parse::<Topology>().map_err(Failure::usage)?.capacity();

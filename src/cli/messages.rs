@@ -1,3 +1,5 @@
+//! `--network`, `--quota` and the other options of messages, shared by `contend` and `stream`.
+
 use clap::Args;
 
 use super::exit::Failure;
@@ -13,24 +15,27 @@ const FLITS: u32 = 8;
 /// What jobs send, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct MessageArgs {
-    /// Paper whose choices are the defaults of everything below: lo or bani-mohammad [default: lo].
+    /// Take the defaults of the options below from this paper: lo, bani-mohammad [default: lo].
     #[arg(long, value_name = "PAPER", help_heading = "Messages")]
     preset: Option<String>,
 
-    /// Timing, buffers and switching of the network, or links: contention by link loads (replay list
-    /// networks) [default: the paper's].
+    /// Set timing, buffers and switching of the network: lo, bani-mohammad, ... (replay list networks) [default: by
+    /// --preset].
+    ///
+    /// links computes contention from link loads in place of flits.
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
     network: Option<Model>,
 
-    /// Packets of a job: exponential[mean=..], fixed[packets=..] [default: the paper's].
+    /// Draw the packets of a job from exponential[mean=..] or fixed[packets=..] [default: by --preset].
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
     quota: Option<Quota>,
 
-    /// Flits of a packet [default: 8].
+    /// Send packets of N flits [default: 8].
     #[arg(long, value_name = "N", help_heading = "Messages")]
     flits: Option<u32>,
 
-    /// Which process runs where: allocation, or a curve such as row-major [default: allocation].
+    /// Map processes to processors in the order of the allocation, or along a curve such as row-major [default:
+    /// allocation].
     #[arg(long, value_name = "ORDER", help_heading = "Messages")]
     mapping: Option<Mapping>,
 }

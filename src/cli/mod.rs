@@ -58,6 +58,8 @@ mod stream;
 mod sweep;
 mod synth;
 mod threads;
+mod tie_lists;
+mod usage;
 mod verify;
 
 use std::ffi::OsString;
@@ -65,40 +67,41 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use exit::Exit;
 
-/// Replays job traces of supercomputers through schedulers and processor allocators.
+/// Replay job traces of supercomputers through schedulers and processor allocators.
 #[derive(Debug, Parser)]
 #[command(
     name = "replay",
     version,
     long_version = build::LONG_VERSION,
-    args_conflicts_with_subcommands = true,
+    override_usage = "replay [OPTIONS]\n       replay <COMMAND> [OPTIONS]",
     subcommand_negates_reqs = true,
     max_term_width = 100,
     disable_version_flag = true,
     after_help = "Example: replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6",
     after_long_help = "Examples:
   replay --trace KTH-SP2.swf --alloc mc1x1 --tie 2,13,20,6
-      One run; one line of results.
+      One run; prints one row of results.
   replay --trace KTH-SP2 --trace SDSC-Par96 --sched fcfs,easy \\
          --alloc mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit \\
          --tie none --tie 2,13,20,6 --out results/first
-      A grid: every combination is a cell, cells run in parallel. Tables, a manifest and plots go to
-      results/first.
-  replay --trace my.swf.gz --mesh torus:16x24 --alloc 'mc1x1[tie=3,9,3,2,order=scan]' --format json
-      A machine and a strategy in full; one JSON object per run on standard output.
-  replay sweep --trace KTH-SP2 --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10 --out results/sweep
-      Ten thousand cells, resumable: after an interruption the same command goes on.
+      A grid: every combination is a cell, and cells run in parallel. Writes tables, a manifest and
+      figures to results/first.
+  replay --trace my.swf.gz --machine torus:16x24 --alloc 'mc1x1[tie=3,9,3,2,order=scan]' --format json
+      A machine and a strategy with parameters; prints one JSON object per run.
+  replay sweep --trace KTH-SP2 --sr 1..9 --factors 0..10 --out results/sweep
+      Ten thousand cells, resumable: after an interruption the same command continues.
   replay verify johnson --trace KTH-SP2
       Published numbers beside ours.
 
-Without --trace the synthetic trace that comes with the project is replayed.
+Without --trace the synthetic trace that comes with the program is replayed.
 
 Exit codes: 0 done; 1 done, but a published number differs or some cells failed; 2 usage or
-configuration; 3 bad input data; 130 interrupted, what was done is written.
+configuration; 3 bad input data; 130 interrupted, finished work is written.
 
 Units: times are seconds of the trace, distances are hops, sizes are processors."
 )]
@@ -118,76 +121,75 @@ struct Cli {
 enum Command {
     /// Compare our numbers with published ones.
     ///
-    /// Each suite runs the traces, strategies and vectors of its paper; only which suites
-    /// and which of their traces can be chosen.
+    /// Each suite runs the traces, strategies and vectors of its paper; suites and their traces can be selected.
     Verify(verify::VerifyArgs),
-    /// Run a grid that takes long: resumable, in shards if need be.
+    /// Run a large grid, resumable and in shards.
     ///
-    /// Finished cells are journalled in the output folder; after any interruption the same
-    /// command goes on where it stopped. The result files are the same bytes as those of an
-    /// uninterrupted run, for any number of threads and shards.
+    /// Finished cells are recorded in a journal in the output folder; after an interruption the same command continues
+    /// where it stopped. The result files are the same bytes as those of an uninterrupted run, for any number of threads
+    /// and shards.
     Sweep(sweep::SweepArgs),
-    /// List the cells of a grid, count them, estimate their time.
+    /// Count the cells of a grid and estimate their time, or list them.
     Plan(sweep::PlanArgs),
-    /// Put the shards of a sweep or a search together.
+    /// Combine the shards of a sweep or a search.
     ///
-    /// Those of a search have the traces read again, which must be where they were.
+    /// The shards of a search read their traces again, from the same paths.
     Merge(shards::MergeArgs),
-    /// Show the machine at an instant of a run: who holds which processors.
+    /// Show which jobs hold which processors at an instant of a run.
     ///
-    /// As a map of letters and a table; with --out as a picture as well.
+    /// Prints a map of letters and a table; --out writes a picture as well.
     Show(show::ShowArgs),
-    /// Explain a decision step by step: why a job started when and where it did.
+    /// Explain step by step why a job started when and where it did.
     ///
-    /// For the scheduler: who waited, who started before it, whom it overtook and why it might. For the
-    /// allocator: what it looked at (candidates with scores and tie values, frames, runs of free
-    /// processors, blocks), why it refused, and who won.
+    /// For the scheduler: the waiting jobs, the jobs that started before it, and the jobs that it overtook with the reason.
+    /// For the allocator: what it examined (candidates with scores and tie values, frames, runs of free processors,
+    /// blocks), why it refused, and which candidate won.
     Explain(explain::ExplainArgs),
-    /// Compare runs of the same jobs, job by job: what changed, and whether that can be told.
+    /// Compare runs of the same jobs, job by job, with confidence intervals.
     Compare(compare::CompareArgs),
-    /// Make one self-contained page of HTML of folders of results.
+    /// Write one self-contained page of HTML from folders of results.
     ///
-    /// What ran, what cleaning did, who comes first and whether that can be told, tables that can be sorted, figures, and
+    /// The page has the runs, the effects of cleaning, a ranking with its significance, sortable tables, figures, and
     /// published numbers beside ours.
     Report(report::ReportArgs),
-    /// Look for good tie vectors.
+    /// Search for good tie vectors.
     ///
-    /// Evaluates vectors on one or several traces and ranks them: every ratio of a grid, the
-    /// neighbourhoods of the best so far, at random, or as another program asks. See the options
-    /// under "Search"; vectors given by --tie are shown beside those found.
+    /// Evaluates vectors on one or several traces and ranks them. --strategy chooses the vectors: every ratio of a grid,
+    /// ratios near the best so far, ratios at random, or those of another program. Vectors given by --tie are shown beside
+    /// those found.
     Search(Box<search::SearchArgs>),
-    /// List what can be named: allocators, schedulers, traces, policies, suites, columns.
+    /// List names: allocators, schedulers, traces, policies, suites, columns, ...
     List(list::ListArgs),
-    /// Run stochastic streams of jobs, replicated until their means are known well enough.
+    /// Simulate stochastic streams of jobs, replicated until the means are precise.
     ///
-    /// The experiments on fragmentation: every combination of loads, schedulers and
-    /// allocators; means with 95 % intervals; common random numbers. With --backlog jobs always wait, and rules of
-    /// placement on a torus are compared.
+    /// Runs every combination of loads, schedulers and allocators with common random numbers and reports means with 95 %
+    /// intervals, as in studies of fragmentation. With --backlog jobs always wait, and placement rules on a torus are
+    /// compared.
     Stream(stream::StreamArgs),
-    /// Run the jobs of a trace as messages on a network: does allocation make them faster?
+    /// Simulate the messages of the jobs of a trace on a network.
     ///
-    /// A job's packets are as many as would keep it busy for its run time x scale alone, within
-    /// 1 % unless a single packet or step is longer; among the others it lives as long as the
-    /// network takes. Its stretch is the ratio of the two. Alone means in its own shape if the
-    /// trace has shapes, else in the most compact box that holds it, so that five processors
-    /// in a row stretch a job even where nobody else is. Jobs of one processor hold it for
-    /// run time x scale cycles and send nothing. Means of stretch, packets, distances and
-    /// dispersal are over the jobs that send, waits and turnarounds over all. Use of links is
-    /// time reserved; the virtual channels of a torus' link are added up.
+    /// A job sends as many packets as keep it busy for its run time x scale when it is alone, within 1 % unless a single
+    /// packet or step takes longer; among the others it ends when its packets are delivered. Its stretch is the ratio of
+    /// the two times. Alone a job has its own shape if the trace has shapes, else the most compact box that holds it, so
+    /// that a row of five processors stretches a job even without other jobs. Jobs of one processor hold it for run time x
+    /// scale cycles and send nothing. Means of stretch, packets, distances and dispersal cover the jobs that send; waits
+    /// and turnarounds cover all. The use of links is reserved time, summed over the virtual channels of a link of a torus.
     Contend(contend::ContendArgs),
-    /// Send a list of packets through the flit-level network and say what became of each.
+    /// Send a list of packets through the flit-level network.
+    ///
+    /// Writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
-    /// Answer a list of decisions by the placement rule of Slurm's topology/torus3d.
+    /// Decide cases of the placement rule of Slurm's topology/torus3d.
     ///
-    /// Each row of a CSV file names a machine (a topology.yaml), its free nodes and a request; the
-    /// answer says which boxes the rule takes and what that blocks.
+    /// Each row of a CSV file names a machine (a topology.yaml), its free nodes and a request; the result has the boxes
+    /// that the rule takes and what they block.
     Place(place::PlaceArgs),
-    /// Make a synthetic trace and write it as SWF.
+    /// Generate a synthetic trace as SWF.
     Synth(synth::SynthArgs),
-    /// Make a trace of a log of another kind: sacct, Cobalt, Torque, or any table.
+    /// Convert a log of another format to SWF: sacct, Cobalt, Torque, or any table.
     ///
-    /// Every line becomes a job or is counted by reason, with the number of the first such line.
-    /// The log is read once and memory does not grow with it.
+    /// Every line becomes a job or is counted by reason, with the number of the first such line. The log is read once, in
+    /// constant memory.
     Import(import::ImportArgs),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
@@ -195,21 +197,51 @@ enum Command {
     Man(shell::ManArgs),
 }
 
-/// The whole command line.
+/// Returns the definition of the command line.
 fn definition() -> clap::Command {
     Cli::command()
         .mut_subcommand("search", search::adapted)
         .mut_subcommand("contend", contend::adapted)
         .mut_subcommand("show", show::adapted)
         .mut_subcommand("explain", explain::adapted)
+        .mut_subcommand("synth", synth::adapted)
+        .mut_subcommand("import", import::adapted)
 }
 
-/// What arguments mean, the name of the program first.
+/// Parses arguments, of which the first is the name of the program.
 fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    definition().try_get_matches_from(arguments).and_then(|m| Cli::from_arg_matches(&m))
+    let parsed = definition().try_get_matches_from(arguments).and_then(|matches| {
+        options_after_the_subcommand(&matches)?;
+        Cli::from_arg_matches(&matches)
+    });
+    parsed.map_err(|error| {
+        let mut definition = definition();
+        definition.build();
+        usage::explained(error, arguments, &definition)
+    })
 }
 
-/// The arguments of a search, if it is one.
+/// Refuses options of the main job before a subcommand, except those that every command takes.
+fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error> {
+    let Some(subcommand) = matches.subcommand_name() else { return Ok(()) };
+    let definition = definition();
+    let is_given = |arg: &&clap::Arg| {
+        let source = matches.try_contains_id(arg.get_id().as_str()).ok().filter(|given| *given);
+        source.and_then(|_| matches.value_source(arg.get_id().as_str()))
+            == Some(ValueSource::CommandLine)
+    };
+    let given = definition.get_arguments().filter(|arg| !arg.is_global_set()).find(is_given);
+    let Some(option) = given.and_then(|arg| arg.get_long()) else { return Ok(()) };
+    Err(clap::Error::raw(
+        clap::error::ErrorKind::ArgumentConflict,
+        format!(
+            "--{option} is before {subcommand}: options of a command follow its name\n\nFor more information, try \
+             '--help'.\n"
+        ),
+    ))
+}
+
+/// Returns the arguments of a search; `None` for another command or an error.
 fn search_of(arguments: &[OsString]) -> Option<search::SearchArgs> {
     match parsed(arguments).ok()?.command? {
         Command::Search(args) => Some(*args),
@@ -260,6 +292,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(failure) => failure.report(),
     }
 }
+
+#[cfg(test)]
+mod option_tests;
 
 #[cfg(test)]
 mod tests {

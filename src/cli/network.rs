@@ -2,11 +2,12 @@
 //! other simulators.
 
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::args::{QuietArg, WriteArg};
 use super::exit::{Exit, Failure, tell};
 use replay_core::table::{Table, write_csv};
 use replay_core::topology::Topology;
@@ -14,41 +15,41 @@ use replay_experiment::compatibility::require_one_processor_per_point;
 use replay_experiment::files::{self, AtomicFile};
 use replay_network::packets::{self, PacketResult};
 use replay_network::{Network, Settings, Usage};
-use std::io::stdout;
 
 /// Arguments of `replay network`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  replay network --mesh 16x16 --packets packets.csv
-  replay network --mesh torus:8x8 --packets packets.csv --channels out/channels.csv
+  replay network --machine 16x16 --packets packets.csv
+  replay network --machine torus:8x8 --packets packets.csv --channels out/channels.csv
   replay network --network bani-mohammad --packets - < packets.csv")]
 pub struct NetworkArgs {
-    /// CSV with the columns id,src,dst,flits,inject_cycle; - is standard input.
+    /// Send the packets of this CSV with the columns id,src,dst,flits,inject_cycle; - is standard input.
     ///
-    /// A packet has 1 to 65,536 flits; inject_cycle is at most 2^53 (9,007,199,254,740,992); a line
-    /// has at most 16 MiB. Nodes are numbered x fastest: id = x + W*y (+ W*D*z). In the answer inject repeats
-    /// inject_cycle, head_at_destination and delivered are when the first and the last flit
-    /// arrive, and latency counts from when the packet is first in its sender's queue: time
-    /// behind other packets there is delivered - latency - inject. blocked is the sum of the
-    /// header's waits on its way.
+    /// A packet has 1 to 65,536 flits; inject_cycle is at most 2^53 (9,007,199,254,740,992); a line has at most 16 MiB.
+    /// Nodes are numbered x fastest: id = x + W*y (+ W*D*z). In the result inject repeats inject_cycle,
+    /// head_at_destination and delivered are the arrivals of the first and the last flit, and latency counts from the
+    /// cycle in which the packet is first in its sender's queue: delivered - latency - inject is the time behind other
+    /// packets there. blocked is the sum of the header's waits on its way.
     #[arg(long, value_name = "FILE")]
     packets: PathBuf,
 
-    /// Mesh, torus or hypercube.
-    #[arg(long, alias = "machine", value_name = "MACHINE", default_value = "16x16")]
-    mesh: Topology,
+    /// Set the machine: 10x10, torus:16x16, hypercube:7, blue-waters, ...
+    #[arg(long, value_name = "MACHINE", default_value = "16x16")]
+    machine: Topology,
 
-    /// Timing, buffers and switching: lo, bani-mohammad, with parameters (replay list networks).
-    #[arg(long, value_name = "NAME[KEY=VALUE,..]", default_value = "lo")]
+    /// Set timing, buffers and switching of the network: lo, bani-mohammad, ... (replay list networks).
+    #[arg(long, value_name = "NAME[..]", default_value = "lo")]
     network: Settings,
 
-    /// Write cycles and flits of every channel into this CSV.
+    /// Write cycles and flits of every channel to this CSV file.
     #[arg(long, value_name = "FILE")]
     channels: Option<PathBuf>,
 
-    /// Nothing on standard error but errors.
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    write: WriteArg,
+
+    #[command(flatten)]
+    quiet: QuietArg,
 }
 
 /// In which units the columns of the answer are, as they are declared: a header of CSV has names only.
@@ -66,10 +67,10 @@ fn units() -> String {
     units.iter().map(of).collect::<Vec<_>>().join("; ")
 }
 
-/// Replays the packets and writes what became of each as CSV on standard output.
+/// Sends the packets and writes the result of each as CSV.
 pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
-    require_one_processor_per_point([&args.mesh])?;
-    let mut network = Network::new(&args.mesh, args.network).map_err(Failure::usage)?;
+    require_one_processor_per_point([&args.machine])?;
+    let mut network = Network::new(&args.machine, args.network).map_err(Failure::usage)?;
     let name = args.packets.display().to_string();
     let read = if name == "-" { Path::new("/dev/stdin") } else { &args.packets };
     // A path that cannot be written is found before any work.
@@ -84,13 +85,14 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
         file.map(|file| (path, file))
     });
     let channels = channels.transpose()?;
+    let mut out = args.write.begin(&[read])?;
     let list = if name == "-" {
-        packets::read(io::stdin().lock(), "standard input", &args.mesh)
+        packets::read(io::stdin().lock(), "standard input", &args.machine)
     } else {
         let file = File::open(&args.packets).map_err(|e| {
             Failure::usage(anyhow::Error::new(e).context(format!("cannot read {name}")))
         })?;
-        packets::read(BufReader::new(file), &name, &args.mesh)
+        packets::read(BufReader::new(file), &name, &args.machine)
     };
     // Of the same kind as a file that is not there.
     let list = list.map_err(|e| match e.is_unreadable() {
@@ -98,15 +100,16 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
         false => Failure::data(e),
     })?;
     let results = packets::replay(&mut network, &list).map_err(Failure::data)?;
-    packets::write(&results, BufWriter::new(stdout()))
-        .map_err(|e| Failure::output("standard output", e))?;
+    let written = packets::write(&results, out.stream());
+    written.map_err(|e| out.failed(e))?;
+    out.finish()?;
     if let Some((path, mut file)) = channels {
         let usage: Vec<Usage> = network.usage().collect();
         write_csv(&Usage::columns(), &usage, true, &mut file)
             .and_then(|()| file.finish())
             .map_err(|e| Failure::output(path.display(), e))?;
     }
-    if !args.quiet {
+    if !args.quiet.quiet {
         tell(format_args!("{} packets, {} cycles; {}", results.len(), network.now(), units()));
     }
     Ok(Exit::Done)

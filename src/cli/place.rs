@@ -7,49 +7,52 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::args::{QuietArg, WriteArg};
 use super::exit::{Exit, Failure, tell};
 use replay_core::lines::LONGEST_TEXT;
 use replay_core::placement::cases::{CasesError, MachineError, answer};
 use replay_core::placement::config::Config;
-use std::io::stdout;
 
 /// Arguments of `replay place`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  replay place --machines toruses --cases decisions.csv > answers.csv
+  replay place --machines toruses --cases decisions.csv --write answers.csv
       Each row names a machine toruses/NAME.yaml, its free nodes and a request.")]
 pub struct PlaceArgs {
-    /// Folder of machines: NAME.yaml for each name in the column topology.
+    /// Read machines from this folder, NAME.yaml for each name in the column topology.
     #[arg(long, value_name = "DIR")]
     machines: PathBuf,
 
-    /// CSV with the columns topology, free, n and, if need be, weights, required, segment;
-    /// - is standard input.
+    /// Decide the cases of this CSV with the columns topology, free, n; - is standard input.
     ///
-    /// Nodes are numbered torus by torus, in each x fastest, then y, then z, cells without a node
-    /// skipped; free and required are ranges such as 0-3,7; weights has a number for each node,
-    /// blanks between. The answer repeats the row and adds status, nodes, picks,
-    /// fragmentation_before, fragmentation_after, rank_order. A status is ok; no_fit,
-    /// segment_no_fit, req_not_avail, req_no_match or req_too_many if the job waits; bad_config
-    /// if it can never start.
+    /// Columns weights, required and segment are optional. Nodes are numbered torus by torus, in each x fastest, then y,
+    /// then z; cells without a node are skipped. free and required are ranges such as 0-3,7; weights has a number for each
+    /// node, separated by blanks. The result repeats the row and adds status, nodes, picks, fragmentation_before,
+    /// fragmentation_after, rank_order. A status is ok; no_fit, segment_no_fit, req_not_avail, req_no_match or req_too_many
+    /// if the job waits; bad_config if it can never start.
     #[arg(long, value_name = "FILE")]
     cases: PathBuf,
 
-    /// Read the topology of this name from each file [default: that with cluster_default: true,
-    /// else the first].
+    /// Read the topology of this name from each file [default: see --help].
+    ///
+    /// The default is the topology with cluster_default: true, else the first.
     #[arg(long, value_name = "NAME")]
     topology: Option<String>,
 
-    /// Hosts that exist, one a line; cells of others have no node [default: all exist].
+    /// Read the hosts that exist from this file, one a line [default: all exist].
+    ///
+    /// Cells of other hosts have no node.
     #[arg(long, value_name = "FILE")]
     hosts: Option<PathBuf>,
 
-    /// Nothing on standard error but errors.
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    write: WriteArg,
+
+    #[command(flatten)]
+    quiet: QuietArg,
 }
 
-/// Answers the decisions as CSV on standard output.
+/// Decides the cases and writes the decisions as CSV.
 pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
     let known = args.hosts.as_deref().map(|path| {
         let text = text_of(path).map_err(Failure::usage_message)?;
@@ -66,25 +69,28 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
         let text = text_of(&path).map_err(MachineError::Unreadable)?;
         let file = path.display().to_string();
         let config = Config::read(&text, &file, args.topology.as_deref(), known.as_ref())?;
-        if !args.quiet {
+        if !args.quiet.quiet {
             config.warnings.iter().for_each(|warning| tell(format_args!("{file}: {warning}")));
         }
         Ok(config)
     };
     let name = args.cases.display().to_string();
+    let read = if name == "-" { Path::new("/dev/stdin") } else { &args.cases };
+    let mut out = args.write.begin(&[read])?;
     let answered = if name == "-" {
-        answer(io::stdin().lock(), "standard input", machine, stdout())
+        answer(io::stdin().lock(), "standard input", machine, out.stream())
     } else {
         let file = File::open(&args.cases).map_err(|e| {
             Failure::usage(anyhow::Error::new(e).context(format!("cannot read {name}")))
         })?;
-        answer(BufReader::new(file), &name, machine, stdout())
+        answer(BufReader::new(file), &name, machine, out.stream())
     };
     let answered = answered.map_err(|error| match error {
-        CasesError::Write(error) => Failure::output("standard output", error),
+        CasesError::Write(error) => out.failed(error),
         error => Failure::data(error),
     })?;
-    if !args.quiet {
+    out.finish()?;
+    if !args.quiet.quiet {
         tell(format_args!("{answered} decisions"));
     }
     Ok(Exit::Done)

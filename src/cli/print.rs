@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use super::exit::Failure;
 use super::named_value::one;
 use replay_core::table::{Column, Name, Table, Value, write_csv, write_json_line};
-use replay_output::report::{Fitted, Sheet};
+use replay_output::report::{Align, Fitted, Sheet};
 
 /// Characters in a line of the terminal; `None` if standard output is none, or does not say.
 pub fn columns() -> Option<usize> {
@@ -20,10 +20,10 @@ pub fn columns() -> Option<usize> {
 /// `--format`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum FormatArg {
-    /// Aligned columns for people.
+    /// Aligned columns, rounded.
     #[default]
     Table,
-    /// One JSON object per run and line, full precision.
+    /// One JSON object per row and line, full precision.
     Json,
     /// Comma-separated values, full precision.
     Csv,
@@ -34,11 +34,11 @@ pub enum FormatArg {
 /// How a table is printed, as typed.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct TableArgs {
-    /// Format on standard output: table, json, csv, md.
-    #[arg(long, value_enum, default_value_t, help_heading = "Output", hide_possible_values = true)]
+    /// Print in this format on standard output.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, help_heading = "Output")]
     pub format: FormatArg,
 
-    /// All columns of a table, also where the terminal is narrower.
+    /// Print all columns of a table, even in a narrower terminal.
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub wide: bool,
 }
@@ -46,11 +46,10 @@ pub struct TableArgs {
 /// `--sort`, as typed.
 #[derive(Clone, Debug, Default, Args)]
 pub struct SortArg {
-    /// Print rows in the order of a column (replay list columns): mean_wait, or -mean_wait for the
-    /// largest first.
+    /// Sort printed rows by a column (replay list columns): mean_wait, or -mean_wait for the largest first.
     ///
-    /// Rows without a value come last. By a distance, runs that fold jobs stand behind the others, which they
-    /// are not comparable with. Files stay in the order of the runs.
+    /// Rows without a value come last. In an order by distance, runs that fold jobs follow the others, because they are
+    /// not comparable with them. Files keep the order of the runs.
     #[arg(
         long,
         value_name = "COLUMN",
@@ -215,6 +214,35 @@ impl TableArgs {
     }
 }
 
+/// Returns columns of JSON objects by their keys, for rows that are not a [`Table`]. Arrays are texts with blanks between;
+/// of an array of objects these have the value of `key`.
+pub fn fields(keys: &[&'static str]) -> Vec<Column<serde_json::Value>> {
+    let column = |&key| {
+        let read = move |row: &serde_json::Value| text(&row[key]);
+        Column::new(Name::new(key), "", "", read)
+    };
+    keys.iter().map(column).collect()
+}
+
+fn text(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => String::new(),
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Array(items) => items.iter().map(text).collect::<Vec<_>>().join(" "),
+        serde_json::Value::Object(object) => object.get("key").map(text).unwrap_or_default(),
+        other => other.to_string(),
+    }
+}
+
+/// Returns a sheet of JSON objects with a column for each key.
+pub fn sheet_of_fields(keys: &[&'static str], rows: &[serde_json::Value]) -> Sheet {
+    let is_number = |key: &str| rows.iter().all(|row| row[key].is_number() || row[key].is_null());
+    let align = |key: &str| if is_number(key) { Align::Right } else { Align::Left };
+    let mut sheet = Sheet::new(&keys.iter().map(|&key| (key, align(key))).collect::<Vec<_>>());
+    rows.iter().for_each(|row| sheet.push(keys.iter().map(|&key| text(&row[key])).collect()));
+    sheet
+}
+
 /// Words in lines of at most so many characters; a longer word has a line of its own. Lines after the first are
 /// indented.
 pub fn wrapped(words: &str, width: usize) -> Vec<String> {
@@ -236,7 +264,6 @@ pub fn wrapped(words: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use replay_output::report::Align;
 
     struct Row(&'static str, f64);
 

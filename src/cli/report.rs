@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use super::args::QuietArg;
 use super::exit::{Exit, Failure, tell};
 use super::list;
 use super::result_kind::Kind;
@@ -27,17 +28,16 @@ The page needs no network and no script to be read; with scripts its tables can 
 or keyboard. It has what the folders hold: nothing is run again. With jobs.parquet it says by a 95 %
 interval whether the best strategy can be told from the next.")]
 pub struct ReportArgs {
-    /// Folders that --out has written, and files that verify --write has.
+    /// Folders written by --out, and files written by verify --write.
     #[arg(value_name = "DIR|FILE.csv", required = true)]
     of: Vec<PathBuf>,
 
-    /// The page.
+    /// Write to this file.
     #[arg(long, value_name = "FILE", default_value = "report.html")]
     write: PathBuf,
 
-    /// Say nothing but errors.
-    #[arg(long, short)]
-    quiet: bool,
+    #[command(flatten)]
+    quiet: QuietArg,
 }
 
 /// Writes the page.
@@ -49,7 +49,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
         match path.is_dir() || !path.exists() {
             true => {
                 let folder = ResultFolder::read(path, read, Unread::is_transient).map_err(bad)?;
-                if !folder.missing.is_empty() && !args.quiet {
+                if !folder.missing.is_empty() && !args.quiet.quiet {
                     let files = folder.missing.join(", ");
                     tell(format_args!("{}: no longer has {files}", folder.name));
                 }
@@ -61,7 +61,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     let page = page(&folders, &published, &list::tables(), &crate::cli::build::this());
     replay_experiment::files::write(&args.write, page.as_bytes())
         .map_err(|e| Failure::output(args.write.display(), e))?;
-    if !args.quiet {
+    if !args.quiet.quiet {
         let kilobytes = grouped(page.len().div_ceil(1000) as u64);
         tell(format_args!("{}: {kilobytes} kB", args.write.display()));
     }

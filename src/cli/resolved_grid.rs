@@ -283,14 +283,15 @@ fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
         of_header.into_iter().find_map(|(key, value)| Some((key, usize::try_from(value?).ok()?)));
     let source = workload.source.display();
     let Some((key, processors)) = of_header else {
-        let message =
-            format!("{source}: the header has no usable MaxProcs; say which machine with --mesh");
+        let message = format!(
+            "{source}: the header has no usable MaxProcs; say which machine with --machine"
+        );
         return Err(Failure::usage_message(message));
     };
     let machine = default_machine(processors).ok_or_else(|| {
         Failure::usage_message(format!(
             "{source}: the header's {key} is {processors}; a machine has 1 to {} processors, and \
-             no side of more than 65,535 (--mesh names one)",
+             no side of more than 65,535 (--machine names one)",
             grouped(MAX_POINTS as u64)
         ))
     })?;
@@ -382,11 +383,9 @@ fn fitted(
     }
     let mut fitted = Workload::clone(workload);
     fitted.fit_to_machine(processors, rule).map_err(|e| {
-        Failure::data(
-            anyhow::Error::new(e).context(format!(
-                "machine {machine} (--oversize drop or clamp, or a larger --mesh)"
-            )),
-        )
+        Failure::data(anyhow::Error::new(e).context(format!(
+            "machine {machine} (--oversize drop or clamp, or a larger --machine)"
+        )))
     })?;
     if fitted.jobs.is_empty() {
         return Err(Failure::usage_message(format!("{}: no job fits {machine}", workload.name)));

@@ -62,6 +62,11 @@ impl Session {
         self.table.format
     }
 
+    /// Sets how to print tables.
+    pub fn set_table(&mut self, table: TableArgs) {
+        self.table = table;
+    }
+
     /// How to print tables.
     pub fn table(&self) -> TableArgs {
         self.table

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use super::args::ProcessArgs;
 use super::exit::Failure;
 use super::journal::{PLAN_FILE, PlanFile};
-use super::print::SortArg;
+use super::print::{SortArg, TableArgs};
 use replay_core::number::grouped;
 use replay_experiment::files::{Dir, DirLock};
 use replay_experiment::journal::{CellId, Journal};
@@ -24,21 +24,25 @@ pub struct MergeArgs {
     #[arg(value_name = "DIR", required = true)]
     pub dirs: Vec<PathBuf>,
 
-    /// Folder of the one result.
-    #[arg(long, value_name = "DIR")]
+    /// Write results into this folder.
+    ///
+    /// Tables and a manifest, for a search also figures.
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: PathBuf,
 
-    /// Replace results of another command or configuration in the folder, and results changed since.
-    #[arg(long)]
+    /// Replace what the folder has of another command or configuration, or changed by hand.
+    #[arg(long, help_heading = "Output")]
     pub force: bool,
 
-    /// Put folders together that different builds ran; the manifest of a sweep names all of them.
-    #[arg(long)]
+    /// Accept cells that another build of the program ran; the manifest names all builds.
+    #[arg(long, help_heading = "Output")]
     pub other_build: bool,
 
-    /// The order of what is printed.
     #[command(flatten)]
     pub sort: SortArg,
+
+    #[command(flatten)]
+    pub table: TableArgs,
 
     #[command(flatten)]
     pub process: ProcessArgs,

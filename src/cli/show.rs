@@ -12,7 +12,7 @@ use clap::{ArgGroup, Args};
 use serde::Serialize;
 
 use self::window::{Drawn, Window};
-use super::args::{GridArgs, OutputArgs};
+use super::args::{GridArgs, OutputArgs, WriteArg};
 use super::exit::{Exit, Failure};
 use super::explain::ONE_ALLOC;
 use super::interrupt::interruption;
@@ -46,39 +46,38 @@ use std::io::stdout;
   replay show --trace KTH-SP2 --at 100000 --down down.csv
   replay show --sched easy --alloc hilbert-best-fit --gantt 600000..700000 --out out/gantt
   replay show --sched easy --film 600000..700000 --out out/film
-  replay show --trace KTH-SP2 --sched easy --perfetto kth.json")]
+  replay show --trace KTH-SP2 --sched easy --perfetto --write kth.json")]
 pub struct ShowArgs {
     #[command(flatten)]
     pub grid: GridArgs,
 
-    /// This instant of the trace, after all that happens in this second: 2000000, 1d2h, 3:20:00, 1996-09-23T12:00.
+    /// Show this instant of the trace: 2000000, 1d2h, 3:20:00, 1996-09-23T12:00.
     ///
-    /// Seconds, or days, hours, minutes and seconds, since the start of the log; or a date in its local time,
-    /// if its header has UnixStartTime.
+    /// An instant is in seconds, or in days, hours, minutes and seconds, since the start of the log, or a date in its local
+    /// time if its header has UnixStartTime. All events of that second have happened.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Show")]
     pub at: Option<TraceTime>,
 
-    /// When the job of this number has just been given its processors.
+    /// Show or explain the start of the job of this number.
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Show")]
     pub job: Option<i64>,
 
-    /// Who competed for that job's processors, with scores and tie values.
+    /// Show the candidates for that job's processors, with scores and tie values.
     ///
-    /// A map for each candidate, the winner first: its shells, and the processors that count in its tie
-    /// value with what they count. With --at, of the job that started last of those that hold processors
-    /// then. Of mc1x1, mm and gen-alg; replay explain tells of every strategy.
+    /// Prints a map for each candidate, the winner first: its shells, and the processors in its tie value with their
+    /// weights. With --at, shows the candidates of the job that started last of those that hold processors then. For mc1x1,
+    /// mm and gen-alg; replay explain covers every allocator.
     #[arg(long, conflicts_with_all = ["gantt", "film", "perfetto"], help_heading = "Show")]
     pub candidates: bool,
 
-    /// Who held which processors from one instant to another, as bars.
+    /// Show the jobs on the processors from one instant to another, as bars.
     ///
-    /// Each instant as with --at: 600000..700000, 7d..8d.
-    /// Processors lie along the curve of the strategy, or row by row. With --out also the table
-    /// fragmentation: how many processors are free, and in how large boxes and regions.
+    /// Instants are as with --at: 600000..700000, 7d..8d. Processors are in the order of the strategy's curve, or row by
+    /// row. With --out, writes also the table fragmentation: free processors, and the largest free boxes and regions.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Show")]
     pub gantt: Option<Window>,
 
-    /// The machine from one instant to another as an animated SVG, with --out.
+    /// Draw the machine from one instant to another as an animated SVG.
     #[arg(
         long,
         value_name = "FROM..TO",
@@ -88,25 +87,35 @@ pub struct ShowArgs {
     )]
     pub film: Option<Window>,
 
-    /// The whole run as events for ui.perfetto.dev and other viewers of Chrome's trace format; - is standard output.
-    #[arg(long, value_name = "FILE", conflicts_with = "out", help_heading = "Show")]
-    pub perfetto: Option<PathBuf>,
+    /// Print the whole run as events for ui.perfetto.dev and other viewers of Chrome's trace format.
+    #[arg(long, conflicts_with = "out", help_heading = "Show")]
+    pub perfetto: bool,
+
+    #[command(flatten)]
+    pub write: WriteArg,
 
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
-const ABOUT_OUT: &str =
-    "Write the table held (Parquet, CSV), the map and a manifest into this folder.
+const ABOUT_OUT: &str = "Write results into this folder.
 
-The map is plots/machine.svg, .png, .pdf and .csv: a colour for each job, which goes with its number. With
---candidates table and picture are candidates. Of a window the tables are placements and fragmentation, the pictures plots/gantt or plots/film.svg, and plots/fragmentation.";
+Table held (Parquet, CSV), the map plots/machine as SVG, PNG, PDF and CSV, and a manifest. With --candidates table and figure are \
+candidates. With --gantt and --film the tables are placements and fragmentation, and the figures plots/gantt or \
+plots/film.svg, and plots/fragmentation.";
 
-/// The command with the help of the shared arguments as they are meant here.
+const ABOUT_WRITE: &str = "Write to this file [default: standard output].
+
+For --perfetto.";
+
+/// Adds to the help of shared options what they mean here.
 pub fn adapted(command: clap::Command) -> clap::Command {
     command
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
-        .mut_arg("alloc", |arg| arg.help(ONE_ALLOC).long_help(ONE_ALLOC))
+        .mut_arg("alloc", |arg| arg.long_help(ONE_ALLOC))
+        .mut_arg("write", |arg| {
+            arg.long_help(ABOUT_WRITE).requires("perfetto").help_heading("Show")
+        })
 }
 
 /// Runs the one cell as far as the instant, and shows the machine.
@@ -124,7 +133,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }))?;
     let cell = &cell;
     if cell.trace.topology.cluster().is_some() {
-        let windowed = args.gantt.is_some() || args.film.is_some() || args.perfetto.is_some();
+        let windowed = args.gantt.is_some() || args.film.is_some() || args.perfetto;
         if windowed || args.candidates {
             let message = "show: on a cluster jobs move from slot to slot while they run, and no candidates \
                            compete; --at and --job show who is on which host";
@@ -136,8 +145,8 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         let window = window.seconds(&cell.trace.workload.header)?;
         return window::draw(&mut session, &loaded, cell, drawn, window);
     }
-    if let Some(path) = &args.perfetto {
-        return window::events(cell, path, quiet);
+    if args.perfetto {
+        return window::events(cell, &args.write, quiet);
     }
     let when = match (args.at, args.job) {
         (Some(at), _) => When::At(seconds("--at", at, &cell.trace.workload.header)?),

@@ -4,6 +4,7 @@ use super::args::GridArgs;
 use super::exit::{Failure, tell};
 use super::resolved_grid::{ResolvedGrid, Tried};
 use super::sweep::{ListArgs, of_flags};
+use super::tie_lists::TieLists;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{self, Allocator};
 use replay_core::naming::split_list;
@@ -85,7 +86,7 @@ impl ResolvedGrid {
         measure: Measure,
         quiet: bool,
     ) -> Result<Self, Failure> {
-        let mut grid = of_flags(&chosen.args, &ListArgs::default(), shake)?;
+        let mut grid = of_flags(&chosen.args, &TieLists::default(), &ListArgs::default(), shake)?;
         grid.measure = measure;
         match chosen.tried {
             Some(tried) => Self::planned(grid, tried, quiet),
@@ -175,7 +176,7 @@ struct Trial(ResolvedGrid);
 
 fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
     let args = GridArgs { alloc: vec!["random".to_string()], tie: Vec::new(), ..args.clone() };
-    let mut grid = of_flags(&args, &ListArgs::default(), None)?;
+    let mut grid = of_flags(&args, &TieLists::default(), &ListArgs::default(), None)?;
     grid.measure = Measure::default();
     ResolvedGrid::load(grid, None, quiet).map(Trial)
 }

@@ -13,7 +13,7 @@ use clap::Args;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::args::OutputArgs;
+use super::args::{OutputArgs, SeedArg};
 use super::eta::Cost;
 use super::exit::{Exit, Failure, tell};
 use super::interrupt::interruption;
@@ -54,99 +54,102 @@ use replay_output::report::{Sheet, Shown};
 /// Arguments of `replay stream`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
-  replay stream --mesh 16x16 --arrivals 1..10:1 --alloc first-fit,mbs
-  replay stream --mesh 32x32 --load 0.4,0.6,0.8 --sched fcfs,easy --out out/stream
-  replay stream --mesh hypercube:8 --arrivals 2,4 --max-replications 100
+  replay stream --machine 16x16 --arrivals 1..10:1 --alloc first-fit,mbs
+  replay stream --machine 32x32 --load 0.4,0.6,0.8 --sched fcfs,easy --out out/stream
+  replay stream --machine hypercube:8 --arrivals 2,4 --max-replications 100
   replay stream --backlog 1,16 --rules first,slurm,dl --jobs 2000 --replications 3")]
 pub struct StreamArgs {
-    /// Machines: 32x32, 8x8x8, torus:16x16, hypercube:10, cluster:16x2 [default: 16x16; with
-    /// --backlog torus:16x16x16].
-    #[arg(long, alias = "machine", value_name = "MACHINE")]
-    mesh: Vec<String>,
-
-    /// Offered loads: processor-time that jobs ask for over that of the machine, such as 0.7 or 0.3..0.9:0.2.
+    /// Set the machine: 10x10, torus:16x16, hypercube:7, blue-waters, ... [default: 16x16].
     ///
-    /// At most 1: above it the queue grows without bound. Not with --pattern, where the work of a job is unknown
-    /// before it runs.
-    #[arg(long, value_name = "LIST", conflicts_with = "arrivals")]
+    /// Takes a list. With --backlog the default is torus:16x16x16.
+    #[arg(long, value_name = "MACHINE")]
+    machine: Vec<String>,
+
+    /// Offer this load, the share of the machine's processor time that jobs request.
+    ///
+    /// Takes a list or range, such as 0.7 or 0.3..0.9:0.2, of loads up to 1, above which the queue grows without bound.
+    /// Not with --pattern, where the work of a job is unknown before it runs.
+    #[arg(long, value_name = "LOAD", conflicts_with = "arrivals")]
     load: Option<String>,
 
-    /// Arrivals per time unit, as a list and as ranges FIRST..LAST:STEP [default: 1..10:1].
+    /// Let this many jobs arrive per time unit, a list or range FIRST..LAST:STEP [default: 1..10:1].
     #[arg(long, value_name = "LIST")]
     arrivals: Option<String>,
 
-    /// An earlier spelling, which is refused.
-    #[arg(long, hide = true)]
-    offered: bool,
-
-    /// Side lengths of the jobs: uniform, exponential, increasing, decreasing, ... (replay list sides).
-    #[arg(long, value_name = "NAME[KEY=VALUE,..]", default_value = "uniform")]
+    /// Draw side lengths of jobs from uniform, exponential, increasing, decreasing, ... (replay list sides).
+    #[arg(long, value_name = "NAME[..]", default_value = "uniform")]
     sides: String,
 
-    /// Service times: exponential, pareto, normal, deterministic (replay list services)
-    /// [default: exponential].
-    #[arg(long, value_name = "NAME[KEY=VALUE,..]")]
+    /// Draw service times from exponential, pareto, normal, deterministic (replay list services) [default: exponential].
+    #[arg(long, value_name = "NAME[..]")]
     service: Option<String>,
 
-    /// Let jobs live as long as their messages take: one-to-all, all-to-all, n-body, fft-2d,
-    /// multigrid, random, ... (replay list patterns). A time unit is then a cycle.
+    /// Let jobs send messages in a pattern: all-to-all, n-body, fft-2d, ... (replay list patterns).
+    ///
+    /// A job then ends when its messages are delivered, and a time unit is a cycle.
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
     pattern: Option<String>,
 
     #[command(flatten)]
     messages: MessageArgs,
 
-    /// Jobs of one replication; it ends when the last of them has left.
+    /// Generate N jobs.
+    ///
+    /// A replication ends when the last of its jobs has completed.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     jobs: u32,
 
-    /// Jobs that complete first and do not count in mean times.
+    /// Exclude the first N completed jobs from mean times.
     #[arg(long, value_name = "N", default_value_t = 0)]
     warm_up: u32,
 
-    /// Measure until N jobs have completed, while the others of --jobs go on arriving [default: all].
+    /// Measure until N jobs have completed, while the others of --jobs continue to arrive [default: all].
     ///
-    /// Times, utilization, fragmentation, units and busy lists are then of what has happened until that completion;
-    /// packets, distances, attempts, operations and searches of all jobs. With --warm-up and more jobs than
-    /// completions this is a batch of one long run.
+    /// Times, utilization, fragmentation, units and busy lists then cover the time up to that completion; packets,
+    /// distances, attempts, operations and searches cover all jobs. With --warm-up and more jobs than completions this is
+    /// a batch of one long run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     completions: Option<u32>,
 
-    /// Turnaround times by job size as well: a table and figures.
+    /// Add results for classes of job size.
+    ///
+    /// These are turnaround times, in a table and in figures.
     #[arg(long, requires = "out")]
     by_size: bool,
 
-    /// Turnaround on a logarithmic axis.
+    /// Draw turnaround on a logarithmic axis.
     #[arg(long, requires = "out", conflicts_with = "no_plots")]
     log: bool,
 
-    /// Schedulers [default: fcfs]. With --pattern none that goes by estimates.
-    #[arg(long, short, value_name = "NAME[KEY=VALUE,..]")]
+    /// Set the scheduler: fcfs, easy, conservative, ... (replay list schedulers) [default: fcfs].
+    ///
+    /// Takes a list. With --pattern a scheduler must not use estimates of run times.
+    #[arg(long, short, value_name = "NAME[..]")]
     sched: Vec<String>,
 
-    /// Allocators [default: first-fit,best-fit,frame-sliding,paging,mbs; on a hypercube or cluster
-    /// those of its own, and random].
-    #[arg(long, short, value_name = "NAME[KEY=VALUE,..]")]
+    /// Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators) [default: several].
+    ///
+    /// Takes a list. The default is first-fit,best-fit,frame-sliding,paging,mbs on meshes and tori; on a hypercube or
+    /// cluster its own allocators and random.
+    #[arg(long, short, value_name = "NAME[..]")]
     alloc: Vec<String>,
 
-    /// Seed of the streams; the same replication has the same jobs everywhere.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArg,
 
-    /// Stop when the 95 % intervals of finish time, turnaround and utilization are this narrow, as
-    /// a share of the mean.
+    /// Stop when the 95 % intervals of finish time, turnaround and utilization are this share of the mean.
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, allow_negative_numbers = true)]
     precision: f64,
 
-    /// Exactly N replications, however wide the intervals are.
+    /// Run exactly N replications, whatever the width of the intervals.
     #[arg(long, value_name = "N", conflicts_with_all = ["precision", "min_replications", "max_replications"])]
     replications: Option<u64>,
 
-    /// Fewest replications.
+    /// Run at least N replications.
     #[arg(long, value_name = "N", default_value_t = 30)]
     min_replications: u64,
 
-    /// Most replications.
+    /// Run at most N replications.
     #[arg(long, value_name = "N", default_value_t = 5000)]
     max_replications: u64,
 
@@ -204,10 +207,10 @@ fn run_points(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Resul
     let points = points(args)?;
     let sorting = args.sort.of()?;
     let mut tally = Tally::of("points", points.len());
-    let ids = points.iter().map(|point| point.id(args.seed, rule, &WATCHED)).collect();
+    let ids = points.iter().map(|point| point.id(args.seed.seed, rule, &WATCHED)).collect();
     let met = |estimates: &Estimates| (estimates.replications, estimates.met);
     let done = estimated(args, &mut session, &points, ids, &mut tally, met, |point, watch| {
-        estimate_unless(watch, point, args.seed, rule, &WATCHED)
+        estimate_unless(watch, point, args.seed.seed, rule, &WATCHED)
     })?;
     let done = done.into_iter();
     let results: Vec<_> = done.map(|(place, all)| StreamRow(points[place].clone(), all)).collect();
@@ -352,7 +355,7 @@ fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> s
         "stream": results.first().map(|StreamRow(point, _)| &point.stream),
         "pattern": args.pattern,
         "messages": args.pattern.as_ref().map(|_| args.messages.describe()),
-        "seed": args.seed,
+        "seed": args.seed.seed,
         "warm_up": args.warm_up,
         "completions": args.completions,
         "stop_rule": rule,
@@ -361,7 +364,7 @@ fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> s
 }
 
 fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
-    let machines = parse_list(&args.mesh, MACHINE)?;
+    let machines = parse_list(&args.machine, MACHINE)?;
     require_one_processor_per_point(&machines)?;
     Ok(once(machines))
 }
@@ -376,8 +379,8 @@ fn few_packets(
     let sides = sides.clone();
     let stream =
         StochasticStream { sides, jobs: args.jobs, ..StochasticStream::new(topology.extents()) };
-    let jobs = stream.generate(args.seed, 0).map_err(Failure::usage)?.jobs;
-    let packets = stream_packets(messages, &jobs, args.seed);
+    let jobs = stream.generate(args.seed.seed, 0).map_err(Failure::usage)?.jobs;
+    let packets = stream_packets(messages, &jobs, args.seed.seed);
     match packets > MOST_SENT {
         false => Ok(()),
         true => Err(Failure::usage_message(format!(
@@ -400,11 +403,6 @@ fn by_flits(messages: Messages) -> Result<Messages, Failure> {
 
 /// Every combination: machines, in each schedulers, allocators, loads.
 fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
-    if args.offered {
-        let message = "--offered: no longer there; --load takes shares of the machine's processor-time, and \
-                       --arrivals takes arrivals per time unit";
-        return Err(Failure::usage_message(message));
-    }
     let loads = match (&args.load, &args.arrivals) {
         (Some(loads), _) => positive("--load", loads)?,
         (None, arrivals) => positive("--arrivals", arrivals.as_deref().unwrap_or(ARRIVALS))?,
@@ -459,7 +457,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     let mut points = Vec::new();
     for topology in machines {
         if let Life::Messages(messages) = &life {
-            messages.on(&topology, args.seed, None).map_err(Failure::usage)?;
+            messages.on(&topology, args.seed.seed, None).map_err(Failure::usage)?;
             few_packets(args, &sides, messages, &topology)?;
         }
         let allocators = on_machine(&allocators, &topology);

@@ -1,9 +1,12 @@
+//! `replay synth`: synthetic traces.
+
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 
+use super::args::{QuietArg, SeedArg, WriteArg};
 use super::exit::{Exit, Failure, tell};
 use replay_core::naming::StrategyName;
 use replay_core::workload::synthetic::{SyntheticTrace, generate};
@@ -20,31 +23,43 @@ use std::io::stdout;
   replay synth 'stream[machine=16x16,arrivals=5,jobs=500]' --write out/stream.swf
   replay list generators")]
 pub struct SynthArgs {
-    /// What to make: stream[KEY=VALUE,..] or lublin[KEY=VALUE,..] (replay list generators)
-    /// [default: lublin, by the options below].
+    /// Generate by this model: stream[KEY=VALUE,..] or lublin[KEY=VALUE,..] (replay list generators).
+    ///
+    /// The default is lublin with the options below.
     #[arg(value_name = "MODEL", conflicts_with_all = ["jobs", "processors", "load", "seed"])]
     model: Option<StrategyName>,
 
-    /// Number of jobs.
+    /// Generate N jobs.
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     jobs: u64,
 
-    /// Processors of the machine; no job is larger.
+    /// Set the number of processors of the machine.
+    ///
+    /// No job is larger.
     #[arg(long, value_name = "N", default_value_t = 100)]
     processors: u32,
 
-    /// Offered load: processor-seconds asked for over those there are [default: the model's].
-    #[arg(long, value_name = "FRACTION")]
+    /// Offer this load, the share of the machine's processor time that jobs request [default: the model's].
+    #[arg(long, value_name = "LOAD")]
     load: Option<f64>,
 
-    /// Seed.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    seed: SeedArg,
 
-    /// File to write [default: standard output]. Shapes, if the jobs have any, go to
-    /// FILE.shapes.csv (for FILE.swf) beside it and are found there again.
-    #[arg(long, value_name = "FILE")]
-    write: Option<PathBuf>,
+    #[command(flatten)]
+    write: WriteArg,
+
+    #[command(flatten)]
+    pub quiet: QuietArg,
+}
+
+const ABOUT_WRITE: &str = "Write to this file [default: standard output].
+
+Shapes of jobs, if the model has them, go to FILE.shapes.csv beside FILE.swf, where replay finds them.";
+
+/// Adds to the help of shared options what they mean here.
+pub fn adapted(command: clap::Command) -> clap::Command {
+    command.mut_arg("write", |arg| arg.long_help(ABOUT_WRITE))
 }
 
 /// Makes a trace by a model.
@@ -53,7 +68,7 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
         Some(model) => generate(model).map_err(Failure::usage)?,
         None => by_options(args)?,
     };
-    let Some(path) = &args.write else {
+    let Some(path) = args.write.file() else {
         let mut out = stdout();
         out.write_all(&made.swf)
             .and_then(|()| out.flush())
@@ -80,7 +95,9 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
     let swf = begin(path, &made.swf)?;
     if let Some((path, file)) = beside.transpose()? {
         file.finish().map_err(|e| Failure::output(path.display(), e))?;
-        tell(format_args!("shapes: {}", path.display()));
+        if !args.quiet.quiet {
+            tell(format_args!("shapes: {}", path.display()));
+        }
     }
     swf.finish().map_err(|e| Failure::output(path.display(), e))?;
     Ok(Exit::Done)
@@ -108,17 +125,17 @@ fn by_options(args: &SynthArgs) -> Result<SyntheticTrace, Failure> {
     if let Some(load) = args.load {
         model = model.with_load(load);
     }
-    let jobs = model.generate(args.jobs as usize, args.seed).map_err(Failure::usage)?;
+    let jobs = model.generate(args.jobs as usize, args.seed.seed).map_err(Failure::usage)?;
     let load = args.load.map_or("as the model gives it".to_string(), |load| load.to_string());
     let note = format!(
         "Synthetic: {} jobs of the Lublin-Feitelson model (batch and interactive), seed {}, offered load {load}",
-        args.jobs, args.seed
+        args.jobs, args.seed.seed
     );
     let command = format!(
         "replay synth --jobs {} --processors {} --seed {}{}",
         args.jobs,
         args.processors,
-        args.seed,
+        args.seed.seed,
         args.load.map_or(String::new(), |load| format!(" --load {load}"))
     );
     let fields = [("Computer", "none"), ("Note", note.as_str()), ("Note", command.as_str())];

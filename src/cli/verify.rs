@@ -29,44 +29,48 @@ use std::io::stdout;
 #[command(after_help = "Examples:
   replay list suites
   replay verify johnson --trace KTH-SP2
-  replay verify johnson --trace KTH-SP2 --plots out/johnson
+  replay verify johnson --trace KTH-SP2 --out out/johnson
   replay verify --full --write out/checks.csv")]
 pub struct VerifyArgs {
-    /// Suites (replay list suites) [default: all].
+    /// Suites of published numbers (replay list suites) [default: all].
     #[arg(value_name = "SUITE")]
     suites: Vec<String>,
 
-    /// More replications or longer ones: minutes instead of seconds.
+    /// Run more or longer replications, in minutes instead of seconds.
     ///
-    /// What that means is told for each suite by replay list suites.
+    /// replay list suites says what changes in each suite.
     #[arg(long)]
     full: bool,
 
     #[command(flatten)]
     shake: ShakeArgs,
 
-    /// Only these published traces, meshes or side distributions.
+    /// Check only numbers of this published trace, mesh or side distribution.
     #[arg(long, short, value_name = "TRACE", value_delimiter = ',')]
     trace: Vec<String>,
 
-    /// Fail as well if a number could not be checked because its trace is absent.
+    /// Fail also if a number cannot be checked because its trace is absent.
     #[arg(long)]
     complete: bool,
 
-    /// Print how many verdicts could fail instead of the checks: whether another strategy's number in
-    /// the place of a row's own would be noticed. Fails as well if that is not as declared; rows whose log is
-    /// not here are counted as absent.
+    /// Print how many verdicts could fail, instead of the checks.
+    ///
+    /// A verdict could fail if it would detect the number of another strategy in the place of its own. The command fails
+    /// also if the counts are not as declared; rows whose log is absent are counted as absent.
     #[arg(long, conflicts_with_all = ["full", "trace", "shake"])]
     audit: bool,
 
-    /// Write the checks at full precision into this CSV file as well.
+    /// Write to this file.
+    ///
+    /// A CSV table of the checks at full precision, beside the table on standard output.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 
-    /// Draw the printed numbers with ours beside them into this folder: a figure for each figure or table
-    /// of a suite, as SVG, PNG, PDF and CSV.
+    /// Write results into this folder.
+    ///
+    /// A figure for each figure or table of a suite, with the printed numbers and ours, as SVG, PNG, PDF and CSV.
     #[arg(long, value_name = "DIR", conflicts_with = "audit", group = "figures")]
-    plots: Option<PathBuf>,
+    out: Option<PathBuf>,
 
     #[command(flatten)]
     figures: FigureArgs,
@@ -105,7 +109,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     });
     let begun = begun.transpose()?;
     let style = args.figures.style()?;
-    if let Some(dir) = &args.plots {
+    if let Some(dir) = &args.out {
         writable(dir)?;
     }
     let selection = Selection {
@@ -152,13 +156,13 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
             .and_then(|()| file.finish())
             .map_err(|e| unwritten(path, e))?;
     }
-    if let Some(dir) = &args.plots {
+    if let Some(dir) = &args.out {
         let of_suites: Vec<_> =
             of_suites.into_iter().map(|(suite, range)| (suite, &checks[range])).collect();
         let drawn = figures::write(&Plots::new(dir, style), &of_suites);
         let drawn = drawn.map_err(|e| Failure::output(dir.display(), e))?;
         if drawn.is_empty() && !quiet {
-            tell("--plots: these suites have no printed number to draw");
+            tell("--out: these suites have no printed number to draw");
         }
     }
     let printed = match args.audit {

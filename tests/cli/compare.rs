@@ -188,7 +188,7 @@ fn compares_sweeps_with_a_job_table() {
 
 fn rejects_results_of_other_commands() {
     let dir = Dir::new();
-    let stream = "--mesh 4x4 --jobs 9 --min-replications 2 --max-replications 2 --alloc mbs";
+    let stream = "--machine 4x4 --jobs 9 --min-replications 2 --max-replications 2 --alloc mbs";
     dir.replay(&format!("stream {stream} --arrivals 1 -q --no-plots --out stream")).code(0);
     dir.replay("search --jobs 40 --sr 1..1 --factors 0..1 -q --no-plots --out search").code(0);
     for (folder, words) in
@@ -298,7 +298,7 @@ fn compares_schedules() {
     let mean = |name: &str| waits[0][name].as_f64().expect("a number");
     let difference = mean("compared_mean") - mean("base_mean");
     assert!((later as f64 / 600.0 - difference).abs() < 1e-6, "{later} {difference}");
-    let shown = dir.replay("compare out:0 out:1 --schedule --plots drawn").code(0);
+    let shown = dir.replay("compare out:0 out:1 --schedule --out drawn").code(0);
     shown.prints("of 600 jobs ").prints(" start earlier, by ").prints("base start s");
     let files = dir.files("drawn");
     assert_eq!(files.len(), 4, "{files:?}");

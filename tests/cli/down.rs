@@ -88,7 +88,7 @@ fn writes_outage_tables() {
     dir.replay("sweep g.toml --out swept -q").code(0);
     assert_eq!(dir.read("swept/outages.csv"), dir.read("run/outages.csv"));
     // Different windows give different cell ids.
-    let ids = |dir: &Dir| dir.replay("plan g.toml --list -q").code(0).stdout;
+    let ids = |dir: &Dir| dir.replay("plan g.toml --list --format json -q").code(0).stdout;
     let before = ids(&dir);
     let dir = dir.file("down.csv", DOWN.replace("200", "201"));
     assert_ne!(ids(&dir), before);
@@ -115,7 +115,7 @@ fn empty_files_change_nothing() {
     assert_eq!(run("--down none.csv", "none"), plain);
     assert_eq!(run("--down empty.csv", "empty"), plain);
     let ids = |options: &str| {
-        dir.replay(&format!("plan --trace j.swf {options} --list -q")).code(0).stdout
+        dir.replay(&format!("plan --trace j.swf {options} --list --format json -q")).code(0).stdout
     };
     assert_eq!(ids("--down none.csv"), ids(""));
 }
@@ -181,7 +181,7 @@ fn show_marks_processors_out_of_service() {
 
 fn rejects_commands_without_outages() {
     let dir = dir().file("all.csv", "from,until,what\n5,9,all\n");
-    let run = dir.replay("--trace j.swf -q --down all.csv --alloc elmer --mesh cluster:16x2");
+    let run = dir.replay("--trace j.swf -q --down all.csv --alloc elmer --machine cluster:16x2");
     run.fails(2, 1, &["--down: ", "whose hosts jobs share"]);
     // The place guard supports outages that are known in advance.
     dir.replay("--trace j.swf -q --down down.csv --alloc first-fit --sched easy[guard=place]")

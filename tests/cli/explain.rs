@@ -99,7 +99,7 @@ fn strategies_explain_their_candidates() {
             format!("explain --jobs 120 --sched fcfs --alloc {alloc} --job 100 -q --format csv");
         dir.replay(&run).code(0).prints(words).prints("it gives");
     }
-    let cube = "explain --jobs 120 --mesh hypercube:7 --alloc cube-buddy --job 100 -q";
+    let cube = "explain --jobs 120 --machine hypercube:7 --alloc cube-buddy --job 100 -q";
     dir.replay(cube).code(0).prints("needs a subcube of");
     let text = dir.replay("explain --job 3333 --tie 2,13,20,6 --sched easy -q").code(0);
     text.prints("scheduler").prints("tie value").prints("wins");
@@ -148,6 +148,6 @@ fn json_has_the_numbers_of_the_run() {
     let busy: i64 = running.map(|job| job["size"].as_i64().expect("a number")).sum();
     assert_eq!(busy + named["free"].as_i64().expect("a number"), 100);
     // The option of earlier versions.
-    let words = ["--json: no longer there; --format json prints the same"];
-    dir.replay(&format!("explain {cell} --job 200 --json")).fails(2, 1, &words);
+    let words = ["error: --json is now --format json\n"];
+    dir.replay(&format!("explain {cell} --job 200 --json")).refused(&words);
 }

@@ -90,7 +90,7 @@ fn rejects_bad_sizes() {
     {
         dir.replay(&format!("--jobs 9 {option}")).refused(&["--out <DIR>"]);
     }
-    dir.replay("verify turner --no-title").code(2).says("--plots <DIR>");
+    dir.replay("verify turner --no-title").code(2).says("--out <DIR>");
 }
 
 fn options_apply_to_every_command_with_figures() {
@@ -99,7 +99,7 @@ fn options_apply_to_every_command_with_figures() {
     for command in [
         "--jobs 60 --alloc mc1x1,mm",
         "search --jobs 60 --sr 1 --factors 0..1",
-        "stream --mesh 4x4 --arrivals 1,2 --jobs 5 --alloc mbs --max-replications 30",
+        "stream --machine 4x4 --arrivals 1,2 --jobs 5 --alloc mbs --max-replications 30",
         "contend --jobs 20 --scale 0.05 --alloc mbs",
         "show --jobs 60 --job 50",
         "show --jobs 60 --job 50 --candidates",
@@ -120,7 +120,7 @@ fn options_apply_to_every_command_with_figures() {
         }
     }
     dir.replay("--jobs 60 --sched fcfs,easy --no-plots -q --out runs").code(0);
-    dir.replay("compare runs:0 runs:4 --schedule --plots drawn --no-title --figure-size 85x60mm")
+    dir.replay("compare runs:0 runs:4 --schedule --out drawn --no-title --figure-size 85x60mm")
         .code(0);
     assert!(dir.files("drawn").iter().any(|file| file.ends_with(".svg")));
 }
@@ -137,7 +137,7 @@ fn file_names_do_not_depend_on_other_runs() {
     assert!(alone.contains("load--lublin-10x10--10x10--easy--random"), "{alone:?}");
     for (more, out) in [
         (format!("{grid},fcfs --seed 0,7"), "seeds"),
-        (format!("{grid} --mesh 10x10,torus:10x10"), "machines"),
+        (format!("{grid} --machine 10x10,torus:10x10"), "machines"),
     ] {
         let all = names(&more, out);
         let missing: Vec<_> = alone.difference(&all).collect();
@@ -147,7 +147,7 @@ fn file_names_do_not_depend_on_other_runs() {
     assert!(policy.contains("strategies--lublin-10x10--10x10--easy--pwa"), "{policy:?}");
     let contend = "contend --scale 0.05 --alloc mbs";
     let alone = names(contend, "one");
-    let all = names(&format!("{contend} --mesh 10x10,torus:10x10 --seed 0,3"), "two");
+    let all = names(&format!("{contend} --machine 10x10,torus:10x10 --seed 0,3"), "two");
     assert!(alone.is_subset(&all), "{alone:?} {all:?}");
 }
 

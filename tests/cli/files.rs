@@ -28,8 +28,8 @@ trials!(
 const COMMANDS: [&str; 5] = [
     "-q --trace tiny.swf --no-plots",
     "sweep -q --trace tiny.swf",
-    "search -q --trace tiny.swf --mesh 3x3 --sr 1 --factors 0..1 --no-plots",
-    "stream -q --mesh 4x4 --arrivals 1 --jobs 5 --alloc mbs --no-plots",
+    "search -q --trace tiny.swf --machine 3x3 --sr 1 --factors 0..1 --no-plots",
+    "stream -q --machine 4x4 --arrivals 1 --jobs 5 --alloc mbs --no-plots",
     "contend -q --trace tiny.swf --scale 0.1 --alloc mbs --no-plots",
 ];
 
@@ -69,7 +69,7 @@ fn does_not_follow_links_to_folders() {
     fs::remove_dir(dir.path("out/plots")).expect("an empty folder");
     symlink("../elsewhere", dir.path("out/plots")).expect("a link");
     let before = dir.read("out/runs.csv");
-    for other in ["", "--mesh 4x4 --force"] {
+    for other in ["", "--machine 4x4 --force"] {
         let failed = dir.replay(&format!("{run} {other} --out out"));
         failed.code(2).says("out/plots is not a directory (symbolic links are not followed)");
     }
@@ -261,15 +261,15 @@ fn full_disk_has_its_own_message() {
 /// Only the error is printed; a line of progress would be a second line.
 fn checks_the_folder_of_figures_before_any_work() {
     let dir = Dir::new().file("plain", "");
-    dir.replay("verify turner --plots plain/x").fails(2, 1, &["cannot write plain/x: "]);
-    let compare = "compare no:0 no:1 --schedule --plots plain/x";
+    dir.replay("verify turner --out plain/x").fails(2, 1, &["cannot write plain/x: "]);
+    let compare = "compare no:0 no:1 --schedule --out plain/x";
     dir.replay(compare).fails(2, 1, &["cannot write plain/x: "]);
     assert_eq!(dir.read("plain"), b"");
 }
 
 fn full_disk_keeps_the_previous_file() {
     let dir = Dir::new().file("packets.csv", PACKETS);
-    let packets = "network --packets packets.csv --mesh 64x64 --channels";
+    let packets = "network --packets packets.csv --machine 64x64 --channels";
     for (command, old) in [
         ("synth --jobs 5000 --write", &["out.swf"][..]),
         ("synth stream[jobs=9000] --write", &["out.swf", "out.shapes.csv"]),

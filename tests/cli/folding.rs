@@ -18,12 +18,12 @@ fn rejects_messages_of_folded_jobs() {
     let words = ["rsr[inner=first-fit]", "folds jobs", "messages"];
     dir.replay("contend --jobs 20 --scale 0.05 --alloc rsr[inner=first-fit] -q")
         .fails(2, 1, &words);
-    dir.replay("contend --jobs 20 --mesh hypercube:7 --alloc random,limit[k=3] -q").fails(
+    dir.replay("contend --jobs 20 --machine hypercube:7 --alloc random,limit[k=3] -q").fails(
         2,
         1,
         &["limit[k=3]", "folds jobs"],
     );
-    dir.replay("stream --mesh 8x8 --pattern one-to-all --alloc rsr -q").fails(
+    dir.replay("stream --machine 8x8 --pattern one-to-all --alloc rsr -q").fails(
         2,
         1,
         &["folds jobs"],
@@ -48,28 +48,29 @@ fn default_parameters_give_one_row() {
         [("10x10", "first-fit"), ("hypercube:7", "cube-buddy"), ("cluster:100", "elmer")]
     {
         let grid =
-            format!("--mesh {machine} --alloc rsr,rsr[inner={inner}],rsr[t=2] -q --format json");
+            format!("--machine {machine} --alloc rsr,rsr[inner={inner}],rsr[t=2] -q --format json");
         let run = dir.replay(&format!("--jobs 50 {grid}")).code(0);
         let rows = run.fields(&["allocator"]);
         let expected = [format!("rsr[inner={inner}]"), format!("rsr[t=2,inner={inner}]")];
         run.demand(rows == expected, &format!("{rows:?}"));
     }
     let run = dir.replay(
-        "stream --mesh 8x8 --arrivals 1 --jobs 20 --min-replications 2 --max-replications 2 \
+        "stream --machine 8x8 --arrivals 1 --jobs 20 --min-replications 2 --max-replications 2 \
          --alloc rsr[inner=first-fit],rsr --format json -q",
     );
     let run = run.code(0);
     run.demand(run.fields(&["allocator"]) == ["rsr[inner=first-fit]"], "one row");
     // An allocator that does not support the machine is not merged with one that does.
     let words = ["rsr[inner=cube-buddy]", "hypercube"];
-    dir.replay("--jobs 50 --mesh 10x10 --alloc rsr,rsr[inner=cube-buddy] -q").fails(2, 1, &words);
+    dir.replay("--jobs 50 --machine 10x10 --alloc rsr,rsr[inner=cube-buddy] -q")
+        .fails(2, 1, &words);
 }
 
 const LARGE: &str = "; MaxProcs: 128\n1 0 -1 10 128\n2 0 -1 10 4\n";
 
 fn limit_folds_jobs_larger_than_the_machine() {
     let dir = Dir::new().file("large.swf", LARGE);
-    let command = "--trace large.swf --mesh hypercube:5 --alloc limit[k=4] --format json";
+    let command = "--trace large.swf --machine hypercube:5 --alloc limit[k=4] --format json";
     let note = "large on hypercube:5: larger than the machine, and folded: 1";
     let run = dir.replay(command).code(0).says(note);
     run.demand(
@@ -78,7 +79,7 @@ fn limit_folds_jobs_larger_than_the_machine() {
     );
     // The job is too large if one allocator of the grid does not fold it.
     for grid in ["cube-buddy", "limit[k=4],cube-buddy", "rsr[t=1]"] {
-        let command = format!("--trace large.swf --mesh hypercube:5 --alloc {grid} -q");
+        let command = format!("--trace large.swf --machine hypercube:5 --alloc {grid} -q");
         dir.replay(&command).fails(3, 1, &["128", "--oversize drop or clamp"]);
     }
     let clamped = dir.replay(&format!("{command} --oversize clamp")).code(0);
@@ -88,9 +89,9 @@ fn limit_folds_jobs_larger_than_the_machine() {
 fn rejects_limits_that_fold_no_job() {
     let dir = Dir::with_trace();
     let words = ["limit[k=15]", "folds no job", "k is at most 7"];
-    dir.replay("--jobs 50 --mesh hypercube:7 --alloc limit[k=15] -q").fails(2, 1, &words);
+    dir.replay("--jobs 50 --machine hypercube:7 --alloc limit[k=15] -q").fails(2, 1, &words);
     let words = ["folds no job", "machine has 16", "k is at most 3"];
-    dir.replay("stream --mesh 4x4 --arrivals 1 --alloc limit -q").fails(2, 1, &words);
+    dir.replay("stream --machine 4x4 --arrivals 1 --alloc limit -q").fails(2, 1, &words);
 }
 
 fn rejects_speedup_parameters_out_of_range() {

@@ -81,7 +81,7 @@ fn equal_cells_appear_once() {
 }
 
 fn runs_every_machine_and_seed() {
-    let grid = "--jobs 50 --mesh 10x10,16x8 --alloc random --seed 3,1 --format json";
+    let grid = "--jobs 50 --machine 10x10,16x8 --alloc random --seed 3,1 --format json";
     let run = Dir::with_trace().replay(grid).code(0);
     let expected = ["10x10 3", "10x10 1", "16x8 3", "16x8 1"];
     run.demand(run.fields(&["topology", "seed"]) == expected, "in the order typed");
@@ -135,7 +135,7 @@ fn default_strategies_run_on_a_trace() {
     let rows = run.fields(&["run", "allocator", "tie"]);
     let bare = dir.replay("--jobs 50 --format json").code(0).fields(&["run", "allocator", "tie"]);
     run.demand(rows.len() > 5 && rows == bare, "the main job");
-    let cube = dir.replay("--trace lublin-10x10 --mesh hypercube:7 --jobs 50 --format json");
+    let cube = dir.replay("--trace lublin-10x10 --machine hypercube:7 --jobs 50 --format json");
     let cube = cube.code(0).says("strategies that work on hypercube:7 with fcfs: ");
     let names = cube.fields(&["allocator"]);
     cube.demand(
@@ -165,7 +165,7 @@ fn all_selects_supported_allocators() {
     // Schedulers that reserve a number of processors support fewer allocators.
     let fewer = dir.replay(&format!("{all} --sched conservative")).code(0).fields(&["allocator"]);
     assert!(!fewer.is_empty() && fewer.len() < names.len());
-    let plan = dir.replay("plan --trace lublin-10x10 --alloc all --list -q").code(0);
+    let plan = dir.replay("plan --trace lublin-10x10 --alloc all --list --format json -q").code(0);
     // A sweep reads its trace once, too.
     let sweep = "sweep --trace lublin-10x10 --jobs 30 --alloc all --out swept";
     let swept = dir.replay(sweep).code(0);
@@ -227,7 +227,7 @@ fn names_of_equal_file_names_differ() {
 }
 
 fn accepts_commas_in_machine_names() {
-    let machines = "--mesh torus[x,y]:10X10,10x10 --alloc mc1x1 --jobs 20 --format json";
+    let machines = "--machine torus[x,y]:10X10,10x10 --alloc mc1x1 --jobs 20 --format json";
     let run = Dir::with_trace().replay(machines).code(0);
     run.demand(run.fields(&["topology"]) == ["torus:10x10", "10x10"], "two machines");
 }

@@ -75,7 +75,7 @@ fn imports_shapes() {
     dir.replay("import rfold log.csv --write a.swf -q").code(0);
     assert_eq!(dir.files(""), ["a.ids.csv", "a.shapes.csv", "a.swf", "log.csv"]);
     assert_eq!(rows(&dir, "a.ids.csv"), "job,id\n1,0\n2,1\n");
-    dir.replay("--trace a.swf --mesh 4x4x4 --alloc first-fit -q").code(0);
+    dir.replay("--trace a.swf --machine 4x4x4 --alloc first-fit -q").code(0);
     // Jobs without a shape are counted and do not affect the shapes of other jobs.
     let odd = dir.file("odd.csv", format!("{log}2,9,CLOS,4,4,60\n2,9,T2D,3x3,4,60\n"));
     let run = odd.replay("import rfold odd.csv --write b.swf").code(0);
@@ -83,7 +83,7 @@ fn imports_shapes() {
     let run = run.says("noted     shape does not match the size, left out: 1, first in line 5");
     run.says("noted     repeated job id, kept: 1, first in line 5");
     assert_eq!(rows(&odd, "b.shapes.csv"), rows(&odd, "a.shapes.csv"));
-    let run = odd.replay("--trace b.swf --mesh 4x4x4 --alloc first-fit").code(0);
+    let run = odd.replay("--trace b.swf --machine 4x4x4 --alloc first-fit").code(0);
     run.says("; 2 jobs without a shape in the shapes file");
     // If no job has a shape, an old shapes file does not belong to this trace.
     let none = odd
@@ -150,7 +150,8 @@ fn reads_stdin_and_writes_stdout() {
     let expected = dir.replay("import sacct log.txt").code(0).stdout;
     let run = dir.replay_on(SACCT.as_bytes(), "import sacct -").code(0);
     run.demand(run.stdout == expected, "the same trace");
-    let run = dir.replay_on(expected.as_bytes(), "--trace - --mesh 4x4 --alloc random -q").code(0);
+    let run =
+        dir.replay_on(expected.as_bytes(), "--trace - --machine 4x4 --alloc random -q").code(0);
     run.prints("stdin");
 }
 

@@ -147,7 +147,7 @@ const FRONTIER: &str = "; MaxProcs: 9408\n\
 
 fn reports_fields_after_the_eighteenth() {
     let dir = Dir::new().file("f.swf", FRONTIER);
-    let line = "--trace f.swf --mesh 96x98 --alloc random --format json";
+    let line = "--trace f.swf --machine 96x98 --alloc random --format json";
     let held = "3 records with 21 fields: node descriptor 2, other text 1";
     let johnson = dir.replay(&format!("{line} --oversize drop")).code(0).says(held);
     johnson.says("; ignored (--policy frontier counts nodes)\n");
@@ -159,7 +159,7 @@ fn policies_read_sizes_from_further_fields() {
     let sizes = |file: &str, policy: &str| {
         let dir = Dir::new().file("t.swf", file);
         let line =
-            format!("--trace t.swf --mesh 96x98 --alloc random -q --out out --policy {policy}");
+            format!("--trace t.swf --machine 96x98 --alloc random -q --out out --policy {policy}");
         dir.replay(&line).code(0);
         let rows = String::from_utf8(dir.read("out/by_size.csv")).expect("text");
         let mut rows =
@@ -238,7 +238,7 @@ fn job_larger_than_the_machine() {
         run.demand(run.fields(&["jobs", "topology"]) == [format!("{jobs} 2x2")], rule);
         run.says(note);
     }
-    let run = dir.replay("--trace big.swf --alloc mc1x1 --mesh 4x2 --format json").code(0);
+    let run = dir.replay("--trace big.swf --alloc mc1x1 --machine 4x2 --format json").code(0);
     run.demand(run.fields(&["jobs", "topology"]) == ["2 4x2"], "a larger machine");
     dir.replay("--trace big.swf --oversize crop").refused(&["crop", "clamp"]);
 }
@@ -339,7 +339,7 @@ fn built_in_trace_has_one_name() {
     }
     // A file of this name in the current directory takes precedence.
     let dir = dir.file("lublin-10x10.swf", TINY);
-    dir.replay("--trace lublin-10x10 -q --mesh 2x2 --format csv").code(0).prints(",2,");
+    dir.replay("--trace lublin-10x10 -q --machine 2x2 --format csv").code(0).prints(",2,");
 }
 
 /// A signal ends a command that waits for input at once, with a message and exit code 130.
@@ -399,8 +399,9 @@ fn honours_dependencies() {
     let grid = "traces = ['f.swf']\ndeps = 'honour'\nallocator = [{ name = 'random' }, { name = 'mbs' }]\n";
     let dir = dir.file("g.toml", grid);
     dir.replay("sweep g.toml --out o -q").code(0);
-    let ids =
-        |deps: &str| dir.replay(&format!("plan --trace f.swf {deps} --list -q")).code(0).stdout;
+    let ids = |deps: &str| {
+        dir.replay(&format!("plan --trace f.swf {deps} --list --format json -q")).code(0).stdout
+    };
     assert_ne!(ids(""), ids("--deps honour"));
     assert_eq!(ids(""), ids("--deps ignore"));
 }
@@ -410,8 +411,9 @@ fn cell_ids_of_recorded_runs_include_waits() {
     let log = |wait| format!("; MaxProcs: 4\n1 0 0 5 2 -1 -1 2 9\n2 1 {wait} 5 2 -1 -1 2 9\n");
     let dir = Dir::new().file("a.swf", log(0)).file("b.swf", log(7));
     let id = |trace: &str, schedulers: &str, which: usize| {
-        let command =
-            format!("plan --trace {trace}.swf --sched {schedulers} --alloc random --list -q");
+        let command = format!(
+            "plan --trace {trace}.swf --sched {schedulers} --alloc random --list --format json -q"
+        );
         dir.replay(&command).code(0).fields(&["cell"])[which].clone()
     };
     assert_ne!(id("a", "recorded", 0), id("b", "recorded", 0));

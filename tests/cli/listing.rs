@@ -7,6 +7,7 @@ use super::dir::{Dir, Outcome};
 trials!(
     lists_every_kind_in_both_formats,
     lists_all_kinds_together,
+    a_listing_is_a_table_too,
     runs_every_allocator,
     runs_every_scheduler,
     runs_every_policy,
@@ -60,6 +61,16 @@ fn lists_all_kinds_together() {
     assert!(kinds.contains(&"suite".to_string()) && !kinds.contains(&"column".to_string()));
 }
 
+fn a_listing_is_a_table_too() {
+    let dir = Dir::new();
+    let csv = dir.replay("list networks --format csv").code(0).stdout;
+    let mut lines = csv.lines();
+    assert_eq!(lines.next(), Some("kind,name,about,source,parameters"));
+    assert!(lines.next().is_some_and(|line| line.starts_with("network,lo,")), "{csv}");
+    let md = dir.replay("list systems --format md").code(0);
+    md.prints("| kind").prints("| blue-waters ");
+}
+
 fn runs_every_allocator() {
     // Some allocators support only certain machines.
     let on_hypercubes = "cube-buddy gray-code modified-buddy multiple-gray-code cube-free-list maximal-set \
@@ -73,7 +84,7 @@ fn runs_every_allocator() {
     ]
     .map(|(names, mesh)| {
         let names: Vec<_> = names.split(' ').map(str::to_string).collect();
-        (names, format!("--mesh {mesh} "))
+        (names, format!("--machine {mesh} "))
     });
     let mut names = names("allocators");
     names.retain(|name| !elsewhere.iter().any(|(special, _)| special.contains(name)));

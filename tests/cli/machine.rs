@@ -36,10 +36,10 @@ fn default_machine_comes_from_the_header() {
 fn requires_a_machine_without_maxprocs() {
     for head in ["", "; MaxProcs: 0\n", "; MaxProcs: -1\n", "; MaxProcs: many\n"] {
         let dir = Dir::new().file("t.swf", format!("{head}1 0 0 5 2\n"));
-        let message = "t.swf: the header has no usable MaxProcs; say which machine with --mesh";
+        let message = "t.swf: the header has no usable MaxProcs; say which machine with --machine";
         dir.replay("--trace t.swf -q").fails(2, 1, &[message]);
         let run = dir
-            .replay("--trace t.swf -q --mesh 2x2 --alloc mc1x1 --format json")
+            .replay("--trace t.swf -q --machine 2x2 --alloc mc1x1 --format json")
             .code(0)
             .says_nothing();
         run.demand(run.fields(&["jobs", "topology"]) == ["1 2x2"], "the machine as given");
@@ -51,7 +51,7 @@ fn warns_of_machines_larger_than_the_log() {
     let dir = Dir::with_trace();
     let warning = "warning: the log's machine has 100 processors (MaxProcs), this one 144";
     let run = |machine: &str, rest: &str| {
-        dir.replay(&format!("--jobs 50 --alloc mc1x1 --mesh {machine} --format json {rest}"))
+        dir.replay(&format!("--jobs 50 --alloc mc1x1 --machine {machine} --format json {rest}"))
             .code(0)
     };
     run("12x12", "").says(&format!("lublin-10x10 on 12x12: {warning}"));
@@ -83,7 +83,7 @@ fn rejects_malformed_machines() {
         ("cluster:6xmany", "not a number of jobs on a host"),
     ] {
         let words = [&format!("machine \"{machine}\""), problem, "write 10x10, 8x8x8"];
-        dir.replay(&format!("--trace tiny.swf --mesh={machine}")).fails(2, 1, &words);
+        dir.replay(&format!("--trace tiny.swf --machine={machine}")).fails(2, 1, &words);
     }
 }
 
@@ -94,7 +94,7 @@ fn runs_several_processors_at_a_point() {
     let dir = Dir::new().file("t.swf", swf);
     let fields = ["utilization", "held_utilization", "makespan", "mean_wait"];
     let of = |mesh: &str, allocator: &str, fields: &[&str]| {
-        let line = format!("--trace t.swf --mesh {mesh} --alloc {allocator} --format json -q");
+        let line = format!("--trace t.swf --machine {mesh} --alloc {allocator} --format json -q");
         dir.replay(&line).code(0).fields(fields)
     };
     assert_eq!(of("4x2", "mc1x1", &fields), ["0.6666666666666666 - 300 0.0"]);
@@ -105,25 +105,25 @@ fn runs_several_processors_at_a_point() {
     }
     let coupled = ["utilization", "allocated_utilization", "internal_fragmentation_percent"];
     assert_eq!(of("2x2*2", "mbs", &coupled), ["0.6666666666666666 0.75 11.11111111111111"]);
-    dir.replay("--trace t.swf --mesh 2x2*2 --alloc mc1x1 --out o -q --no-plots").code(0);
-    dir.replay("--trace t.swf --mesh 2x2*2 --alloc rsr -q").fails(2, 1, &["folds jobs"]);
+    dir.replay("--trace t.swf --machine 2x2*2 --alloc mc1x1 --out o -q --no-plots").code(0);
+    dir.replay("--trace t.swf --machine 2x2*2 --alloc rsr -q").fails(2, 1, &["folds jobs"]);
     // A job of 9 processors exceeds four points of two processors.
     let large = Dir::new().file("t.swf", "; MaxProcs: 9\n1 0 -1 100 9\n2 0 -1 9 7\n");
     let run = large
-        .replay("--trace t.swf --mesh 2x2*2 --alloc mc1x1 --oversize drop --format json")
+        .replay("--trace t.swf --machine 2x2*2 --alloc mc1x1 --oversize drop --format json")
         .code(0);
     run.demand(run.fields(&["jobs"]) == ["1"], "the smaller job remains");
     let run =
-        dir.file("t.shapes.csv", shapes).replay("--trace t.swf --mesh 2x2*2 --alloc first-fit");
+        dir.file("t.shapes.csv", shapes).replay("--trace t.swf --machine 2x2*2 --alloc first-fit");
     run.code(0).says("the shapes of 3 jobs, which are in processors, are not used");
 }
 
 fn some_commands_need_one_processor_at_a_point() {
     let dir = Dir::with_trace();
     for command in [
-        "stream --mesh 4x4*2",
-        "network --mesh 4x4*2 --packets -",
-        "stream --backlog 1 --mesh torus:4x4x4*2",
+        "stream --machine 4x4*2",
+        "network --machine 4x4*2 --packets -",
+        "stream --backlog 1 --machine torus:4x4x4*2",
     ] {
         dir.replay(command).fails(2, 1, &["*2: several processors at a point are for traces"]);
     }
@@ -132,7 +132,7 @@ fn some_commands_need_one_processor_at_a_point() {
 fn load_counts_all_processors() {
     let dir = Dir::new().file("t.swf", "1 0 -1 100 8\n2 100 -1 100 8\n");
     // 1,600 processor-seconds in 100 s of 16 processors.
-    let run = dir.replay("--trace t.swf --mesh 4x2*2 --alloc mbs --scale-load 0.5").code(0);
+    let run = dir.replay("--trace t.swf --machine 4x2*2 --alloc mbs --scale-load 0.5").code(0);
     run.says("load 1.0000 on 16 processors, times between arrivals x 2.0000, load 0.5000 after");
 }
 
@@ -143,7 +143,7 @@ fn contention_has_one_process_at_a_point() {
         .file("points.swf", "1 0 -1 100 3\n2 0 -1 100 4\n3 9 -1 50 1\n");
     let contend = |trace: &str, mesh: &str| {
         let command = format!(
-            "contend --trace {trace}.swf --mesh {mesh} --alloc mc1x1,mbs --no-plots --out {trace}"
+            "contend --trace {trace}.swf --machine {mesh} --alloc mc1x1,mbs --no-plots --out {trace}"
         );
         let run = dir.replay(&command).code(0);
         let jobs = dir.read(&format!("{trace}/contend_jobs.csv"));
@@ -161,13 +161,13 @@ fn finds_machines_by_name() {
         let run = dir.replay(&format!("--trace t.swf {flag} --alloc random --format json -q"));
         run.code(0).fields(&["topology"])
     };
-    for flag in ["--system blue-waters", "--system Blue-Waters", "--mesh blue-waters"] {
+    for flag in ["--machine blue-waters", "--machine Blue-Waters"] {
         assert_eq!(machine(flag), ["torus:24x24x24*2"], "{flag}");
     }
-    assert_eq!(machine("--mesh 4x2 --system nasa-ipsc"), ["4x2", "hypercube:7"]);
+    assert_eq!(machine("--machine 4x2 --machine nasa-ipsc"), ["4x2", "hypercube:7"]);
     let near =
         ["unknown system \"blue-watrs\"", "did you mean \"blue-waters\"?", "replay list systems"];
-    dir.replay("--trace t.swf --system blue-watrs").fails(2, 1, &near);
+    dir.replay("--trace t.swf --machine blue-watrs").fails(2, 1, &near);
     let listed = dir.replay("list systems").code(0);
     listed.prints("blue-waters: torus:24x24x24*2, 27,648 processors").prints("[NCSA");
 }
@@ -190,21 +190,22 @@ fn reports_a_shape_larger_than_the_hypercube() {
     let dir = Dir::new()
         .file("t.swf", "; MaxProcs: 128\n1 0 0 5 81\n")
         .file("t.shapes.csv", "job,w,h,d\n1,9,9,1\n");
-    let run = dir.replay("--trace t.swf -q --mesh hypercube:7 --alloc afl").code(1);
+    let run = dir.replay("--trace t.swf -q --machine hypercube:7 --alloc afl").code(1);
     run.says("job 1 (line 2) needs 81 processors").says("its size or shape has no place");
 }
 
 fn rejects_mesh_allocators_on_hypercubes() {
     let dir = Dir::with_trace();
     let words = ["allocator \"mc1x1\": needs a mesh or torus", "machine hypercube:7"];
-    dir.replay("--mesh hypercube:7 --alloc mc1x1").fails(2, 1, &words);
+    dir.replay("--machine hypercube:7 --alloc mc1x1").fails(2, 1, &words);
     // The error is reported before the trace is searched for.
-    dir.replay("--trace nothing --mesh 16x8,hypercube:7 --alloc random,mc1x1").fails(2, 1, &words);
-    let run = dir.replay("--mesh hypercube:7 --alloc random --format json").code(0);
+    dir.replay("--trace nothing --machine 16x8,hypercube:7 --alloc random,mc1x1")
+        .fails(2, 1, &words);
+    let run = dir.replay("--machine hypercube:7 --alloc random --format json").code(0);
     run.demand(run.fields(&["jobs", "topology"]) == ["5000 hypercube:7"], "random works");
     let words = ["allocator \"afl\": needs a hypercube such as hypercube:7 (machine 10x10)"];
-    dir.replay("--mesh 10x10 --alloc afl").fails(2, 1, &words);
-    dir.replay("--mesh hypercube:7 --alloc afl --sched conservative").fails(
+    dir.replay("--machine 10x10 --alloc afl").fails(2, 1, &words);
+    dir.replay("--machine hypercube:7 --alloc afl --sched conservative").fails(
         2,
         1,
         &["cannot work with that"],
@@ -219,7 +220,7 @@ fn runs_hypercube_allocators_on_a_trace() {
     let dir = Dir::new().file("t.swf", swf);
     let names = "afl,cube-free-list,non-cubic,multiple-gray-code[codes=1]";
     let run = dir.replay(&format!(
-        "--trace t.swf --mesh hypercube:3 --sched fcfs,easy --format json --alloc {names}"
+        "--trace t.swf --machine hypercube:3 --sched fcfs,easy --format json --alloc {names}"
     ));
     let run = run.code(0);
     let waits = run.fields(&["scheduler", "allocator", "mean_wait"]);
@@ -241,7 +242,9 @@ fn limits_gray_codes_by_dimension() {
         let alloc = format!("multiple-gray-code[codes={codes}]");
         let over = format!("afl[over={alloc}]");
         [alloc, over].map(|alloc| {
-            dir.replay(&format!("--mesh hypercube:5 --jobs 5 --oversize drop -q --alloc {alloc}"))
+            dir.replay(&format!(
+                "--machine hypercube:5 --jobs 5 --oversize drop -q --alloc {alloc}"
+            ))
         })
     };
     for known in run(10) {
@@ -259,7 +262,7 @@ fn stream_defaults_depend_on_the_machine() {
         [("hypercube:4", "cube-buddy"), ("cluster:4x2", "elmer"), ("8x8,hypercube:4", "random")]
     {
         let run = dir.replay(&format!(
-            "stream --mesh {machine} --arrivals 1 --jobs 20 --min-replications 2 --max-replications 2 \
+            "stream --machine {machine} --arrivals 1 --jobs 20 --min-replications 2 --max-replications 2 \
              --format json -q"
         ));
         let run = run.code(0);
@@ -272,7 +275,7 @@ fn stream_defaults_depend_on_the_machine() {
 fn simulates_contention_on_a_hypercube() {
     let dir = Dir::with_trace();
     let run = dir.replay(
-        "contend --jobs 20 --scale 0.05 --mesh hypercube:7 --alloc afl,cube-buddy,random --format json",
+        "contend --jobs 20 --scale 0.05 --machine hypercube:7 --alloc afl,cube-buddy,random --format json",
     );
     let run = run.code(0);
     run.demand(
@@ -283,7 +286,8 @@ fn simulates_contention_on_a_hypercube() {
 
 fn runs_every_kind_of_machine() {
     let machines = ["10x10", "5x5x4", "torus:10x10", "torus[x]:10x10", "torus:5x5x4"];
-    let arguments = format!("--jobs 100 --alloc mc1x1 --format json --mesh {}", machines.join(","));
+    let arguments =
+        format!("--jobs 100 --alloc mc1x1 --format json --machine {}", machines.join(","));
     let run = Dir::with_trace().replay(&arguments).code(0);
     run.demand(run.fields(&["topology"]) == machines, "each machine in order");
     let means = run.fields(&["mean_pairwise_l1"]);
@@ -293,20 +297,21 @@ fn runs_every_kind_of_machine() {
 fn rejects_other_allocators_on_shared_hosts() {
     let dir = Dir::with_trace();
     let words = ["allocator \"random\": gives a job whole processors", "elmer", "cluster:128x2"];
-    dir.replay("--mesh cluster:128x2 --alloc random").fails(2, 1, &words);
+    dir.replay("--machine cluster:128x2 --alloc random").fails(2, 1, &words);
     let words = ["allocator \"elmer\": needs a cluster", "machine 8x8"];
-    dir.replay("--mesh 8x8 --alloc elmer").fails(2, 1, &words);
+    dir.replay("--machine 8x8 --alloc elmer").fails(2, 1, &words);
     let words = ["scheduler easy goes by estimates", "cluster:128x2"];
-    dir.replay("--mesh cluster:128x2 --alloc elmer --sched easy").fails(2, 1, &words);
+    dir.replay("--machine cluster:128x2 --alloc elmer --sched easy").fails(2, 1, &words);
     let words = ["messages of jobs that share a processor are not modelled"];
-    dir.replay("stream --mesh cluster:8x2 --alloc elmer --pattern one-to-all").fails(2, 1, &words);
+    dir.replay("stream --machine cluster:8x2 --alloc elmer --pattern one-to-all")
+        .fails(2, 1, &words);
 }
 
 fn simulates_time_sharing() {
     // Two jobs on both hosts; each computes half of the time.
     let dir = Dir::new().file("t.swf", "; MaxProcs: 2\n1 0 -1 100 2\n2 0 -1 100 2\n");
     let at = |machine: &str, alloc: &str| {
-        let command = format!("--trace t.swf --mesh {machine} --alloc {alloc} --format json -q");
+        let command = format!("--trace t.swf --machine {machine} --alloc {alloc} --format json -q");
         let run = dir.replay(&command).code(0);
         run.fields(&["mean_turnaround", "makespan"])
     };
@@ -316,7 +321,7 @@ fn simulates_time_sharing() {
     assert_eq!(at("cluster:2x2", "elmer[demand=0.5]"), ["100.0 100"]);
     // Jobs that always compute leave no processor time and do not run faster together.
     assert_eq!(at("cluster:2x2", "elmer"), ["150.0 200"]);
-    let command = "stream --mesh cluster:6,cluster:6x2 --alloc elmer[demand=0.5] --arrivals 0.2 --jobs 50 \
+    let command = "stream --machine cluster:6,cluster:6x2 --alloc elmer[demand=0.5] --arrivals 0.2 --jobs 50 \
                    --max-replications 30 -q --format json";
     let run = dir.replay(command).code(0);
     let turnarounds = run.fields(&["turnaround_time"]);

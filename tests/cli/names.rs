@@ -27,7 +27,7 @@ fn suggests_similar_names() {
         ("--policy jonson", "\"jonson\"", "did you mean \"johnson\"?"),
         ("verify jonson", "\"jonson\"", "did you mean \"johnson\"?"),
         ("--sched eas", "\"eas\"", "did you mean \"easy\"?"),
-        ("--mesh tours:8x8", "\"tours\"", "did you mean \"torus\"?"),
+        ("--machine tours:8x8", "\"tours\"", "did you mean \"torus\"?"),
         ("stream --pattern all-to-all --preset loo", "\"loo\"", "did you mean \"lo\"?"),
         ("search --constraint wrost-class<=1", "\"wrost-class\"", "did you mean \"worst-class\"?"),
         ("search --strategy local --start randm", "\"randm\"", "did you mean \"random\"?"),
@@ -51,7 +51,7 @@ fn rejects_parameters_without_effect() {
         ("--alloc mc1x1[shadows=3]", "shadows"),
         ("--alloc mc1x1[shadows=3] --tie none,2,13,20,6", "shadows"),
         ("--alloc gen-alg[slack=0.1]", "slack"),
-        ("stream --mesh 8x8 --alloc mbs,mc1x1[every=99]", "every"),
+        ("stream --machine 8x8 --alloc mbs,mc1x1[every=99]", "every"),
         ("contend --alloc mc1x1[memory=99] --pattern fft", "memory"),
     ] {
         let words = format!("{key} has no effect");
@@ -66,7 +66,8 @@ fn rejects_parameters_without_effect() {
 
 fn checks_names_before_traces() {
     let dir = Dir::new();
-    for arguments in ["--alloc mc1x2", "--sched esay", "--policy jonson", "--tie x", "--mesh 10"] {
+    for arguments in ["--alloc mc1x2", "--sched esay", "--policy jonson", "--tie x", "--machine 10"]
+    {
         let failed = dir.replay(&format!("--trace nothing {arguments}")).code(2);
         failed.demand(!failed.stderr.contains("no trace"), "the name is reported, not the trace");
     }
@@ -192,5 +193,9 @@ fn rejects_unknown_values_and_options() {
     dir.replay("--seed x").fails(2, 1, &["--seed", "\"x\": not an integer"]);
     dir.replay("--format jsn").refused(&["'jsn'", "json"]);
     dir.replay("--plots").refused(&["--out <DIR>"]);
-    dir.replay("--mash 4x4").refused(&["--mash", "--mesh"]);
+    dir.replay("--machin 4x4").refused(&["--machin", "'--machine'"]);
+    dir.replay("--mesh 4x4").refused(&["error: --mesh is now --machine\n"]);
+    dir.replay("sweep --system mira --out o").refused(&["error: --system is now --machine\n"]);
+    dir.replay("--trace a sweep --out o").refused(&["--trace is before sweep"]);
+    dir.replay("-q list policies").code(0).prints("johnson");
 }

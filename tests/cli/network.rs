@@ -46,6 +46,10 @@ fn latencies_equal_the_closed_form() {
         lo.stdout,
         "id,inject,head_at_destination,delivered,latency,blocked,hops\n0,0,18,39,39,0,3\n1,900,1026,1047,147,0,30\n"
     );
+    dir.replay("network --packets p.csv -q --write a.csv").code(0).says_nothing();
+    assert_eq!(dir.read("a.csv"), lo.stdout.into_bytes());
+    let words = ["--write p.csv: is also the input; name another file"];
+    dir.replay("network --packets p.csv --write p.csv").fails(2, 1, &words);
     let other = dir.replay("network --packets p.csv --network bani-mohammad -q").code(0);
     assert!(other.stdout.lines().nth(1).expect("a row").contains(",22,0,3"), "{}", other.stdout);
 }
@@ -181,7 +185,7 @@ fn writes_figures_for_each_machine_and_seed() {
             "stretch--lublin-10x10--10x10--easy.png",
         ]
     );
-    let all = names("--mesh 10x10,torus:10x10 --seed 4,5", "all");
+    let all = names("--machine 10x10,torus:10x10 --seed 4,5", "all");
     assert_eq!(all.len(), 16, "{all:?}");
     for name in [
         "links--lublin-10x10--torus-10x10--fcfs--random--seed-5.png",
@@ -237,8 +241,9 @@ fn a_failed_cell_does_not_stop_the_others() {
         .file("s.swf", "; MaxProcs: 64\n1 0 0 30 2\n2 1 0 30 16\n")
         .file("s.shapes.csv", "job,w,h,d\n1,2,1,1\n2,8,2,1\n");
     // The second job fits only when rotated.
-    let run = dir
-        .replay("contend --trace s.swf --mesh 4x16 --alloc first-fit,mbs --format json --out out");
+    let run = dir.replay(
+        "contend --trace s.swf --machine 4x16 --alloc first-fit,mbs --format json --out out",
+    );
     let run = run.code(1).says("cell failed: s 4x16 fcfs first-fit");
     assert_eq!(run.fields(&["allocator"]), ["mbs"]);
     let manifest: serde_json::Value =
@@ -250,7 +255,7 @@ fn a_failed_cell_does_not_stop_the_others() {
 fn defaults_depend_on_the_machine() {
     let dir = Dir::with_trace();
     for machine in ["torus:10x10", "hypercube:7"] {
-        let command = format!("contend --jobs 10 --scale 0.05 --mesh {machine} --format json");
+        let command = format!("contend --jobs 10 --scale 0.05 --machine {machine} --format json");
         let run = dir.replay(&command).code(0);
         assert!(!run.objects().is_empty());
         let lines = run.stderr.lines().filter(|line| line.starts_with("left out: ")).count();
@@ -356,7 +361,7 @@ fn link_loads_accept_parameters() {
         let command = format!("contend --jobs 5 --alloc mbs --network {network}");
         dir.replay(&command).code(2).says(words);
     }
-    dir.replay("stream --mesh 8x8 --arrivals 1 --pattern n-body --network links").fails(
+    dir.replay("stream --machine 8x8 --arrivals 1 --pattern n-body --network links").fails(
         2,
         1,
         &["--network links: is for jobs of traces"],
@@ -390,7 +395,7 @@ fn one_run_does_not_depend_on_threads() {
     for strategies in ["--alloc mc1x1 --sched easy", "--alloc mc1x1[tie=auto] --sched fcfs"] {
         let run = |threads: u32, out: &str| {
             let command = format!(
-                "contend --trace days.swf --mesh 8x8 {strategies} --format csv --no-plots \
+                "contend --trace days.swf --machine 8x8 {strategies} --format csv --no-plots \
                  --threads {threads} --out {out}"
             );
             let printed = dir.replay(&command).code(0).stdout;
@@ -545,7 +550,7 @@ fn limits_packets_before_any_run() {
             ["at most 1e9", "--jobs"],
         ),
         (
-            "stream --mesh 8x8 --arrivals 1 --pattern n-body --alloc mbs --quota fixed[packets=1000000000]",
+            "stream --machine 8x8 --arrivals 1 --pattern n-body --alloc mbs --quota fixed[packets=1000000000]",
             ["--quota: on 8x8", "lower --quota or --jobs"],
         ),
     ] {
@@ -578,7 +583,7 @@ fn reports_long_measurements() {
     let dir = Dir::new().file("one.swf", "; MaxProcs: 64\n1 0 -1 1000000 16\n");
     let program = env!("CARGO_BIN_EXE_replay");
     let line = format!(
-        "timeout -k 30 8 {program} contend --trace one.swf --mesh 8x8 --alloc mbs --scale 300"
+        "timeout -k 30 8 {program} contend --trace one.swf --machine 8x8 --alloc mbs --scale 300"
     );
     let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
     let run = Outcome::new(&line, output.expect("a shell")).code(124);
@@ -608,7 +613,7 @@ fn rejects_unsupported_options() {
         ("contend --flits 0", "flits"),
         ("contend --mapping sideways", "sideways"),
         ("contend --sched conservative --alloc first-fit", "cannot work with that"),
-        ("network --packets - --mesh 1x", "1x"),
+        ("network --packets - --machine 1x", "1x"),
     ] {
         dir.replay(command).code(2).says(word);
     }

@@ -247,7 +247,7 @@ fn force_removes_old_figures() {
 
 fn streams_do_not_rank_folding_allocators_by_distance() {
     let dir = Dir::new();
-    let stream = "stream --mesh 8x8 --arrivals 2 --jobs 60 --min-replications 3 --max-replications 3 \
+    let stream = "stream --machine 8x8 --arrivals 2 --jobs 60 --min-replications 3 --max-replications 3 \
                   --alloc rsr,random,first-fit -q";
     let table = dir.replay(&format!("{stream} --sort mean_pairwise_l1")).code(0);
     let table = table.prints("Not ranked by mean_pairwise_l1: jobs run on fewer processors");
@@ -281,7 +281,7 @@ fn interrupted_by(signal: &str) {
     let dir = Dir::with_trace();
     // Many cells that take some tenths of a second each.
     let seeds: Vec<_> = (0..200).map(|seed: u32| seed.to_string()).collect();
-    let grid = format!("--mesh 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
+    let grid = format!("--machine 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
     let mut child = dir.start(&format!("{grid} --format json --no-jobs --out results"));
     // The first line of results shows that the program is running.
     let mut first = String::new();
@@ -301,7 +301,7 @@ fn interrupted_by(signal: &str) {
 fn interrupted_runs_without_results_leave_no_table() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");
-    let grid = "--jobs 100 --mesh 40x40x40 --alloc mm[order=greedy] --out results";
+    let grid = "--jobs 100 --machine 40x40x40 --alloc mm[order=greedy] --out results";
     let line = format!("timeout -k 30 3 {program} {grid}");
     let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
     let run = Outcome::new(&line, output.expect("a shell")).code(124);
@@ -315,7 +315,7 @@ fn interrupted_runs_do_not_replace_results_without_force() {
     dir.replay("--jobs 20 --alloc random --out results").code(0);
     let whole = dir.read("results/runs.csv");
     let seeds: Vec<_> = (0..200).map(|seed: u32| seed.to_string()).collect();
-    let grid = format!("--mesh 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
+    let grid = format!("--machine 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
     // Without --force the run with another configuration does not start.
     let run = format!("{grid} --format json --no-jobs --out results");
     dir.replay(&run).code(2).says("the directory contains the results of a run");
@@ -339,7 +339,7 @@ fn interrupts_long_decisions() {
     // The machine has more points than the distance tables support, so a decision takes minutes.
     for (quiet, alloc) in [("", "mm[order=greedy]"), ("-q", "gen-alg")] {
         let line = format!(
-            "timeout -k 30 6 {program} {quiet} --jobs 100 --mesh 48x48x48 --alloc hilbert-best-fit,{alloc} \
+            "timeout -k 30 6 {program} {quiet} --jobs 100 --machine 48x48x48 --alloc hilbert-best-fit,{alloc} \
              --threads 2 --format csv"
         );
         let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
@@ -367,7 +367,7 @@ fn interrupts_a_search_before_its_first_vector() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");
     let line = format!(
-        "timeout -k 30 3 {program} search --jobs 100 --mesh 40x40x40 --alloc mm[order=greedy] --out results"
+        "timeout -k 30 3 {program} search --jobs 100 --machine 40x40x40 --alloc mm[order=greedy] --out results"
     );
     let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
     // Exit code 124 of `timeout`: the time was up and the program ended by itself.

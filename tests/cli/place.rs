@@ -37,6 +37,11 @@ fn answers_each_row() {
     }
     let rows: Vec<&str> = out.stdout.lines().collect();
     assert_eq!(rows.len(), 12);
+    let dir = dir();
+    let written = dir.replay("place --machines m --cases c.csv -q --write a.csv").code(0);
+    assert_eq!((written.stdout.as_str(), dir.read("a.csv")), ("", out.stdout.clone().into_bytes()));
+    let words = ["--write c.csv: is also the input; name another file"];
+    dir.replay("place --machines m --cases c.csv --write c.csv").fails(2, 1, &words);
     assert!(rows[4].contains(",bad_config,,,0,0,"), "{}", rows[4]);
     assert!(rows[5].contains(",ok,\"18-19,22-23\",t:2x2x1@2-0-1:0,44,48,"), "{}", rows[5]);
     assert!(rows[6].contains(",no_fit,,,"), "{}", rows[6]);
@@ -82,7 +87,7 @@ fn reports_machine_errors_with_their_line() {
 
 fn backlog_does_not_depend_on_threads() {
     let dir = Dir::new();
-    let command = "stream --backlog 1,4 --mesh torus:8x8x8 --menu pow2 --mix uniform --jobs 120 --replications 3 --format csv -q";
+    let command = "stream --backlog 1,4 --machine torus:8x8x8 --menu pow2 --mix uniform --jobs 120 --replications 3 --format csv -q";
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
     let two = dir.replay(&format!("{command} --threads 2")).code(0);
     assert_eq!(one.stdout, two.stdout);
@@ -92,7 +97,7 @@ fn backlog_does_not_depend_on_threads() {
 
 fn searches_a_selection_rule_on_first_halves() {
     let dir = Dir::new();
-    let command = "stream --backlog 1 --search --mesh torus:8x8x8 --menu list:2x2x2+4x4x4+8x4x4 --mix uniform --jobs 600 --replications 2 --format csv -q";
+    let command = "stream --backlog 1 --search --machine torus:8x8x8 --menu list:2x2x2+4x4x4+8x4x4 --mix uniform --jobs 600 --replications 2 --format csv -q";
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
     let two = dir.replay(&format!("{command} --threads 2")).code(0);
     assert_eq!(one.stdout, two.stdout);
@@ -148,11 +153,11 @@ fn suggests_similar_values() {
         ("--rules slrum", "did you mean \"slurm\"?"),
         ("--mix cube", "did you mean \"cubes\"?"),
         ("--estimates exat", "did you mean \"exact\"?"),
-        ("--mesh hypercube:4", "no torus or mesh"),
-        ("--mesh torus:4x4x4,torus:8x8x8", "there is one machine"),
+        ("--machine hypercube:4", "no torus or mesh"),
+        ("--machine torus:4x4x4,torus:8x8x8", "there is one machine"),
         ("--menu trace", "a stream has none"),
-        ("--mesh torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
-        ("--mesh torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu has not its sizes"),
+        ("--machine torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
+        ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu has not its sizes"),
     ] {
         dir.replay(&format!("stream --backlog 1 {options}")).fails(2, 1, &[word]);
     }
@@ -165,13 +170,13 @@ fn suggests_similar_values() {
 fn runs_a_trace_with_boxes() {
     let swf = "; MaxProcs: 64\n1 0 -1 100 8\n2 0 -1 100 32\n3 5 -1 10 32\n4 6 -1 10 4\n";
     let dir = Dir::new().file("t.swf", swf);
-    let run = "--trace t.swf --mesh torus:4x4x4 --format csv";
+    let run = "--trace t.swf --machine torus:4x4x4 --format csv";
     dir.replay(&format!("{run} --alloc slurm-torus3d,placements --sched fcfs,easy -q")).code(0);
     let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
     odd.replay(&format!("{run} --alloc placements -q")).code(0);
     odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
     // `contend` leaves out jobs without a box of their size, for this allocator only.
-    let sent = "contend --trace t.swf --mesh torus:4x4x4 --scale 1 --format csv --alloc slurm-torus3d,mc1x1";
+    let sent = "contend --trace t.swf --machine torus:4x4x4 --scale 1 --format csv --alloc slurm-torus3d,mc1x1";
     let sent = odd.replay(sent).code(0).says("left out 1 job of no such size: 33 (job 2)");
     let mut rows = sent.stdout.lines().map(|row| row.split(',').collect::<Vec<_>>());
     let heading = rows.next().expect("names of columns");
@@ -181,7 +186,7 @@ fn runs_a_trace_with_boxes() {
     let rows: Vec<_> = rows.collect();
     assert_eq!([&rows[0], &rows[1]].map(|row| of(row, "jobs")), ["3", "4"]);
     assert_eq!([&rows[0], &rows[1]].map(|row| of(row, "no_such_size_jobs")), ["1", ""]);
-    dir.replay("--trace t.swf --mesh 8x8 --alloc slurm-torus3d").fails(2, 1, &["torus"]);
+    dir.replay("--trace t.swf --machine 8x8 --alloc slurm-torus3d").fails(2, 1, &["torus"]);
 }
 
 fn counts_jobs_without_a_box_of_their_size() {
@@ -190,7 +195,7 @@ fn counts_jobs_without_a_box_of_their_size() {
         "; MaxProcs: 64\n1 0 -1 100 8\n2 0 -1 100 33\n3 5 -1 10 33\n4 6 -1 10 7\n5 7 -1 10 8 {follows}\n"
     );
     let dir = Dir::new().file("t.swf", swf);
-    let run = "--trace t.swf --mesh torus:4x4x4 --alloc slurm-torus3d,placements --deps honour";
+    let run = "--trace t.swf --machine torus:4x4x4 --alloc slurm-torus3d,placements --deps honour";
     let note = "t on torus:4x4x4, slurm-torus3d: left out 3 jobs of no such size: 7 (job 4), 33 (2 jobs, the first is job 2)";
     let table = dir.replay(&format!("{run} --sched fcfs,easy")).code(0).says(note);
     table.prints("no size");
@@ -283,7 +288,7 @@ fn replays_on_a_machine_from_a_file() {
 
 fn writes_backlog_tables() {
     let dir = Dir::new();
-    let command = "stream --backlog 1 --mesh torus:4x4x4 --menu pow2 --mix uniform --jobs 120 --replications 2 --out o";
+    let command = "stream --backlog 1 --machine torus:4x4x4 --menu pow2 --mix uniform --jobs 120 --replications 2 --out o";
     dir.replay(command).code(0).says("uniform exact backlog 1 dl: 2 replications");
     for name in ["manifest.json", "saturated.csv", "saturated.parquet"] {
         assert!(dir.path(&format!("o/{name}")).is_file(), "{name}");
@@ -299,7 +304,7 @@ fn writes_backlog_tables() {
 fn draws_candidate_boxes() {
     let swf = "1 0 -1 100 8 -1 -1 8 200\n2 1 -1 100 4 -1 -1 4 200\n";
     let dir = Dir::new().file("t.swf", swf);
-    let show = "show --trace t.swf --mesh torus:4x4x2 --job 2 --candidates -q --alloc";
+    let show = "show --trace t.swf --machine torus:4x4x2 --job 2 --candidates -q --alloc";
     let costs = dir.replay(&format!("{show} placements --out o")).code(0);
     costs.prints("candidate 1 wins").prints("box at (").prints("# is a processor of the box");
     assert!(dir.path("o/plots/candidates.svg").is_file());

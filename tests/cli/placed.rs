@@ -21,7 +21,7 @@ trials!(
 const LOG: &str =
     "; MaxProcs: 16\n1 0 0 100 4 -1 -1 4 100\n2 10 5 100 2 -1 -1 2 100\n3 20 0 10 2 -1 -1 2 10\n";
 const NODES: &str = "job,nodes\n1,0-3\n2,\"4,5\"\n3,6-7\n";
-const BOTH: &str = "--sched recorded --alloc recorded --mesh 4x4";
+const BOTH: &str = "--sched recorded --alloc recorded --machine 4x4";
 
 fn dir(nodes: &str) -> Dir {
     Dir::new().file("j.swf", LOG).file("j.nodes.csv", format!("job,nodes\n{nodes}"))
@@ -55,7 +55,7 @@ fn node_map_gives_positions() {
     let dir = dir("1,\"a,b,c,d\"\n2,e\n3,\"e,f\"\n").file("map.csv", map);
     let log = LOG.replace("100 2 -1 -1 2", "5 1 -1 -1 1");
     let dir = dir.file("j.swf", log).file("bad.csv", map.replace("c,0,3", "c,0,4"));
-    let both = "--trace j.swf --sched recorded --alloc recorded --mesh 4x4*2";
+    let both = "--trace j.swf --sched recorded --alloc recorded --machine 4x4*2";
     let run = dir.replay(&format!("{both} --node-map map.csv --format json")).code(0);
     // Six pairs of corners: four at 3 hops, two at 6. Two nodes share a point.
     assert_eq!(run.fields(&["total_pairwise_l1"]), ["24"]);
@@ -69,14 +69,16 @@ fn node_map_gives_positions() {
     ] {
         dir.replay(&format!("{both} {command} -q")).fails(code, 1, &[words]);
     }
-    let other = "--trace j.swf --sched recorded --alloc random --mesh 4x4 --node-map map.csv -q";
+    let other = "--trace j.swf --sched recorded --alloc random --machine 4x4 --node-map map.csv -q";
     dir.replay(other).fails(2, 1, &["--node-map: says where the nodes of a log stand, which only"]);
     let search = "search --trace j.swf --node-map map.csv -q";
     dir.replay(search).fails(2, 1, &["--node-map: is for run, sweep and plan"]);
     // Cell ids depend on the map, and a sweep accepts one.
     let dir = dir.file("turned.csv", "node,x\na,1\nb,2\nc,3\nd,4\ne,5\nf,6\n");
     let id = |map: &str| {
-        dir.replay(&format!("plan {both} --node-map {map} --list -q")).code(0).fields(&["cell"])
+        dir.replay(&format!("plan {both} --node-map {map} --list --format json -q"))
+            .code(0)
+            .fields(&["cell"])
     };
     let (one, other) = (id("map.csv"), id("turned.csv"));
     assert_ne!(one, other);
@@ -91,7 +93,7 @@ fn node_map_gives_positions() {
 /// Recorded placements need recorded starts; other allocators run with any scheduler.
 fn leaves_out_unsupported_pairs() {
     let dir = dir("1,0-3\n2,\"4,5\"\n3,\"12,15\"\n");
-    let grid = "--trace j.swf --mesh 4x4 --sched easy,recorded,fcfs --alloc recorded,mc1x1,random --format json";
+    let grid = "--trace j.swf --machine 4x4 --sched easy,recorded,fcfs --alloc recorded,mc1x1,random --format json";
     let run = dir.replay(grid).code(0);
     let expected = [
         "0 easy mc1x1",
@@ -119,7 +121,7 @@ fn leaves_out_unsupported_pairs() {
     let flags = flags.replace("recorded,fcfs", "fcfs").replace("--alloc recorded,", "--alloc ");
     dir.replay(&format!("{flags} --shake 2 -q")).code(0);
     let words = ["allocator recorded repeats the placements of a log", "not with easy"];
-    let none = "--trace j.swf --mesh 4x4 --sched easy,fcfs --alloc recorded,mc1x1 -q";
+    let none = "--trace j.swf --machine 4x4 --sched easy,fcfs --alloc recorded,mc1x1 -q";
     dir.replay(none).fails(2, 1, &words);
 }
 
@@ -128,26 +130,26 @@ fn reads_node_lists_in_field_19() {
                2 1 0 9 1 -1 -1 1 9 -1 1 1 1 -1 -1 -1 1 1 {1200} q 1\n";
     let dir = Dir::new().file("c.swf", log);
     let options = "--trace c.swf --policy cerit --sched recorded --alloc recorded --format json";
-    let run = dir.replay(&format!("{options} --mesh 1x2*2")).code(0);
+    let run = dir.replay(&format!("{options} --machine 1x2*2")).code(0);
     let words = "0 jobs on processors held by other jobs; peak processors in use: 2 on 2 points";
     assert_eq!(run.says(words).fields(&["total_pairwise_l1"]), ["1"]);
     // With one processor per point jobs conflict, and a log with more nodes than points is an
     // error.
     let words = "2 jobs on processors held by other jobs (2 processors; first jobs 1, 2)";
-    dir.replay(&format!("{options} --mesh 2x2")).code(0).says(words);
-    dir.replay(&format!("{options} --mesh 2x2")).code(0).says("such as 4x11*80");
+    dir.replay(&format!("{options} --machine 2x2")).code(0).says(words);
+    dir.replay(&format!("{options} --machine 2x2")).code(0).says("such as 4x11*80");
     // Under a policy that counts nodes, a job holds each of its nodes once.
     let words = "1 job on processors held by other jobs (1 processor; first job 2)";
-    dir.replay(&format!("{options} --mesh 2x2").replace("cerit", "cerit-nodes"))
+    dir.replay(&format!("{options} --machine 2x2").replace("cerit", "cerit-nodes"))
         .code(0)
         .says(words);
     let piped = options.replace("c.swf", "-");
-    let run = dir.replay_on(log.as_bytes(), &format!("{piped} --mesh 1x2*2")).code(0);
+    let run = dir.replay_on(log.as_bytes(), &format!("{piped} --machine 1x2*2")).code(0);
     run.demand(run.fields(&["total_pairwise_l1"]) == ["1"], "equal to the run on the file");
     let words = ["stdin: the log does not record where its jobs ran"];
-    dir.replay_on(LOG.as_bytes(), &format!("{piped} --mesh 4x4 -q")).fails(3, 1, &words);
+    dir.replay_on(LOG.as_bytes(), &format!("{piped} --machine 4x4 -q")).fails(3, 1, &words);
     let words = ["allocator recorded: c.swf: the log names 2 nodes, 1x1*4 has 1 point\n"];
-    dir.replay(&format!("{options} --mesh 1x1*4 -q")).fails(2, 1, &words);
+    dir.replay(&format!("{options} --machine 1x1*4 -q")).fails(2, 1, &words);
 }
 
 /// Boxes of midplanes of Mira, and a placement without a job.
@@ -156,21 +158,21 @@ fn reads_boxes_of_nodes() {
     let dir = dir(nodes);
     let log = LOG.replace("100 4 -1 -1 4", "5 512 -1 -1 512");
     let dir = dir.file("j.swf", log);
-    let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira").code(0);
+    let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --machine mira").code(0);
     let run = run
         .says("0 jobs on processors held by other jobs; peak processors in use: 2 on 1 point, 512 on 1 point");
     run.says("1 placement of jobs that are not replayed, first in line 5: job 9");
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n");
     let words =
         ["j.nodes.csv:2: \"2,1-0\" is not a list of nodes: \"1-0\": a range that runs backwards"];
-    dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira")
+    dir.replay("--trace j.swf --sched recorded --alloc recorded --machine mira")
         .code(3)
         .says(words[0]);
     // A list of more nodes than the machine has gives its job no placement; the conflict is
     // reported once.
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,0-99\n2,4\n3,5\n").file("j.swf", LOG);
     let run =
-        dir.replay("--trace j.swf --sched recorded --alloc recorded,random --mesh 3x2").code(0);
+        dir.replay("--trace j.swf --sched recorded --alloc recorded,random --machine 3x2").code(0);
     let run =
         run.says("1 list of more nodes than 3x2 has, first of job 1; these jobs have no place");
     run.demand(run.stderr.matches("too few processors free").count() == 1, "once");
@@ -178,7 +180,7 @@ fn reads_boxes_of_nodes() {
     let dir = dir.file("j.swf", log);
     // An unreadable list only removes the placement of its job.
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,\"2,1-0\"\n2,4\n3,5\n");
-    let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --system mira").code(0);
+    let run = dir.replay("--trace j.swf --sched recorded --alloc recorded --machine mira").code(0);
     run.says(
         "1 unreadable list of nodes, first in j.nodes.csv:2: \"2,1-0\" is not a list of nodes",
     )
@@ -188,7 +190,7 @@ fn reads_boxes_of_nodes() {
 /// Tables and standard output compare every run with the run that repeats the log.
 fn compares_runs_with_the_log() {
     let dir = dir("1,0-3\n2,\"4,5\"\n3,\"12,15\"\n");
-    let grid = "--trace j.swf --mesh 4x4 --sched recorded,fcfs --alloc mc1x1,random --no-plots";
+    let grid = "--trace j.swf --machine 4x4 --sched recorded,fcfs --alloc mc1x1,random --no-plots";
     let run = dir.replay(&format!("{grid} --out o")).code(0);
     let run =
         run.says("recorded waits contain holds, limits, priorities, outages and reservations");
@@ -211,13 +213,13 @@ fn compares_runs_with_the_log() {
     assert_eq!(of("3", "4", "mean_wait"), "1 0.0 0.0 ");
     assert!(rows.iter().skip(1).all(|row| ["2", "3"].contains(&row[0])), "{table}");
     // A sweep writes the same table.
-    let sweep = "sweep --trace j.swf --mesh 4x4 --sched recorded,fcfs --alloc mc1x1,random -q";
+    let sweep = "sweep --trace j.swf --machine 4x4 --sched recorded,fcfs --alloc mc1x1,random -q";
     dir.replay(&format!("{sweep} --out s")).code(0);
     assert_eq!(dir.read("s/against_log.csv"), dir.read("o/against_log.csv"));
     // If placements are repeated too, that run is the base.
     let both = dir
         .replay(
-            "--trace j.swf --sched recorded --alloc recorded,mc1x1 --mesh 4x4 --out p --no-plots -q",
+            "--trace j.swf --sched recorded --alloc recorded,mc1x1 --machine 4x4 --out p --no-plots -q",
         )
         .code(0);
     both.prints("against the log");
@@ -228,7 +230,7 @@ fn compares_runs_with_the_log() {
     );
     // Without a run that repeats the log there is no comparison.
     let alone = dir
-        .replay("--trace j.swf --mesh 4x4 --sched fcfs --alloc random --out q --no-plots")
+        .replay("--trace j.swf --machine 4x4 --sched fcfs --alloc random --out q --no-plots")
         .code(0);
     assert!(
         !alone.stdout.contains("against the log")
@@ -251,7 +253,7 @@ fn reports_conflicts() {
 
 /// With --strict or overfull=error, a log that contradicts its machine or itself is an error.
 fn strict_stops_at_conflicts() {
-    let run = |dir: &Dir, words: &str| dir.replay(&format!("--trace j.swf --mesh {words} -q"));
+    let run = |dir: &Dir, words: &str| dir.replay(&format!("--trace j.swf --machine {words} -q"));
     let sound = dir("1,0-3\n2,\"4,5\"\n3,6-7\n");
     run(&sound, "4x4 --sched recorded --alloc recorded --strict").code(0);
     run(&sound, "4x4 --sched recorded,fcfs --alloc random --strict").code(0);
@@ -277,7 +279,7 @@ fn strict_stops_at_conflicts() {
     let words =
         ["--strict: stops where a log contradicts itself, which only scheduler recorded repeats"];
     run(&held, "4x4 --sched fcfs --alloc random --strict").fails(2, 1, &words);
-    held.replay("search --trace j.swf --mesh 4x4 --strict -q").fails(
+    held.replay("search --trace j.swf --machine 4x4 --strict -q").fails(
         2,
         1,
         &["--strict: is for run"],
@@ -288,7 +290,7 @@ fn strict_stops_at_conflicts() {
 fn comparisons_use_one_set_of_jobs() {
     let log = format!("{LOG}4 30 10 10 13 -1 -1 13 10\n");
     let dir = dir("1,0-3\n2,\"4,5\"\n4,0-12\n").file("j.swf", &log);
-    let grid = "--trace j.swf --mesh 4x4 --sched recorded,fcfs --alloc recorded,mc1x1 --tie none --tie 1,1,0,0";
+    let grid = "--trace j.swf --machine 4x4 --sched recorded,fcfs --alloc recorded,mc1x1 --tie none --tie 1,1,0,0";
     let run = dir.replay(&format!("{grid} --out o --no-plots")).code(0);
     run.prints("with places")
         .says("1 job without a recorded placement, excluded from distance metrics");
@@ -327,7 +329,9 @@ fn comparisons_use_one_set_of_jobs() {
     dir.replay(&format!("sweep {grid} --out s -q")).code(0);
     assert_eq!(rows("s"), all);
     // Cell ids depend on which jobs of the log are compared.
-    let id = |dir: &Dir| dir.replay(&format!("plan {grid} --list -q")).code(0).fields(&["cell"]);
+    let id = |dir: &Dir| {
+        dir.replay(&format!("plan {grid} --list --format json -q")).code(0).fields(&["cell"])
+    };
     let (lacking, whole) = (id(&dir), id(&dir.file("j.swf", LOG).file("j.nodes.csv", NODES)));
     assert!(lacking.iter().zip(&whole).all(|(one, other)| one != other));
 }
@@ -344,7 +348,7 @@ fn rejects_ambiguous_nodes() {
     run.code(3)
         .says(words[0])
         .says("2 records with the number of an earlier one, first in line 5: job 2");
-    dir.replay("--trace r.swf --sched recorded --alloc random --mesh 4x4 -q").code(0);
+    dir.replay("--trace r.swf --sched recorded --alloc random --machine 4x4 -q").code(0);
     // No node list uses the duplicate number, so the log is accepted.
     let dir = dir.file("r.nodes.csv", "job,nodes\n3,6-7\n");
     dir.replay(&format!("--trace r.swf {both} -q")).code(0);
@@ -353,7 +357,7 @@ fn rejects_ambiguous_nodes() {
     let dir = dir.file("j.nodes.csv.gz", super::dir::gzip(NODES.as_bytes()));
     let words = ["j.nodes.csv and j.nodes.csv.gz both exist: move one of them away"];
     dir.replay(&format!("--trace j.swf {both} -q")).fails(3, 1, &words);
-    dir.replay("--trace j.swf --sched recorded --alloc random --mesh 4x4 -q").code(0);
+    dir.replay("--trace j.swf --sched recorded --alloc random --machine 4x4 -q").code(0);
 }
 
 fn reports_missing_placements() {
@@ -363,7 +367,7 @@ fn reports_missing_placements() {
     ];
     dir.replay(&format!("--trace j.swf {BOTH} -q")).fails(3, 1, &words);
     let words = ["allocator recorded repeats the placements of a log", "not with fcfs"];
-    dir.replay("--trace j.swf --mesh 4x4 --alloc recorded -q").fails(2, 1, &words);
+    dir.replay("--trace j.swf --machine 4x4 --alloc recorded -q").fails(2, 1, &words);
     for (nodes, words) in [
         (
             "1,n[1-\n",
@@ -385,8 +389,7 @@ fn reports_missing_placements() {
 
 fn cell_ids_include_placements() {
     let id = |nodes: &str, which: usize| {
-        let command =
-            "plan --trace j.swf --sched recorded --mesh 4x4 --alloc recorded,random --list -q";
+        let command = "plan --trace j.swf --sched recorded --machine 4x4 --alloc recorded,random --list --format json -q";
         dir(nodes).replay(command).code(0).fields(&["cell"])[which].clone()
     };
     let (one, other) = ("1,0-3\n2,\"4,5\"\n3,6-7\n", "1,0-3\n2,\"4,5\"\n3,8-9\n");

@@ -207,7 +207,7 @@ fn writes_placements_on_other_machines() {
         [("5x5x2*2", "mc1x1", 50), ("hypercube:7", "cube-buddy", 128)]
     {
         dir.replay(&format!(
-            "--jobs 200 --mesh {machine} --alloc {allocator} --out {allocator} --placements -q"
+            "--jobs 200 --machine {machine} --alloc {allocator} --out {allocator} --placements -q"
         ))
         .code(0);
         let rows = rows(&dir.path(&format!("{allocator}/placements.parquet")));

@@ -24,12 +24,12 @@ const COMMANDS: [[&str; 2]; 9] = [
     ["--trace tiny.swf --no-plots", "--trace tiny.swf --no-plots --no-jobs"],
     ["sweep --trace tiny.swf", "sweep --trace other.swf"],
     [
-        "search --trace tiny.swf --mesh 3x3 --sr 1 --factors 0..1",
-        "search --trace tiny.swf --mesh 3x3 --sr 1 --factors 0..1 --objective mean_pairwise_l1[goal=max]",
+        "search --trace tiny.swf --machine 3x3 --sr 1 --factors 0..1",
+        "search --trace tiny.swf --machine 3x3 --sr 1 --factors 0..1 --objective mean_pairwise_l1[goal=max]",
     ],
     [
-        "stream --mesh 4x4 --load 1 --jobs 5 --alloc mbs",
-        "stream --mesh 4x4 --load 1 --jobs 5 --alloc mbs --seed 2",
+        "stream --machine 4x4 --load 1 --jobs 5 --alloc mbs",
+        "stream --machine 4x4 --load 1 --jobs 5 --alloc mbs --seed 2",
     ],
     [
         "contend --trace tiny.swf --scale 0.1 --alloc mbs",
@@ -38,8 +38,8 @@ const COMMANDS: [[&str; 2]; 9] = [
     ["show --trace tiny.swf --at 0", "show --trace tiny.swf --at 1"],
     ["explain --trace tiny.swf --job 1", "explain --trace tiny.swf --job 2"],
     [
-        "stream --backlog 1 --mesh torus:4x4x4 --jobs 60 --replications 1 --rules first --mix uniform",
-        "stream --backlog 1 --mesh torus:4x4x4 --jobs 61 --replications 1 --rules first --mix uniform",
+        "stream --backlog 1 --machine torus:4x4x4 --jobs 60 --replications 1 --rules first --mix uniform",
+        "stream --backlog 1 --machine torus:4x4x4 --jobs 61 --replications 1 --rules first --mix uniform",
     ],
 ];
 

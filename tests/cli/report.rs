@@ -12,7 +12,7 @@ trials!(
 fn page_contains_all_results() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 200 --alloc mc1x1,random --sched fcfs,easy --out out -q").code(0);
-    dir.replay("stream --mesh 8x8 --arrivals 1,4 --jobs 50 --alloc mbs,paging --min-replications 3 --max-replications 3 --out streams -q")
+    dir.replay("stream --machine 8x8 --arrivals 1,4 --jobs 50 --alloc mbs,paging --min-replications 3 --max-replications 3 --out streams -q")
         .code(0);
     dir.replay("verify scheduling --write checks.csv -q").code(0);
     let run = dir.replay("report out streams checks.csv --write page.html").code(0);

@@ -87,7 +87,7 @@ fn resumes_after_kills_at_random_times() {
 }
 
 /// A sweep whose cells take some hundredths of a second each.
-const SLOW: &str = "sweep --mesh 40x40 --alloc random,mm --jobs 1000 --threads 1 --seed ";
+const SLOW: &str = "sweep --machine 40x40 --alloc random,mm --jobs 1000 --threads 1 --seed ";
 
 fn slow(seeds: u32) -> String {
     let seeds: Vec<_> = (0..seeds).map(|seed| seed.to_string()).collect();
@@ -183,7 +183,7 @@ fn resumes_after_a_full_disk() {
 fn retries_failed_cells_only_on_request() {
     use replay::experiment::journal::Journal;
     let dir = clean();
-    let plan = dir.replay("plan grid.toml -q --list").code(0);
+    let plan = dir.replay("plan grid.toml -q --list --format json").code(0);
     let id = plan.fields(&["cell"])[7].parse().expect("an id");
     fs::create_dir(dir.path("out")).expect("a folder");
     let out = replay::experiment::files::Dir::open(&dir.path("out")).expect("a folder");
@@ -280,13 +280,13 @@ fn rejects_a_directory_in_use() {
 /// cell takes tens of milliseconds, so that a signal hits a running cell.
 const OTHERS: [(&str, usize); 3] = [
     (
-        "stream --mesh 8x8 --arrivals 1..4:1 --jobs 4000 --alloc first-fit,mbs --min-replications 30 \
+        "stream --machine 8x8 --arrivals 1..4:1 --jobs 4000 --alloc first-fit,mbs --min-replications 30 \
          --max-replications 30 --no-plots",
         8,
     ),
     ("contend --jobs 400 --scale 0.5 --alloc mbs,first-fit,random --seed 0..2 --no-plots", 9),
     (
-        "stream --backlog 1,16 --mesh torus:8x8x8 --menu pow2 --mix uniform,cubes --rules first,slurm --jobs 600 \
+        "stream --backlog 1,16 --machine torus:8x8x8 --menu pow2 --mix uniform,cubes --rules first,slurm --jobs 600 \
          --replications 10 --no-plots",
         8,
     ),

@@ -300,11 +300,13 @@ fn rejects_bad_options() {
         ("--alloc mc1x1,mm", "one allocator"),
         ("--sched fcfs,easy", "one scheduler"),
         ("--sr 0..3", "0 breaks no tie"),
-        ("--factors 0..0", "--factors"),
+        ("--factors 0..0", "--factors: all factors are 0"),
+        ("--af -1..1", "--af: \"-1\": not an integer in range; a search takes whole numbers"),
+        ("--strategy random --bf 1", "--bf: this search has no grid"),
         // Options without effect.
         ("--strategy random --factors 0..1", "--factors: this search has no grid"),
         ("--strategy local --start 2,1,1,1 --factors 0..1", "no grid"),
-        ("--largest 7", "--largest: this search has a grid alone"),
+        ("--largest 7", "--largest: this search has only a grid"),
         ("--each --jobs 20 -q", "--each: there is one trace"),
         ("--scale-sr --jobs 20 -q", "--scale-sr: there is no other trace"),
         ("--split 1", "between 0 and 1"),
@@ -328,7 +330,7 @@ fn rejects_bad_options() {
     let one = "search -q --trace one.swf --format json";
     dir.replay(&format!("{one} --split 0.5")).fails(2, 1, &["0 jobs before and 1 after"]);
     dir.replay(one).fails(2, 1, &["nothing to improve"]);
-    dir.replay("search --sr 9..1").refused(&["9..1"]);
+    dir.replay("search --sr 9..1").fails(2, 1, &["--sr: \"9..1\"", "the range is empty"]);
     dir.replay("search --plots").refused(&["--out <DIR>"]);
     // Options of the main job that a search does not support.
     dir.replay("search --ties").refused(&["--ties"]);

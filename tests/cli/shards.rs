@@ -118,7 +118,7 @@ fn with_record(change: impl Fn(RunResult) -> Result<RunResult, String>) -> Dir {
     for out in ["a", "b"] {
         dir.replay(&format!("sweep grid.toml -q --out {out}")).code(0);
     }
-    let plan = dir.replay("plan grid.toml -q --list").code(0);
+    let plan = dir.replay("plan grid.toml -q --list --format json").code(0);
     let id = plan.fields(&["cell"])[2].parse().expect("an id");
     let folder = replay::experiment::files::Dir::open(&dir.path("b")).expect("a folder");
     let mut journal = Journal::open(&folder, true).expect("a journal");

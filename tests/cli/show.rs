@@ -295,7 +295,8 @@ fn check_all_candidates(dir: &Dir) {
 
 fn trace_events_do_not_overlap() {
     let dir = Dir::with_trace();
-    let written = dir.replay("show --jobs 400 --sched easy --alloc mc1x1 --perfetto run.json");
+    let written =
+        dir.replay("show --jobs 400 --sched easy --alloc mc1x1 --perfetto --write run.json");
     written.code(0).says("400 jobs in");
     let events: serde_json::Value = serde_json::from_slice(&dir.read("run.json")).expect("JSON");
     let mut lanes: std::collections::HashMap<[i64; 2], Vec<[i64; 2]>> = Default::default();
@@ -310,10 +311,15 @@ fn trace_events_do_not_overlap() {
         }
     }
     assert_eq!(jobs, 400);
-    // Standard output gets the same bytes, and no file `-` is created.
-    let piped = dir.replay("show --jobs 400 --sched easy --alloc mc1x1 --perfetto - -q").code(0);
-    assert_eq!(piped.stdout.as_bytes(), dir.read("run.json"));
+    // Standard output gets the same bytes, by default and by its name.
+    for output in ["", "--write -"] {
+        let command = format!("show --jobs 400 --sched easy --alloc mc1x1 --perfetto {output} -q");
+        assert_eq!(dir.replay(&command).code(0).stdout.as_bytes(), dir.read("run.json"));
+    }
     assert!(!dir.path("-").exists());
+    let words = ["error: --perfetto FILE is now --perfetto --write FILE\n"];
+    dir.replay("show --jobs 9 --perfetto run.json").refused(&words);
+    dir.replay("show --jobs 9 --job 3 --write run.json").refused(&["--perfetto"]);
     assert!((1..=100).contains(&lanes.keys().filter(|lane| lane[0] == 3).count()));
     for slices in lanes.values_mut() {
         slices.sort_unstable();
@@ -325,7 +331,8 @@ fn trace_events_do_not_overlap() {
 fn escapes_markup_in_names() {
     let name = "a</script>\\\"&\u{1}b".replace('/', "|");
     let dir = Dir::new().file(&format!("{name}.swf"), super::dir::TINY);
-    let run = dir.replay(&format!("show --trace {name}.swf --alloc mc1x1 --perfetto run.json -q"));
+    let run = dir
+        .replay(&format!("show --trace {name}.swf --alloc mc1x1 --perfetto --write run.json -q"));
     run.code(0).says_nothing();
     let text = String::from_utf8(dir.read("run.json")).expect("UTF-8");
     assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text}");
@@ -337,7 +344,7 @@ fn escapes_markup_in_names() {
 /// Two jobs on two hosts; job 2 is on the lower level until job 1 ends.
 fn shows_jobs_of_shared_hosts() {
     let dir = Dir::new().file("a.swf", "; MaxProcs: 2\n1 0 -1 100 2\n2 10 -1 50 2\n3 20 -1 9 1\n");
-    let show = "show --trace a.swf --mesh cluster:2x2 --alloc elmer -q";
+    let show = "show --trace a.swf --machine cluster:2x2 --alloc elmer -q";
     let at = |at: i64| {
         let rows = dir.replay(&format!("{show} --at {at} --format json")).code(0).objects();
         let row = |row: &serde_json::Value| {
@@ -365,16 +372,12 @@ fn shows_jobs_of_shared_hosts() {
 fn rejects_unsupported_requests() {
     let dir = Dir::with_trace();
     let show = |rest: &str| dir.replay(&format!("show --trace lublin-10x10 --jobs 50 -q {rest}"));
-    show("").refused(&[
-        "<--at <TIME>|--job <N>|--gantt <FROM..TO>|--film <FROM..TO>|--perfetto <FILE>>",
-    ]);
+    show("").refused(&["<--at <TIME>|--job <N>|--gantt <FROM..TO>|--film <FROM..TO>|--perfetto>"]);
     show("--at 1 --job 2").refused(&["--at", "--job"]);
     show("--job 999999").fails(2, 1, &["--job 999999", "no job of lublin-10x10 has this number"]);
     show("--at 9 --alloc mm,mc1x1").fails(2, 1, &["show takes one", "2 runs"]);
-    for no in
-        ["--gantt 1..9", "--film 1..9 --out film", "--perfetto x.json", "--job 3 --candidates"]
-    {
-        let cluster = format!("--mesh cluster:100x2 --alloc elmer {no}");
+    for no in ["--gantt 1..9", "--film 1..9 --out film", "--perfetto", "--job 3 --candidates"] {
+        let cluster = format!("--machine cluster:100x2 --alloc elmer {no}");
         show(&cluster).fails(2, 1, &["on a cluster", "--at and --job"]);
     }
     show("--at noon").refused(&["noon", "1d2h", "3:20:00", "1996-09-23T12:00"]);

@@ -68,7 +68,7 @@ fn rejects_nodes_of_another_trace() {
     let import = |log: &str| {
         dir.replay(&format!("import sacct {log} --processors 16 --write y.swf -q")).code(0);
     };
-    let replay = "--trace y.swf --sched recorded --alloc recorded --mesh 4x4 -q";
+    let replay = "--trace y.swf --sched recorded --alloc recorded --machine 4x4 -q";
     import("one.txt");
     let nodes = dir.read("y.nodes.csv");
     dir.replay(replay).code(0);

@@ -24,7 +24,7 @@ const QUICK: &str = "--jobs 200 --min-replications 4 --max-replications 4";
 
 fn refusals_lower_utilization() {
     let command = format!(
-        "stream --mesh 16x16 --arrivals 10 --alloc paging,mbs,random,first-fit {QUICK} --format json"
+        "stream --machine 16x16 --arrivals 10 --alloc paging,mbs,random,first-fit {QUICK} --format json"
     );
     let run = Dir::new().replay(&command).code(0);
     let finish = run.fields(&["finish_time"]);
@@ -52,7 +52,7 @@ fn loads_are_decimals() {
 fn runs_end_after_a_number_of_completions() {
     let of = |options: &str| {
         let command = format!(
-            "stream --mesh 1x1 --arrivals 2 --alloc first-fit --min-replications 2 --max-replications 2 \
+            "stream --machine 1x1 --arrivals 2 --alloc first-fit --min-replications 2 --max-replications 2 \
              --format json -q {options}"
         );
         let run = Dir::new().replay(&command).code(0);
@@ -83,19 +83,21 @@ fn loads_are_shares_of_the_machine() {
     dir.replay(&format!("stream --load 0.4 {quick}")).code(0).prints("  load").prints("   0.4");
     for (command, words) in [
         ("stream --load 10", "--arrivals takes arrivals per time unit"),
-        ("stream --load 0.4 --offered", "--offered: no longer there; --load takes shares"),
         ("stream --load 0.4 --pattern n-body", "--arrivals takes arrivals per cycle"),
         ("--trace stream[load=2]", "arrivals"),
     ] {
         dir.replay(command).fails(2, 1, &[words]);
     }
     dir.replay("stream --load 0.4 --arrivals 2").refused(&["--arrivals"]);
+    let words =
+        ["error: --offered is now --load, a share of the machine's capacity, or --arrivals"];
+    dir.replay("stream --load 0.4 --offered").refused(&words);
 }
 
 /// Allocators that never refuse have one schedule, but different distances.
 fn distances_differ_between_allocators() {
     let command = format!(
-        "stream --mesh 16x16 --arrivals 2 --alloc random,mc1x1,mbs {QUICK} --format json -q"
+        "stream --machine 16x16 --arrivals 2 --alloc random,mc1x1,mbs {QUICK} --format json -q"
     );
     let run = Dir::new().replay(&command).code(0);
     let turnarounds = run.fields(&["turnaround_time"]);
@@ -114,7 +116,7 @@ fn distances_differ_between_allocators() {
 fn results_do_not_depend_on_threads() {
     let run = |threads| {
         let command = format!(
-            "stream --mesh 8x8x8 --arrivals 2..6:2 --sched fcfs,ssd --alloc gabl,turning-busy-list \
+            "stream --machine 8x8x8 --arrivals 2..6:2 --sched fcfs,ssd --alloc gabl,turning-busy-list \
              --service pareto[k=15,q=4241,alpha=1] {QUICK} --format csv -q --threads {threads}"
         );
         Dir::new().replay(&command).code(0).says_nothing().stdout
@@ -151,7 +153,7 @@ fn compares_machines() {
     let dir = Dir::new();
     let run = |loads: &str, out: &str| {
         let command = format!(
-            "stream --mesh 8x8,12x12 --arrivals {loads} --alloc gabl,paging --pattern random \
+            "stream --machine 8x8,12x12 --arrivals {loads} --alloc gabl,paging --pattern random \
              --preset bani-mohammad --flits 16 {QUICK} --out {out} -q --format csv"
         );
         dir.replay(&command).code(0);
@@ -175,7 +177,7 @@ fn compares_machines() {
 fn messages_determine_run_times() {
     let run = |allocator: &str| {
         let command = format!(
-            "stream --mesh 16x16 --arrivals 10 --sides uniform[low=2,high=8] --pattern n-body --alloc {allocator} \
+            "stream --machine 16x16 --arrivals 10 --sides uniform[low=2,high=8] --pattern n-body --alloc {allocator} \
              --jobs 60 --min-replications 2 --max-replications 2 --format json -q"
         );
         Dir::new().replay(&command).code(0).objects()[0].clone()
@@ -253,13 +255,13 @@ fn rejects_unsupported_options() {
     for (command, word) in [
         ("stream --arrivals 0", "positive"),
         ("stream --arrivals 5..1", "range"),
-        ("stream --mesh hypercube:4 --alloc first-fit", "needs a mesh or torus"),
-        ("stream --mesh hypercube:4 --alloc afl --sides uniform[high=5]", "sides of 5"),
+        ("stream --machine hypercube:4 --alloc first-fit", "needs a mesh or torus"),
+        ("stream --machine hypercube:4 --alloc afl --sides uniform[high=5]", "sides of 5"),
         ("stream --sides unifrom", "uniform"),
         ("stream --service pareto[k=3,q=2]", "pareto"),
-        ("stream --sides uniform[low=9,high=20] --mesh 8x8", "uniform"),
+        ("stream --sides uniform[low=9,high=20] --machine 8x8", "uniform"),
         ("stream --sched conservative --alloc first-fit", "cannot work with that"),
-        ("stream --mesh torus:8x8 --alloc busy-list", "torus"),
+        ("stream --machine torus:8x8 --alloc busy-list", "torus"),
         ("stream --pattern n-bodies", "n-body"),
         ("stream --pattern n-body --preset hi", "bani-mohammad"),
         ("stream --precision -1", "half-width"),

@@ -180,7 +180,7 @@ fn quiet_prints_only_data() {
         let run = dir.replay(arguments).code(0).says_nothing();
         run.demand(!run.stdout.is_empty(), "data");
     }
-    let run = dir.replay("--jobs 50 --oversize drop --mesh 4x4 -q").code(0).says_nothing();
+    let run = dir.replay("--jobs 50 --oversize drop --machine 4x4 -q").code(0).says_nothing();
     run.demand(!run.stdout.is_empty(), "data");
     // Errors are printed even with -q.
     dir.replay("-q --trace nothing").code(2).says("no trace \"nothing\"");

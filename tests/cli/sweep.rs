@@ -9,6 +9,8 @@ trials!(
     file_and_options_give_one_grid,
     print_config_is_a_fixed_point,
     plan_lists_the_cells,
+    every_table_has_every_format,
+    vectors_are_given_as_in_a_search,
     large_grids_need_confirmation,
     results_do_not_depend_on_threads,
     manifest_describes_the_sweep,
@@ -71,8 +73,8 @@ fn file_and_options_give_one_grid() {
          [[allocator]]\nname = 'mc1x1'\norder = ['scan', 'carried']\n\
          tie = { sr = '1..2', af = '0..2', wf = '0..2', bf = '0,1' }\n",
     );
-    let file = dir.replay("plan grid.toml --list --no-estimate").code(0);
-    let flags = dir.replay(&format!("plan {FLAGS} --list --no-estimate")).code(0);
+    let file = dir.replay("plan grid.toml --list --format json --no-estimate").code(0);
+    let flags = dir.replay(&format!("plan {FLAGS} --list --format json --no-estimate")).code(0);
     file.demand(file.stdout == flags.stdout && file.stdout.lines().count() > 50, "the same cells");
 }
 
@@ -116,7 +118,7 @@ fn plan_lists_the_cells() {
     long.demand(rows.len() == 2 + 20 + 2 && rows[22].contains(" kinds more"), "a short table");
     let empty = dir.replay("plan --jobs 1 --alloc random --shard 2/2").code(0);
     empty.says("plan: nothing to run here, as the grid has fewer cells than there are shards");
-    let plan = dir.replay("plan grid.toml --list").code(0);
+    let plan = dir.replay("plan grid.toml --list --format json").code(0);
     let plan =
         plan.says("plan: 150 combinations, 122 cells of distinct strategies\nplan: roughly ");
     let rows = plan.fields(&["run", "trace", "topology", "scheduler", "allocator", "tie", "jobs"]);
@@ -138,8 +140,66 @@ fn plan_lists_the_cells() {
         )
     });
     assert!(ran.eq(rows));
-    let part = dir.replay("plan grid.toml -q --list --shard 2/50").code(0).says_nothing();
+    let part =
+        dir.replay("plan grid.toml -q --list --format json --shard 2/50").code(0).says_nothing();
     assert_eq!(part.fields(&["run"]), ["1", "51", "101"]);
+}
+
+fn every_table_has_every_format() {
+    let dir = Dir::with_trace();
+    let grid = "--jobs 60 --sr 1..2 --factors 0,1 --wf 0";
+    let lines = |line: &str| dir.replay(line).code(0).stdout.lines().count();
+    let first = |line: &str| {
+        let run = dir.replay(line).code(0);
+        run.stdout.lines().next().unwrap_or_default().to_string()
+    };
+    // A row for the two kinds that are one, and a line of names.
+    let plan = format!("plan {grid} --no-estimate -q");
+    assert_eq!(
+        first(&format!("{plan} --format csv")),
+        "trace,machine,scheduler,allocator,cells,jobs_of_each"
+    );
+    assert_eq!(lines(&format!("{plan} --format csv")), 2);
+    let kinds = dir.replay(&format!("{plan} --format json")).code(0);
+    assert_eq!(kinds.fields(&["allocator", "cells", "jobs_of_each"]), ["mc1x1 7 60"]);
+    assert!(first(&format!("{plan} --format md")).starts_with("| trace |"));
+    let cells = format!("{plan} --list");
+    assert_eq!(first(&format!("{cells} --format csv")).split(',').next(), Some("run"));
+    assert_eq!(lines(&format!("{cells} --format csv")), 1 + 7);
+    assert_eq!(lines(&format!("{cells} --format json")), 7);
+    assert_eq!(lines(&cells), 2 + 7);
+    // Data has rows only, in the order that is asked for; tables have the names of files too.
+    let sweep =
+        dir.replay(&format!("sweep {grid} -q --out a --format json --sort -mean_pairwise_l1"));
+    let rows = sweep.code(0).fields(&["mean_pairwise_l1"]);
+    let rows: Vec<f64> = rows.iter().map(|value| value.parse().expect("a number")).collect();
+    assert!(rows.len() == 7 && rows.is_sorted_by(|a, b| a >= b), "{rows:?}");
+    dir.replay(&format!("sweep {grid} -q --out a")).code(0).prints("a/runs.csv");
+    for shard in 1..=2 {
+        dir.replay(&format!("sweep {grid} -q --shard {shard}/2 --out s{shard}")).code(0);
+    }
+    let merged = dir.replay("merge s1 s2 -q --out m --format csv").code(0);
+    let table = String::from_utf8(dir.read("m/runs.csv")).expect("text");
+    assert_eq!(merged.stdout, table);
+}
+
+fn vectors_are_given_as_in_a_search() {
+    let dir = Dir::with_trace();
+    let ties = |grid: &str| {
+        let plan = dir.replay(&format!("plan --jobs 9 {grid} --list --format json -q")).code(0);
+        plan.fields(&["tie"])
+    };
+    assert_eq!(ties("--sr 1..2 --factors 0,3 --wf 0"), ties("--sr 1,2 --af 0,3 --wf 0 --bf 0,3"));
+    // A vector as tables print it is the vector.
+    assert_eq!(ties("--tie (2,13,20,6)"), ["2,13,20,6"]);
+    assert_eq!(ties("--alloc mm[tie=(2,13,20,6)]"), ["2,13,20,6"]);
+    let search = "search --jobs 60 --sr 1,3 --factors 0..1 --bf 1 --tie (2,13,20,6) --format json --top 99 -q";
+    let found = dir.replay(search).code(0).fields(&["tie"]);
+    let mut found: Vec<&str> = found.iter().map(String::as_str).filter(|tie| *tie != "-").collect();
+    found.sort_unstable();
+    let vectors = ["1,0,0,1", "1,0,1,1", "1,1,0,1", "1,1,1,1", "2,13,20,6"];
+    assert_eq!(found[..5], vectors);
+    assert_eq!(found.len(), 9);
 }
 
 fn large_grids_need_confirmation() {
@@ -149,7 +209,7 @@ fn large_grids_need_confirmation() {
         let words = ["the grid has 111,576 cells, more than 100,000: say --yes"];
         dir.replay(&format!("{command} {grid}")).fails(2, 1, &words);
     }
-    let plan = dir.replay(&format!("plan {grid} --yes --list")).code(0);
+    let plan = dir.replay(&format!("plan {grid} --yes --list --format json")).code(0);
     plan.demand(plan.stdout.lines().count() == 111_576, "all cells");
 }
 
@@ -243,8 +303,11 @@ fn rejects_unsupported_options() {
     let dir = Dir::with_trace().file("grid.toml", GRID);
     dir.replay("sweep grid.toml").refused(&["--out <DIR>"]);
     dir.replay("sweep grid.toml --out o --alloc mm").refused(&["cannot be used with"]);
-    dir.replay("sweep grid.toml --out o --sr 1..2").refused(&["--af <LIST>"]);
-    dir.replay("sweep --sr 1 --af 1 --wf 1 --bf 1 --tie none --out o").refused(&["--tie"]);
+    dir.replay("sweep grid.toml --out o --sr 1..2").refused(&["cannot be used with"]);
+    let both = "sweep --sr 1 --af 1 --wf 1 --bf 1 --tie none --out o";
+    dir.replay(both).fails(2, 1, &["--sr and --tie: give lists of entries or whole vectors"]);
+    let incomplete = "sweep --sr 1 --af 1 --bf 1 --out o";
+    dir.replay(incomplete).fails(2, 1, &["--sr: a grid of tie vectors needs --sr and --factors"]);
     dir.replay("sweep --out o --shard 5/4").refused(&["\"5/4\" is not a shard", "2/4"]);
     dir.replay("sweep --out o --param order").fails(2, 1, &["write KEY=LIST"]);
     dir.replay("sweep --out o --param ordr=scan").fails(2, 1, &["--param ordr: none of these"]);

@@ -58,7 +58,7 @@ fn reproduces_the_first_example(dir: &Dir) {
 }
 
 fn reproduces_published_numbers_on_kth(dir: &Dir) {
-    let run = dir.replay("verify johnson --trace KTH-SP2 --format json --plots drawn").code(0);
+    let run = dir.replay("verify johnson --trace KTH-SP2 --format json --out drawn").code(0);
     let verdicts = run.fields(&["workload", "verdict"]);
     let good = |line: &String| ["same", "within"].map(|v| format!("{KTH} {v}")).contains(line);
     run.demand(verdicts.len() > 10 && verdicts.iter().all(good), "each verdict is same or within");

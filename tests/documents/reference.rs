@@ -43,6 +43,7 @@ pub fn trials(root: &Path) -> Vec<Trial> {
         .collect();
     trials.push(trial("columns", Box::new(columns)));
     trials.push(trial("policies", Box::new(|| Ok(policies()))));
+    trials.push(trial("commands", Box::new(commands)));
     let root = root.to_path_buf();
     trials.push(trial("published", Box::new(move || published::page(&root))));
     trials
@@ -161,6 +162,30 @@ fn columns() -> Result<String, Failed> {
         let [name, unit, kind, about] =
             ["name", "unit", "type", "about"].map(|key| cell(text(&column, key)));
         writeln!(page, "| `{name}` | {unit} | {kind} | {about} |")?;
+    }
+    Ok(page)
+}
+
+/// The long help of the program and of every subcommand.
+fn commands() -> Result<String, Failed> {
+    let help = |arguments: &[&str]| -> Result<String, Failed> {
+        let mut replay = Command::new(env!("CARGO_BIN_EXE_replay"));
+        // The width of the text is that of a terminal of 100 columns.
+        let output = replay.args(arguments).arg("--help").env("COLUMNS", "100").output()?;
+        let text = String::from_utf8(output.stdout)?;
+        let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+        Ok(lines.join("\n").trim_end().to_string())
+    };
+    let all = help(&[])?;
+    let mut page = "# Command-line reference\n\nFrom `replay --help` and `replay COMMAND --help`; `-h` prints a summary.\n"
+        .to_string();
+    write!(page, "\n## replay\n\n```text\n{all}\n```\n")?;
+    let listed = all.lines().skip_while(|line| *line != "Commands:").skip(1);
+    for line in listed.take_while(|line| !line.is_empty()) {
+        let name = line.split_whitespace().next().unwrap_or_default();
+        if name != "help" {
+            write!(page, "\n## replay {name}\n\n```text\n{}\n```\n", help(&[name])?)?;
+        }
     }
     Ok(page)
 }

@@ -43,7 +43,7 @@ use std::io::stdout;
   replay compare out/before out/after --fail-if-worse wait:5
   replay compare out/before --row trace --col strategy --measure wait,pairwise_l1
   replay compare out/before out/after --row trace --col strategy --measure wait
-  replay compare out:0 out:3 --schedule --plots out/moved
+  replay compare out:0 out:3 --schedule --out out/moved
   replay compare out/contend:0 out/contend:1 --measure stretch
 
 Compares results with a table of every job: of a replay (jobs.parquet, unless --no-jobs), of a sweep
@@ -54,51 +54,57 @@ interval of a change is Student's t over weeks of submission, or over days if th
 weeks. Weeks and days in which the measure is 0 do not count; fewer than five that count give no interval.
 Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
 pub struct CompareArgs {
-    /// The base: a folder of results of a replay, sweep or contend, or one of its runs, FOLDER:RUN.
+    /// Base of the comparison: a folder of results of a replay, sweep or contend, or one of its runs, FOLDER:RUN.
     #[arg(value_name = "FOLDER[:RUN]")]
     base: String,
 
-    /// What is compared with it. Several runs are paired by trace, machine, scheduler, strategy,
-    /// policy, seed and copy; one run is compared with one whatever they are. Not needed with --row and
-    /// --col.
+    /// Folder or run to compare with the base.
+    ///
+    /// Several runs are paired by trace, machine, scheduler, strategy, policy, seed and copy; a single run is compared with
+    /// any other single run. Not needed with --row and --col.
     #[arg(value_name = "FOLDER[:RUN]", required_unless_present = "row")]
     other: Option<String>,
 
-    /// What to compare; of one folder any column of the table of runs.
+    /// Compare these measures.
     ///
-    /// Of two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance, which is the default. Of
-    /// contend: stretch, placement_factor, contention_factor, wait_cycles, latency, blocking, pairwise_l1, distance.
+    /// Of two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance, all by default. Of results of contend:
+    /// stretch, placement_factor, contention_factor, wait_cycles, latency, blocking, pairwise_l1, distance. Of one folder,
+    /// with --row and --col: any column of the table of runs.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     measure: Vec<String>,
 
-    /// A table of two dimensions: a row for each trace, scheduler, strategy, ...
+    /// Print a table with a row for each trace, scheduler, strategy, topology, allocator, tie, policy, seed or copy.
     ///
-    /// Also topology, allocator, tie, policy, seed, copy. Of one folder a cell has the mean of the measure
-    /// over its runs, which may differ in seed and copy only, and the best of a row has a star, of distances the best of the runs that fold no job; of two folders it has
-    /// the change, behind ~ where nothing can be told.
-    #[arg(long, value_name = "WHAT", requires = "col")]
+    /// For one folder a cell has the mean of the measure over its runs, which may differ in seed and copy only; a star
+    /// marks the best of a row, for distances the best of the runs that fold no job. For two folders a cell has the
+    /// change, behind ~ where it is not significant.
+    #[arg(long, value_name = "KEY", requires = "col")]
     row: Option<String>,
 
-    /// The columns of that table.
-    #[arg(long, value_name = "WHAT", requires = "row")]
+    /// Print a table with a column for each trace, scheduler, strategy, ... (see --row).
+    #[arg(long, value_name = "KEY", requires = "row")]
     col: Option<String>,
 
-    /// Say which jobs start earlier and which later, instead of what that comes to.
+    /// Print which jobs start earlier and which later, instead of means.
     #[arg(long, requires = "other", conflicts_with_all = ["row", "measure", "by_size", "fail_if_worse"])]
     schedule: bool,
 
-    /// Draw that into this folder: each job by its submission and by how much later it starts.
+    /// Write results into this folder.
+    ///
+    /// A figure for each pair of runs, with each job by its submission and by how much later it starts.
     #[arg(long, value_name = "DIR", group = "figures", requires = "schedule")]
-    plots: Option<PathBuf>,
+    out: Option<PathBuf>,
 
     #[command(flatten)]
     figures: FigureArgs,
 
-    /// Add rows for classes of size: 1, 2, 3 to 4, 5 to 8, ...
+    /// Add results for classes of job size.
+    ///
+    /// The classes are 1, 2, 3 to 4, 5 to 8, ...
     #[arg(long)]
     by_size: bool,
 
-    /// Exit with 1 if the mean over all jobs is worse by more than so much, and the interval says worse.
+    /// Exit with 1 if a mean over all jobs is worse by more than PERCENT and the verdict is worse.
     #[arg(long, value_name = "MEASURE:PERCENT")]
     fail_if_worse: Vec<String>,
 
@@ -119,7 +125,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         _ => None,
     };
     let style = args.figures.style()?;
-    if let Some(dir) = &args.plots {
+    if let Some(dir) = &args.out {
         super::output::writable(dir)?;
     }
     let Some(other) = &args.other else {
@@ -302,7 +308,7 @@ fn schedules(
             Ok(pairs.moves(names.each_ref().map(String::as_str)))
         })
         .collect::<Result<_, Failure>>()?;
-    let plots = args.plots.as_deref().map(|dir| Plots::new(dir, style));
+    let plots = args.out.as_deref().map(|dir| Plots::new(dir, style));
     schedule::show(&pairs, args.table, sorting, plots.as_ref())?;
     Ok(Exit::Done)
 }

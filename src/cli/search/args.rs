@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::args::{GridArgs, OutputArgs, ShakeArgs};
 use crate::cli::print::SortArg;
-use replay_experiment::search::Range;
+use crate::cli::tie_lists::TieLists;
 use replay_experiment::sweep::Shard;
 
 /// Arguments of `replay search`, as typed.
@@ -21,29 +21,28 @@ pub struct SearchArgs {
     #[command(flatten)]
     pub shake: ShakeArgs,
 
-    /// The order of what is printed.
     #[command(flatten)]
     pub sort: SortArg,
 
     #[command(flatten)]
     pub output: OutputArgs,
 
-    /// Only one of n parts of the vectors, 1/n to n/n: every n-th; replay merge puts them together.
+    /// Run one of N parts, 1/N to N/N, which replay merge combines.
     ///
-    /// For exhaustive and random with --spare 0. The other strategies ask by what they were answered: no
-    /// part of such a search can be done beforehand.
+    /// A part evaluates every N-th vector. Only exhaustive, and random with --spare 0, have parts: the other strategies
+    /// choose vectors by the results of earlier ones.
     #[arg(long, value_name = "I/N", requires = "out", help_heading = "Output")]
     pub shard: Option<Shard>,
 
-    /// How the next vectors are chosen.
+    /// Choose the next vectors by this strategy.
     #[arg(long, value_enum, value_name = "NAME", default_value_t, help_heading = "Search")]
     pub strategy: StrategyArg,
 
-    /// What is wanted: COLUMN[goal=min|max,weights=jobs|size|RANGE:WEIGHT,..].
+    /// Optimize this column: COLUMN[goal=min|max,weights=jobs|size|RANGE:WEIGHT,..].
     ///
-    /// COLUMN is one of the table of runs that a tie vector can change. Weights are those of the
-    /// jobs in the mean of mean_pairwise_l1: all equal (jobs), the number of processors (size), or
-    /// by job size, as in weights=2..16:3,17..100:1.
+    /// COLUMN is a column of the table of runs that a tie vector can change. Weights are those of the jobs in the mean of
+    /// mean_pairwise_l1: all equal (jobs), the number of processors (size), or by job size, as in
+    /// weights=2..16:3,17..100:1.
     #[arg(
         long,
         value_name = "OBJECTIVE",
@@ -52,84 +51,76 @@ pub struct SearchArgs {
     )]
     pub objective: String,
 
-    /// What must not happen, such as 'worst-class[jobs=20]<=1'; may be repeated.
+    /// Reject vectors that break this constraint, such as 'worst-class[jobs=20]<=1'; may be repeated.
     ///
-    /// SUBJECT<=PERCENT: how much a subject may be worse than without tie-breaking. A subject is a
-    /// column, or worst-class: the job size whose mean pairwise L1 worsens most, with jobs=N among
-    /// those of at least N jobs, with sizes=A..B among these.
+    /// SUBJECT<=PERCENT bounds how much a subject may be worse than without tie-breaking. A subject is a column, or
+    /// worst-class: the job size whose mean pairwise L1 worsens most, with jobs=N among sizes of at least N jobs, with
+    /// sizes=A..B among these sizes.
     #[arg(long, value_name = "SUBJECT<=PERCENT", help_heading = "Search")]
     pub constraint: Vec<String>,
 
-    /// Scan radii [default: 1..9; beyond the exhaustive grid as far as the machine is wide].
-    #[arg(long, value_name = "A..B", help_heading = "Search")]
-    pub sr: Option<Range>,
+    #[command(flatten)]
+    pub tie_lists: TieLists,
 
-    /// Factors of the exhaustive grid, of which each ratio is visited once [default: 0..10].
-    #[arg(long, value_name = "A..B", help_heading = "Search")]
-    pub factors: Option<Range>,
-
-    /// Slacks to try, such as 0,0.1 or 0..0.3:0.05; may be repeated [default: 0].
+    /// Try these slacks, such as 0,0.1 or 0..0.3:0.05; may be repeated [default: 0].
     ///
-    /// The share of the best score by which a candidate may be worse and still compete by tie
-    /// value. Vectors for --tie and --start may name one, SR,AF,WF,BF@SLACK; without it they have
-    /// the least of these.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Search")]
+    /// A slack is the share of the best score by which a candidate may be worse and still compete by tie value. Vectors of
+    /// --tie and --start may name one, SR,AF,WF,BF@SLACK; without it they have the smallest of these.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Tie vectors")]
     pub slack: Vec<String>,
 
-    /// Largest factor of strategies that move freely [default: 100].
+    /// Limit the factors of random, local and external vectors [default: 100].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Search", hide_short_help = true)]
     pub largest: Option<u32>,
 
-    /// Evaluations at most [default: random 500, local 1000 after its start].
+    /// Stop after N evaluations [default: random 500, local 1000 after its start].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000), help_heading = "Search")]
     pub evaluations: Option<u64>,
 
-    /// Time at most, such as 90s, 10m, 1h. What is found then depends on the machine.
+    /// Stop after this time, such as 90s, 10m or 1h; results then depend on the computer.
     ///
-    /// With --each the time is shared among the traces. Given vectors, and those found on other
-    /// traces, are tried after it.
+    /// With --each the traces share the time. Given vectors, and those found on other traces, are tried after it.
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     pub time: Option<Duration>,
 
-    /// Where local begins: exhaustive, random, or vectors; may be repeated.
+    /// Start local from exhaustive, random, or a vector; may be repeated [default: exhaustive].
     #[arg(long, value_name = "START", help_heading = "Search")]
     pub start: Vec<String>,
 
-    /// The program that asks, for --strategy external; a command of the shell.
+    /// Run this shell command, which chooses the vectors of --strategy external.
     #[arg(long, value_name = "COMMAND", help_heading = "Search")]
     pub ask_command: Option<String>,
 
-    /// Try the vectors found on these traces as well; may be repeated.
+    /// Try the vectors that are found on this trace as well; may be repeated.
     #[arg(long, value_name = "TRACE", help_heading = "Search")]
     pub test: Vec<String>,
 
-    /// Search before this share of each trace's time, test after it.
+    /// Search on the jobs before this share of each trace's time and test on the others.
     #[arg(long, value_name = "SHARE", help_heading = "Search")]
     pub split: Option<f64>,
 
-    /// Search each trace by itself and try the best vectors of each on all.
+    /// Search each trace separately and try the best vector of each on all.
     #[arg(long, help_heading = "Search")]
     pub each: bool,
 
-    /// On a test trace scale scan radii with the machine's width.
+    /// Scale scan radii with the width of the machine on which a vector is tried.
     #[arg(long, help_heading = "Search", hide_short_help = true)]
     pub scale_sr: bool,
 
-    /// Vectors to print.
+    /// Print the N best vectors.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Search")]
     pub top: u32,
 
-    /// Stop evaluations that cannot be among the N best; 0: never [default: 10 for random, else 0].
+    /// Stop evaluations that cannot be among the N best, with 0 none [default: 10 for random, else 0].
     ///
-    /// Among the vectors evaluated this never changes which are the N best: sums only grow. The
-    /// others then have an upper bound in place of a value. Strategies that go by values (local,
-    /// external) may then go other ways.
+    /// The N best of the evaluated vectors are the same, because sums only grow; the others have an upper bound in place
+    /// of a value. local and external, which choose by values, may choose other vectors.
     #[arg(long, value_name = "N", help_heading = "Search", hide_short_help = true)]
     pub spare: Option<u32>,
 }
 
 impl SearchArgs {
-    /// Whether the exhaustive grid has a part in the search.
+    /// Whether the search evaluates the exhaustive grid.
     pub fn takes_grid(&self) -> bool {
         match self.strategy {
             StrategyArg::Exhaustive => true,
@@ -140,7 +131,7 @@ impl SearchArgs {
         }
     }
 
-    /// Whether some part of the search moves freely.
+    /// Whether the search evaluates vectors beside the exhaustive grid.
     pub fn moves_freely(&self) -> bool {
         self.strategy != StrategyArg::Exhaustive
     }
@@ -149,14 +140,14 @@ impl SearchArgs {
 /// `--strategy`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 pub enum StrategyArg {
-    /// Every ratio of the grid.
+    /// Every ratio of the grid, once.
     #[default]
     Exhaustive,
-    /// Near the best so far, with restarts.
+    /// Ratios near the best so far, with restarts.
     Local,
     /// Ratios drawn at random.
     Random,
-    /// Another program, see --ask-command.
+    /// Vectors chosen by another program, see --ask-command.
     External,
 }
 

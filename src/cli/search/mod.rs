@@ -238,19 +238,24 @@ pub fn keep(args: &SearchArgs) -> Option<usize> {
     (keep > 0).then_some(keep.max(args.top as usize))
 }
 
-/// The definition of the command, where options that it shares with the main job mean
-/// something else or nothing.
+/// Adds to the help of shared options what they mean here.
 pub fn adapted(command: clap::Command) -> clap::Command {
     hides_outages(command)
         .mut_arg("trace", |arg| arg.visible_alias("train"))
         .mut_arg("tie", |arg| {
-            arg.help(
-                "A vector to show beside those found; evaluated after the search. May be repeated.",
+            arg.help("Show this vector beside those found; may be repeated").long_help(
+                "Show this vector beside those found; may be repeated.\n\nIt is evaluated after the search.",
             )
         })
-        .mut_arg("seed", |arg| arg.help("Seed of all draws [default: 0]."))
-        .mut_arg("out", |arg| {
-            arg.help("Write tables (Parquet, CSV), plots and a manifest into this folder.")
+        .mut_arg("seed", |arg| {
+            let help = "Seed all random draws [default: 0]";
+            arg.long_help(format!("{help}.\n\nA search takes one seed."))
+        })
+        .mut_arg("alloc", |arg| {
+            arg.long_help(
+                "Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators) [default: mc1x1].\n\nA search takes \
+                 one, which breaks ties by a vector.",
+            )
         })
 }
 

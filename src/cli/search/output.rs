@@ -17,7 +17,7 @@ use crate::cli::results::Results;
 use replay_core::number::grouped;
 use replay_experiment::search::{
     Archive, Candidate, Extent, GIVEN, Origin, Portability, Problem, SearchRow, SkippedWorkRow,
-    improvement, rows, shaken_improvement,
+    Space, improvement, rows, shaken_improvement,
 };
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Plots, SearchRun, search_gallery};
@@ -130,7 +130,7 @@ fn settings(args: &SearchArgs, task: &SearchTask) -> serde_json::Value {
         "strategy": strategy.map(|value| value.get_name().to_string()),
         "objective": task.objective.to_string(),
         "constraints": task.constraints.iter().map(ToString::to_string).collect::<Vec<_>>(),
-        "grid": {"sr": task.grid.scan_radii.to_string(), "factors": task.grid.factors.to_string()},
+        "grid": {"sr": task.grid.scan_radii.to_string(), "factors": factors(&task.grid)},
         "free": {"sr": task.free.scan_radii.to_string(), "largest": task.free.largest},
         "slack": task.grid.slacks.iter().map(|slack| slack.share()).collect::<Vec<_>>(),
         "given": text(&task.given),
@@ -146,6 +146,15 @@ fn settings(args: &SearchArgs, task: &SearchTask) -> serde_json::Value {
         "seed": task.seed,
         "test": task.test.as_ref().map(|test| configuration(test, false).traces),
     })
+}
+
+/// The factors of a grid: one list where all are equal, else one for each.
+fn factors(grid: &Space) -> serde_json::Value {
+    let [af, wf, bf] = grid.factors.each_ref().map(ToString::to_string);
+    match af == wf && wf == bf {
+        true => af.into(),
+        false => json!({"af": af, "wf": wf, "bf": bf}),
+    }
 }
 
 impl SearchReport<'_> {

@@ -189,6 +189,7 @@ pub fn merge(
     asks.shard = None;
     (asks.output.out, asks.output.force) = (Some(args.out.clone()), args.force);
     asks.output.process = args.process.clone();
+    asks.output.table = args.table;
     if args.sort.sort.is_some() {
         asks.sort = args.sort.clone();
     }

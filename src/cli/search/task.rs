@@ -17,7 +17,7 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Shake;
 use replay_experiment::grid::Values;
 use replay_experiment::search::{
-    Candidate, Constraint, Objective, Problem, Range, SearchError, SearchTrace, Space, split, width,
+    Candidate, Constraint, Numbers, Objective, Problem, SearchError, SearchTrace, Space, split, width,
 };
 use replay_experiment::{Measure, RunContext, Trace};
 
@@ -81,7 +81,7 @@ impl SearchTask {
         let slacks = slacks(&args.slack, &check_single(&grid)?)?;
         let given = given(&args.grid.tie, slacks[0])?;
         let starts = starts(&args.start, slacks[0])?;
-        check_size(args, &slacks)?;
+        let space = space(args, slacks)?;
         let [seed] = seeds(&args.grid.seed)?[..] else {
             return Err(Failure::usage_message("--seed: a search takes one"));
         };
@@ -114,16 +114,10 @@ impl SearchTask {
         let others = test.iter().flat_map(|loaded| loaded.traces.iter().cloned());
         let held: Vec<Arc<Trace>> = held.into_iter().chain(others).collect();
         let widest = searched.iter().map(|trace| width(&trace.topology)).max().unwrap_or(1);
-        let usual = Space::johnson();
-        let most = usual.scan_radii.high.max(widest);
-        let grid = Space {
-            scan_radii: args.sr.unwrap_or(usual.scan_radii),
-            factors: args.factors.unwrap_or(usual.factors),
-            largest: args.largest.unwrap_or(usual.largest),
-            slacks,
-        };
-        let free =
-            Space { scan_radii: args.sr.unwrap_or(Range { low: 1, high: most }), ..grid.clone() };
+        let radii = args.tie_lists.searched_radii()?;
+        let [_, most] = space.scan_radii.ends();
+        let all_radii = || (1..=most.max(widest)).collect();
+        let free = Space { scan_radii: radii.unwrap_or_else(all_radii), ..space.clone() };
         let maker = Maker {
             scheduler,
             allocator,
@@ -159,7 +153,7 @@ impl SearchTask {
             searches,
             singles,
             tests,
-            grid,
+            grid: space,
             free,
             seed,
         })
@@ -274,21 +268,35 @@ fn listed_slacks(texts: &[String]) -> Result<Vec<Slack>, Failure> {
     Ok(slacks)
 }
 
-/// Before any trace is read: a grid that can be run.
-fn check_size(args: &SearchArgs, slacks: &[Slack]) -> Result<(), Failure> {
+/// The exhaustive grid.
+///
+/// # Errors
+/// A usage error if a list is out of range, or if the grid is too large to be run.
+fn space(args: &SearchArgs, slacks: Vec<Slack>) -> Result<Space, Failure> {
+    let refuse = |message: String| Err(Failure::usage_message(message));
     let usual = Space::johnson();
-    let space = Space {
-        scan_radii: args.sr.unwrap_or(usual.scan_radii),
-        factors: args.factors.unwrap_or(usual.factors),
-        slacks: slacks.to_vec(),
-        ..usual
-    };
+    let limit = TieVector::MAX as u32;
+    let scan_radii = args.tie_lists.searched_radii()?.unwrap_or(usual.scan_radii);
+    if let [0, _] = scan_radii.ends() {
+        return refuse("--sr: scan radii are 1 to 1,000,000; 0 breaks no tie".to_string());
+    }
+    let factors = args.tie_lists.searched_factors(usual.factors)?;
+    let largest = |list: &Numbers| list.ends()[1];
+    let option = args.tie_lists.first_factor().unwrap_or("--factors");
+    if factors.iter().all(|list| largest(list) == 0) {
+        return refuse(format!("{option}: all factors are 0, which break no tie"));
+    }
+    if factors.iter().chain([&scan_radii]).any(|list| largest(list) > limit) {
+        return refuse(format!("--sr, {option}: the largest entry is at most 1,000,000"));
+    }
+    let largest = args.largest.unwrap_or(usual.largest);
+    let space = Space { scan_radii, factors, largest, slacks };
     if space.grid_points() > 100_000_000 {
-        return Err(Failure::usage_message(
-            "--sr, --factors and --slack make a grid of more than 100,000,000 vectors",
+        return refuse(format!(
+            "--sr, {option} and --slack make a grid of more than 100,000,000 vectors"
         ));
     }
-    Ok(())
+    Ok(space)
 }
 
 /// Before any trace is read: whether there are parts that can be done by themselves.
@@ -324,21 +332,13 @@ fn check_parts(args: &SearchArgs) -> Result<(), Failure> {
 
 fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
     let refuse = |message: &str| Err(Failure::usage_message(message));
-    let limit = TieVector::MAX as u32;
-    let radii = args.sr.unwrap_or(Space::johnson().scan_radii);
-    if radii.low == 0 || radii.high > limit {
-        return refuse("--sr: scan radii are 1 to 1,000,000; 0 breaks no tie");
-    }
-    if args.factors.is_some_and(|factors| factors.high == 0 || factors.high > limit) {
-        return refuse("--factors: the largest is 1 to 1,000,000");
-    }
-    if args.factors.is_some() && !args.takes_grid() {
-        return refuse(
-            "--factors: this search has no grid; --largest says how large the factors may be",
-        );
+    if let Some(option) = args.tie_lists.first_factor().filter(|_| !args.takes_grid()) {
+        return Err(Failure::usage_message(format!(
+            "{option}: this search has no grid; --largest limits the factors"
+        )));
     }
     if args.largest.is_some() && !args.moves_freely() {
-        return refuse("--largest: this search has a grid alone; --factors says which factors");
+        return refuse("--largest: this search has only a grid; --factors gives its factors");
     }
     if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
         return refuse("--split: a share is between 0 and 1");

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::cli::args::WriteArg;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
 use crate::cli::output::configuration;
@@ -17,14 +18,13 @@ use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::Topology;
 use replay_core::workload::TraceTime;
-use replay_experiment::files::{self, AtomicFile};
+use replay_experiment::files;
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
 use replay_experiment::{Cell, Measure, OfRun, RunContext, RunResult, run_cell};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Areas, Bar, Film, FilmJob, Gantt, Line, Lines, Plots, Point, save};
 use replay_output::report::machine::Sheets;
 use replay_output::report::{Sheet, Shown, perfetto};
-use std::io::stdout;
 
 /// Part of a trace, from one instant to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,23 +141,19 @@ pub fn draw(
 }
 
 /// Writes the whole run as a trace of events.
-pub fn events(cell: &Cell, path: &Path, quiet: bool) -> Result<Exit, Failure> {
+pub fn events(cell: &Cell, write: &WriteArg, quiet: bool) -> Result<Exit, Failure> {
     let Some(run) = ran(cell, quiet)? else {
         tell("replay: interrupted; nothing is written");
         return Ok(Exit::Interrupted);
     };
-    if path.as_os_str() == "-" {
-        let mut out = BufWriter::new(stdout());
-        let written = perfetto::write(&run, &mut out).and_then(|_| out.flush());
-        return written.map(|()| Exit::Done).map_err(|e| Failure::output("standard output", e));
-    }
-    let failed = |error: std::io::Error| Failure::output(path.display(), error);
-    let file = AtomicFile::create(path).map_err(failed)?;
-    let mut out = BufWriter::new(file);
-    let slices = perfetto::write(&run, &mut out).map_err(failed)?;
-    out.flush().map_err(failed)?;
-    out.into_inner().map_err(|error| failed(error.into_error()))?.finish().map_err(failed)?;
-    if !quiet {
+    let mut out = write.begin(&[])?;
+    let mut buffer = BufWriter::new(out.stream());
+    let slices = perfetto::write(&run, &mut buffer);
+    let slices = slices.and_then(|slices| buffer.flush().map(|()| slices));
+    drop(buffer);
+    let slices = slices.map_err(|e| out.failed(e))?;
+    out.finish()?;
+    if let Some(path) = write.file().filter(|_| !quiet) {
         let (jobs, slices) = (grouped(run.allocations.len() as u64), grouped(slices as u64));
         tell(format_args!("{}: {jobs} jobs in {slices} slices", path.display()));
     }

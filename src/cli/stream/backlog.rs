@@ -27,10 +27,10 @@ const MACHINE: &str = "torus:16x16x16";
 /// What takes the place of arrivals, schedulers and allocators.
 #[derive(Clone, Debug, Args)]
 pub struct BacklogArgs {
-    /// Keep N jobs waiting in place of arrivals, and compare rules of placement on a torus; several as a list.
+    /// Keep N jobs waiting in place of arrivals, and compare placement rules on a torus; takes a list.
     ///
-    /// The queue is refilled at once, and any of its N jobs may start: 1 is first come, first served. A run ends when
-    /// the --jobs of a stream are too few to refill it. Slurm's rule always runs: the others are compared with it on
+    /// The queue is refilled at once, and any of its N jobs may start: 1 is first come, first served. A run ends when the
+    /// --jobs of a stream are too few to refill the queue. Slurm's rule always runs: the others are compared with it on
     /// the same jobs.
     #[arg(
         long,
@@ -45,7 +45,7 @@ pub struct BacklogArgs {
     )]
     backlog: Vec<u32>,
 
-    /// Boxes that jobs may have: pow2, all, tpu-v4, list:AxBxC+...
+    /// Allow these boxes for jobs: pow2, all, tpu-v4, list:AxBxC+...
     #[arg(
         long,
         value_name = "MENU",
@@ -55,18 +55,20 @@ pub struct BacklogArgs {
     )]
     menu: Menu,
 
-    /// Positions of a box: aligned, half, all.
+    /// Allow these positions of a box: aligned, half, all.
     #[arg(
         long,
-        value_name = "WORD",
+        value_name = "NAME",
         default_value = "aligned",
         requires = "backlog",
         help_heading = "Backlog"
     )]
     anchors: String,
 
-    /// Sizes of jobs: tpu-v4; uniform, cubes, slabs, small, heavy-tail, each also with -half, where
-    /// every tenth job takes half of the torus. Service times do not depend on sizes but in heavy-tail.
+    /// Draw sizes of jobs from tpu-v4, uniform, cubes, slabs, small, heavy-tail; takes a list.
+    ///
+    /// Each except tpu-v4 also exists with -half, where every tenth job takes half of the torus. Service times depend on
+    /// sizes only in heavy-tail.
     #[arg(
         long,
         value_name = "MIX",
@@ -77,8 +79,9 @@ pub struct BacklogArgs {
     )]
     mix: Vec<String>,
 
-    /// Rules of placement: count (a bound: only the number of free processors matters), first,
-    /// slurm, lf, lf-eq, nf, dl, dl-lf, auto (tunes itself by the jobs so far).
+    /// Compare these placement rules: count, first, slurm, lf, lf-eq, nf, dl, dl-lf, auto; takes a list.
+    ///
+    /// count is a bound: only the number of free processors matters. auto tunes itself by the jobs so far.
     #[arg(
         long,
         value_name = "RULE",
@@ -89,18 +92,20 @@ pub struct BacklogArgs {
     )]
     rules: Vec<String>,
 
-    /// Search for the weights and the slack that keep the torus busiest, on the first half of each
-    /// stream, and judge them on the second.
+    /// Search for the weights and the slack that keep the torus busiest.
     ///
-    /// As many streams as --replications or --min-replications says.
+    /// They are chosen on the first half of each stream and measured on the second. The number of streams is that of
+    /// --replications or --min-replications.
     #[arg(long, conflicts_with = "rules", requires = "backlog", help_heading = "Backlog")]
     search: bool,
 
-    /// What jobs say of their service time: exact, noisy (times 1 + x, x exponential with mean 2),
-    /// shuffled (that of another job of the same size).
+    /// Estimate service times by exact, noisy or shuffled; takes a list.
+    ///
+    /// noisy multiplies a service time by 1 + x, x exponential with mean 2. shuffled takes the service time of another job
+    /// of the same size.
     #[arg(
         long,
-        value_name = "WORD",
+        value_name = "NAME",
         value_delimiter = ',',
         default_value = "exact",
         requires = "backlog",
@@ -141,7 +146,7 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
     let windows = distinct(backlog.backlog.clone());
     let machine = machine(args)?;
     let Some(grid) = machine.grid() else {
-        return Err(Failure::usage_message(format!("--mesh {machine}: no torus or mesh")));
+        return Err(Failure::usage_message(format!("--machine {machine}: is not a torus or mesh")));
     };
     if backlog.menu == Menu::Trace {
         let why = "--menu trace goes by the sizes of a trace, and a stream has none: name a menu, or boxes by list:";
@@ -170,11 +175,12 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
     if backlog.search {
         let mut tally = Tally::of("searches", backlogs.len());
         let streams = rule.minimum;
-        let ids = backlogs.iter().map(|one| one.search_id(&boxes, args.seed, streams)).collect();
+        let ids =
+            backlogs.iter().map(|one| one.search_id(&boxes, args.seed.seed, streams)).collect();
         let met = |_: &Best| (streams, true);
         let found =
             estimated(args, &mut session, &backlogs, ids, &mut tally, met, |one, watch| {
-                one.search(&bench, args.seed, streams, watch)
+                one.search(&bench, args.seed.seed, streams, watch)
             })?;
         let rows: Vec<_> =
             found.into_iter().map(|(place, best)| Found(backlogs[place], best)).collect();
@@ -186,10 +192,10 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
         .flat_map(|&backlog| rules.iter().map(move |&rule| Setting { backlog, rule }))
         .collect();
     let mut tally = Tally::of("settings", settings.len());
-    let ids = settings.iter().map(|setting| setting.id(&boxes, args.seed, rule)).collect();
+    let ids = settings.iter().map(|setting| setting.id(&boxes, args.seed.seed, rule)).collect();
     let met = |busy: &Busy| (busy.shares.len() as u64, busy.met);
     let done = estimated(args, &mut session, &settings, ids, &mut tally, met, |setting, watch| {
-        setting.estimate(&bench, args.seed, rule, watch)
+        setting.estimate(&bench, args.seed.seed, rule, watch)
     })?;
     let outcome = |(place, busy): &(usize, Busy)| {
         let setting = settings[*place];
@@ -207,11 +213,11 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
 
 /// The torus.
 fn machine(args: &StreamArgs) -> Result<Topology, Failure> {
-    let machines: Vec<Topology> = parse_list(&args.mesh, MACHINE)?;
+    let machines: Vec<Topology> = parse_list(&args.machine, MACHINE)?;
     require_one_processor_per_point(&machines)?;
     match <[Topology; 1]>::try_from(machines) {
         Ok([machine]) => Ok(machine),
-        Err(_) => Err(Failure::usage_message("--mesh: with --backlog there is one machine")),
+        Err(_) => Err(Failure::usage_message("--machine: with --backlog give one machine")),
     }
 }
 
@@ -248,7 +254,7 @@ impl<Row: Table> Results for Rows<'_, Row> {
             "backlog": backlog.backlog,
             "estimates": backlog.estimates,
             "jobs": jobs,
-            "seed": seed,
+            "seed": seed.seed,
             "stop_rule": self.rule,
         })
     }

@@ -8,16 +8,15 @@ use crate::cli::args::GridArgs;
 use crate::cli::exit::Failure;
 use crate::cli::resolved_grid::{ResolvedGrid, Tried, trace_names};
 use crate::cli::strategy_selection::{self, Chosen};
+use crate::cli::tie_lists::TieLists;
 use replay_core::allocator::centre::TieRule;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::lines;
 use replay_core::naming::{StrategyName, split_list};
 use replay_core::number::grouped;
-use replay_core::topology::System;
 use replay_core::workload::Shake;
 use replay_experiment::grid::{
-    AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, TieRanges, Ties, Values,
-    WindowFile,
+    AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, Ties, Values, WindowFile,
 };
 
 /// Cells that run without `--yes`.
@@ -40,7 +39,7 @@ pub fn resolve(choice: &GridChoice) -> Result<Resolved, Failure> {
                 true => strategy_selection::chosen(&choice.grid, false, choice.process.quiet)?,
                 false => Chosen { args: choice.grid.clone(), tried: None },
             };
-            let grid = of_flags(&args, &choice.lists, choice.shake.shake())?;
+            let grid = of_flags(&args, &choice.tie_lists, &choice.lists, choice.shake.shake())?;
             Ok(Resolved { grid, tried })
         }
         Some(path) => {
@@ -73,6 +72,7 @@ pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<ResolvedGrid, Fai
 /// The grid that flags say.
 pub fn of_flags(
     grid: &GridArgs,
+    ties: &TieLists,
     lists: &ListArgs,
     shake: Option<Shake>,
 ) -> Result<ParameterGrid, Failure> {
@@ -81,7 +81,7 @@ pub fn of_flags(
     };
     let file = GridFile {
         traces: trace_names(&grid.trace),
-        machines: machines(grid)?,
+        machines: listed(&grid.machine),
         schedulers: listed(&grid.sched),
         policies: listed(std::slice::from_ref(&grid.policy)),
         seeds: grid.seed.iter().map(ToString::to_string).collect(),
@@ -104,27 +104,15 @@ pub fn of_flags(
         },
         loads: grid.scale_load.iter().cloned().collect(),
         shake,
-        allocator: allocators(grid, lists)?,
+        allocator: allocators(grid, ties, &lists.param)?,
     };
     ParameterGrid::resolve(&file).map_err(of_flag)
-}
-
-/// The machines of `--mesh`, then those of `--system`.
-pub fn machines(grid: &GridArgs) -> Result<Vec<String>, Failure> {
-    let listed = grid.mesh.iter().flat_map(|list| split_list(list));
-    let mut machines: Vec<String> = listed.map(str::to_string).collect();
-    for name in grid.system.iter().flat_map(|list| split_list(list)) {
-        let system = System::named(name)
-            .map_err(|error| Failure::usage_message(format!("--system: {error}")))?;
-        machines.push(system.machine.to_string());
-    }
-    Ok(machines)
 }
 
 /// What is wrong with a grid, by the flag that says it and not by the key of a file.
 fn of_flag(error: GridError) -> Failure {
     let flag = match error.key.as_str() {
-        "machines" => "--mesh",
+        "machines" => "--machine",
         "schedulers" => "--sched",
         "policies" => "--policy",
         "seeds" => "--seed",
@@ -150,20 +138,25 @@ fn of_flag(error: GridError) -> Failure {
 }
 
 /// Every allocator with the lists that it takes; a list that none takes is an error.
-fn allocators(grid: &GridArgs, lists: &ListArgs) -> Result<Vec<AllocatorEntry>, Failure> {
-    let ties = match (&lists.sr, &lists.af, &lists.wf, &lists.bf) {
-        (Some(sr), Some(af), Some(wf), Some(bf)) => {
-            let [sr, af, wf, bf] = [sr, af, wf, bf].map(|list| Values::listed(list));
-            Some(("--sr", Ties::Product(TieRanges { sr, af, wf, bf })))
-        }
-        _ if grid.tie.is_empty() => None,
-        _ => Some(("--tie", Ties::Vectors(grid.tie.iter().cloned().collect()))),
+fn allocators(
+    grid: &GridArgs,
+    ties: &TieLists,
+    parameters: &[String],
+) -> Result<Vec<AllocatorEntry>, Failure> {
+    if let (Some(list), [_, ..]) = (ties.first(), &grid.tie[..]) {
+        let message = format!("{list} and --tie: give lists of entries or whole vectors, not both");
+        return Err(Failure::usage_message(message));
+    }
+    let ties = match ties.ranges()? {
+        Some(ranges) => Some(("--sr", Ties::Product(ranges))),
+        None if grid.tie.is_empty() => None,
+        None => Some(("--tie", Ties::Vectors(grid.tie.iter().cloned().collect()))),
     };
     for text in &grid.tie {
         text.parse::<TieRule>().map_err(Failure::usage)?;
     }
     let mut lists_of = Vec::new();
-    for text in &lists.param {
+    for text in parameters {
         let Some((key, values)) = text.split_once('=') else {
             return Err(Failure::usage_message(format!("--param \"{text}\": write KEY=LIST")));
         };

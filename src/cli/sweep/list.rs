@@ -6,8 +6,10 @@ use super::args::PlanArgs;
 use super::estimate::{Estimate, KindEstimate, duration, estimate};
 use super::grid;
 use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::print::{FormatArg, TableArgs, fields, sheet_of_fields};
 use crate::cli::resolved_grid::ResolvedGrid;
 use replay_core::number::{counted, grouped};
+use replay_core::table::write_csv;
 use replay_experiment::RunKey;
 use replay_experiment::sweep::{Plan, Shard};
 use replay_output::report::{Align, Sheet};
@@ -15,6 +17,25 @@ use std::io::stdout;
 
 /// Kinds of cells that have a row of their own in the summary.
 const ROWS: usize = 20;
+
+/// Columns of a cell in the listing.
+const CELL: [&str; 11] = [
+    "run",
+    "cell",
+    "trace",
+    "topology",
+    "scheduler",
+    "allocator",
+    "tie",
+    "policy",
+    "seed",
+    "copy",
+    "jobs",
+];
+
+/// Columns of a kind of cells in the summary for programs.
+const KIND: [&str; 7] =
+    ["trace", "machine", "scheduler", "allocator", "cells", "jobs_of_each", "cpu_seconds_of_each"];
 
 /// A cell in the listing.
 #[derive(Serialize)]
@@ -50,8 +71,8 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
         tell(format_args!("plan: {}", in_words(estimate)));
     }
     match estimate {
-        Some(estimate) if !args.list => summary(&plan, &estimate, timed),
-        _ => list(&plan, &cells),
+        Some(estimate) if !args.list => summary(&plan, &estimate, timed, args.table),
+        _ => list(&plan, &cells, args.table),
     }
     .map(|()| Exit::Done)
 }
@@ -76,7 +97,19 @@ fn in_words(estimate: &Estimate) -> String {
 }
 
 /// A row for each kind of cells, the dearest first, and one for all.
-fn summary(plan: &Plan, estimate: &Estimate, timed: bool) -> Result<(), Failure> {
+fn summary(plan: &Plan, estimate: &Estimate, timed: bool, table: TableArgs) -> Result<(), Failure> {
+    if matches!(table.format, FormatArg::Json | FormatArg::Csv) {
+        let kind = |kind: &KindEstimate| {
+            let key = plan.key(kind.first).map_err(Failure::usage)?;
+            Ok(serde_json::json!({
+                "trace": key.trace, "machine": key.topology, "scheduler": key.scheduler, "allocator": kind.strategy,
+                "cells": kind.cells, "jobs_of_each": kind.jobs, "cpu_seconds_of_each": kind.each,
+            }))
+        };
+        let rows = estimate.kinds.iter().map(kind).collect::<Result<Vec<_>, Failure>>()?;
+        let columns = if timed { &KIND[..] } else { &KIND[..KIND.len() - 1] };
+        return print_fields(columns, &rows, table);
+    }
     let mut header = vec![
         ("trace", Align::Left),
         ("machine", Align::Left),
@@ -114,7 +147,26 @@ fn summary(plan: &Plan, estimate: &Estimate, timed: bool) -> Result<(), Failure>
         sum(format!("{} kinds more", grouped(others.len() as u64)), cells, all);
     }
     sum("all".to_string(), estimate.kinds.iter().map(|kind| kind.cells).sum(), estimate.all);
-    sheet.write_plain(&mut stdout()).map_err(|e| Failure::output("standard output", e))
+    table.sheet(&sheet, 0, &mut stdout()).map_err(|e| Failure::output("standard output", e))
+}
+
+/// Prints JSON objects in a format.
+fn print_fields(
+    keys: &[&'static str],
+    rows: &[serde_json::Value],
+    table: TableArgs,
+) -> Result<(), Failure> {
+    let mut out = BufWriter::new(stdout());
+    let printed = match table.format {
+        FormatArg::Json => rows.iter().try_for_each(|row| {
+            let pairs = keys.iter().map(|&key| Ok(format!("\"{key}\":{}", row[key])));
+            let pairs: Result<Vec<String>, io::Error> = pairs.collect();
+            writeln!(out, "{{{}}}", pairs?.join(","))
+        }),
+        FormatArg::Csv => write_csv(&fields(keys), rows, true, &mut out),
+        FormatArg::Table | FormatArg::Md => table.sheet(&sheet_of_fields(keys, rows), 0, &mut out),
+    };
+    printed.and_then(|()| out.flush()).map_err(|e| Failure::output("standard output", e))
 }
 
 /// The kinds that have a row of their own, those that take most first, and the others.
@@ -127,21 +179,29 @@ fn dearest(kinds: &[KindEstimate]) -> (Vec<&KindEstimate>, Vec<&KindEstimate>) {
     (shown, others)
 }
 
-fn list(plan: &Plan, cells: &[u32]) -> Result<(), Failure> {
-    let mut out = BufWriter::new(stdout());
-    for &run in cells {
+/// Prints the cells, JSON as they come: there may be ten million.
+fn list(plan: &Plan, cells: &[u32], table: TableArgs) -> Result<(), Failure> {
+    let failed = |e| Failure::output("standard output", e);
+    let row = |run: u32| {
         let [trace, ..] = plan.places(run);
-        let row = Row {
+        Ok::<_, Failure>(Row {
             run,
             cell: plan.id(run).map_err(Failure::usage)?.to_string(),
             key: plan.key(run).map_err(Failure::usage)?,
             jobs: plan.traces[trace].jobs,
-        };
-        let line = serde_json::to_string(&row).map_err(io::Error::other);
-        line.and_then(|line| writeln!(out, "{line}"))
-            .map_err(|e| Failure::output("standard output", e))?;
+        })
+    };
+    if table.format == FormatArg::Json {
+        let mut out = BufWriter::new(stdout());
+        for &run in cells {
+            let line = serde_json::to_string(&row(run)?).map_err(io::Error::other);
+            line.and_then(|line| writeln!(out, "{line}")).map_err(failed)?;
+        }
+        return out.flush().map_err(failed);
     }
-    out.flush().map_err(|e| Failure::output("standard output", e))
+    let value = |&run: &u32| serde_json::to_value(row(run)?).map_err(|e| failed(e.into()));
+    let rows = cells.iter().map(value).collect::<Result<Vec<_>, _>>()?;
+    print_fields(&CELL, &rows, table)
 }
 
 /// Cells before and after removing equal strategies.

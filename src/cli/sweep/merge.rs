@@ -24,6 +24,7 @@ pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<E
     shards.apart_from(&args.out)?;
     let mut session =
         Session::within(Kind::Sweep, Some(&args.out), args.force, &args.process, command)?;
+    session.set_table(args.table);
     let includes = |folder: &Folder| folder::includes(folder, plan, false);
     session.configure_growing(&folder::configuration(plan, false)?, includes)?;
     let extras = Extras { sorting, ..Extras::default() };

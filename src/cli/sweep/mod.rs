@@ -10,7 +10,7 @@ mod results;
 mod run;
 
 pub use args::{ListArgs, PlanArgs, SweepArgs};
-pub use grid::{machines, of_flags};
+pub use grid::of_flags;
 pub use list::run as plan;
 pub use merge::merge;
 pub use run::run as sweep;

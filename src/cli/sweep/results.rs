@@ -8,11 +8,12 @@ use crate::cli::baseline::Baseline;
 use crate::cli::exit::{Exit, Failure, tell};
 use crate::cli::interrupt::interruption;
 use crate::cli::output::ranked_summaries;
-use crate::cli::print::{Sorting, TableArgs};
+use crate::cli::print::{FormatArg, Sorting};
 use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
 use crate::cli::skipped_jobs::LeftOut;
+use replay_core::table::Table;
 use replay_experiment::files::ResultFolder;
 use replay_experiment::journal::{Journal, Outcome};
 use replay_experiment::log_comparison::{self, Against};
@@ -62,6 +63,8 @@ pub fn write(
     // The one that repeats the log of the cells before.
     let mut latest: Option<RunResult> = None;
     let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
+    let table = session.table();
+    let is_data = matches!(table.format, FormatArg::Json | FormatArg::Csv);
     let mut shown: Vec<RunResult> = Vec::new();
     let mut left_out = LeftOut::default();
     for run in 0..plan.len() {
@@ -94,8 +97,9 @@ pub fn write(
                 }
                 tables.write(&result).map_err(|e| Failure::output("results", e))?;
                 done.push(run);
-                if (baseline.is_some() || sorting.is_some()) && result.is_unshaken() {
-                    show(&mut shown, *result, sorting.as_ref());
+                if (baseline.is_some() || sorting.is_some() || is_data) && result.is_unshaken() {
+                    let most = if is_data { usize::MAX } else { SHOWN };
+                    show(&mut shown, *result, sorting.as_ref(), most);
                 }
             }
         }
@@ -120,8 +124,16 @@ pub fn write(
     };
     let files = session.commit(&files, &configuration, &details, &failed)?;
     let mut out = stdout();
-    let printed = files.iter().try_for_each(|path| writeln!(out, "{}", path.display()));
+    let printed = match is_data {
+        true => Ok(()),
+        false => files.iter().try_for_each(|path| writeln!(out, "{}", path.display())),
+    };
     let printed = printed.and_then(|()| {
+        if is_data {
+            let mut columns = RunResult::columns();
+            columns.extend(baseline.as_ref().map(Baseline::columns).unwrap_or_default());
+            return table.print_columns(&columns, &shown, Vec::new, &mut out);
+        }
         if shown.is_empty() {
             return Ok(());
         }
@@ -133,7 +145,7 @@ pub fn write(
             if place > 0 {
                 writeln!(out)?;
             }
-            TableArgs::default().sheet(sheet, 0, &mut out)?;
+            table.sheet(sheet, 0, &mut out)?;
         }
         match done.len().saturating_sub(shown.len()) {
             0 => Ok(()),
@@ -154,14 +166,19 @@ pub fn write(
 }
 
 /// Takes a run in among those that are printed: the first in their order.
-fn show(shown: &mut Vec<RunResult>, run: RunResult, sorting: Option<&Sorting<RunResult>>) {
+fn show(
+    shown: &mut Vec<RunResult>,
+    run: RunResult,
+    sorting: Option<&Sorting<RunResult>>,
+    most: usize,
+) {
     let place = match sorting {
         Some(sorting) => shown.partition_point(|one| sorting.order(one, &run).is_le()),
         None => shown.len(),
     };
-    if place < SHOWN {
+    if place < most {
         shown.insert(place, RunResult { by_size: Vec::new(), ..run });
-        shown.truncate(SHOWN);
+        shown.truncate(most);
     }
 }
 

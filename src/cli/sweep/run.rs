@@ -39,6 +39,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     // First, as reading traces takes the threads that it sets.
     let mut session =
         Session::within(Kind::Sweep, Some(dir), args.force, &args.grid.process, command)?;
+    session.set_table(args.table);
     let grid = grid::resolve(&args.grid)?;
     let loaded = grid::load(&args.grid, grid)?;
     let inputs: Vec<_> = args.grid.file.iter().cloned().chain(loaded.inputs()).collect();

@@ -45,7 +45,7 @@ pub fn taken_out(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
         if says("menu") {
             return Err(at(format!(
                 "{} names a menu, and the file says which boxes there are; for a menu of its own on this machine \
-                 write --mesh '{machine}'",
+                 write --machine '{machine}'",
                 entry.name
             )));
         }

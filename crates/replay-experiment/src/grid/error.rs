@@ -122,6 +122,15 @@ impl PathError {
     }
 }
 
+/// Earlier names of keys, and names after options, with the key of the file.
+const RENAMED: [(&str, &str); 5] = [
+    ("machine", "machines"),
+    ("mesh", "machines"),
+    ("meshes", "machines"),
+    ("system", "machines"),
+    ("systems", "machines"),
+];
+
 /// What the TOML reader says, in our form; an unknown key gets the nearest known one.
 pub(super) fn of_toml(cause: &toml::de::Error, text: &str, file: &str) -> GridError {
     let span = cause.span().unwrap_or(0..0);
@@ -133,9 +142,11 @@ pub(super) fn of_toml(cause: &toml::de::Error, text: &str, file: &str) -> GridEr
             let mut quoted = rest.split('`').step_by(2);
             let key = quoted.next().unwrap_or_default();
             let known: Vec<&str> = quoted.collect();
-            match nearest(key, known.iter().copied()) {
-                Some(near) => format!("unknown key \"{key}\"; did you mean \"{near}\"?"),
-                None => format!("unknown key \"{key}\"; known are {}", known.join(", ")),
+            let renamed = RENAMED.iter().find(|(old, new)| *old == key && known.contains(new));
+            match (renamed, nearest(key, known.iter().copied())) {
+                (Some((_, new)), _) => format!("unknown key \"{key}\": it is now \"{new}\""),
+                (None, Some(near)) => format!("unknown key \"{key}\"; did you mean \"{near}\"?"),
+                (None, None) => format!("unknown key \"{key}\"; known are {}", known.join(", ")),
             }
         }
     };

@@ -74,8 +74,10 @@ fn the_window_and_lists_are_read() {
 }
 
 /// Text, line, column, and words of the message.
-const WRONG: [(&str, usize, usize, &[&str]); 16] = [
+const WRONG: [(&str, usize, usize, &[&str]); 18] = [
     ("trces = []", 1, 1, &["unknown key \"trces\"", "did you mean \"traces\"?"]),
+    ("mesh = '8x8'", 1, 1, &["unknown key \"mesh\": it is now \"machines\""]),
+    ("systems = ['mira']", 1, 1, &["unknown key \"systems\": it is now \"machines\""]),
     ("ties = true\ntraces = ['x'", 2, 14, &["array"]),
     ("traces = 3", 1, 10, &["integer `3`"]),
     ("schedulers = ['fcfs',\n 'fcsf']", 2, 2, &["schedulers: ", "\"fcfs\"?"]),

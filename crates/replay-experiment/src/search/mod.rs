@@ -72,6 +72,6 @@ pub use ratio::Ratio;
 pub use row::{Origin, SearchRow, SkippedWorkRow, rows};
 pub use search_trace::{ReplayLimit, SearchTrace};
 pub use shaken::GapToBest;
-pub use space::{Range, RangeError, Space};
+pub use space::{Numbers, Range, RangeError, Space};
 pub use split::split;
 pub use tally::{ClassSum, Tally, WorstClass};

@@ -4,15 +4,16 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use super::candidate::Candidate;
+use crate::grid::{ValueError, Values};
 use replay_core::allocator::centre::{Slack, TieVector};
 
 /// Search space: vectors with nonnegative integer factors, and slacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Space {
     /// Scan radii (SR) in shells; at least 1, because 0 breaks no tie.
-    pub scan_radii: Range,
+    pub scan_radii: Numbers,
     /// Values of AF, WF and BF on the exhaustive grid.
-    pub factors: Range,
+    pub factors: [Numbers; 3],
     /// Largest factor for strategies that choose ratios freely.
     pub largest: u32,
     /// Slacks in ascending order; at least one.
@@ -24,8 +25,8 @@ impl Space {
     /// supplementary search uses factors up to 90; here they go up to 100.
     pub fn johnson() -> Self {
         Self {
-            scan_radii: Range { low: 1, high: 9 },
-            factors: Range { low: 0, high: 10 },
+            scan_radii: (1..=9).collect(),
+            factors: std::array::from_fn(|_| (0..=10).collect()),
             largest: 100,
             slacks: vec![Slack::NONE],
         }
@@ -42,10 +43,11 @@ impl Space {
     fn vectors(&self) -> Vec<TieVector> {
         let mut seen = HashSet::new();
         let vectors = self.scan_radii.iter().flat_map(|scan_radius| {
-            let factors = || self.factors.iter().map(|factor| factor as i32);
-            factors().flat_map(move |available| {
-                factors().flat_map(move |wall| {
-                    factors().map(move |border| TieVector { scan_radius, available, wall, border })
+            let [available, wall, border] =
+                self.factors.each_ref().map(|list| move || list.iter().map(|one| one as i32));
+            available().flat_map(move |available| {
+                wall().flat_map(move |wall| {
+                    border().map(move |border| TieVector { scan_radius, available, wall, border })
                 })
             })
         });
@@ -58,13 +60,105 @@ impl Space {
 
     /// Number of candidates of the grid before equal ratios are merged, saturating at `u64::MAX`.
     pub fn grid_points(&self) -> u64 {
-        let factors = self.factors.len().saturating_pow(3);
-        factors.saturating_mul(self.scan_radii.len()).saturating_mul(self.slacks.len() as u64)
+        let lists = self.factors.iter().chain([&self.scan_radii]).map(Numbers::len);
+        lists.fold(self.slacks.len() as u64, u64::saturating_mul)
     }
 
     /// Index of a slack in [`Space::slacks`]; for other values, of the next smaller one, or 0.
     pub fn slack_index(&self, slack: Slack) -> usize {
         self.slacks.partition_point(|&other| other <= slack).saturating_sub(1)
+    }
+}
+
+/// Distinct whole numbers in ascending order, at least one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Numbers(Vec<u32>);
+
+impl Numbers {
+    /// The numbers in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> {
+        self.0.iter().copied()
+    }
+
+    /// The count of the numbers; at least one, so there is no `is_empty`.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// The smallest and the largest number.
+    pub fn ends(&self) -> [u32; 2] {
+        [self.0[0], self.0[self.0.len() - 1]]
+    }
+
+    /// Whether a number is in the list.
+    pub fn contains(&self, number: u32) -> bool {
+        self.0.binary_search(&number).is_ok()
+    }
+
+    /// The number at a position of the list, from 0.
+    ///
+    /// # Panics
+    /// If the list is shorter.
+    pub fn get(&self, position: u64) -> u32 {
+        self.0[position as usize]
+    }
+
+    /// The number `steps` positions after `number`, or before it if `steps` is negative; `None` beyond the ends. A number
+    /// that is not in the list has whole numbers around it, of which those in the list are returned.
+    pub fn neighbour(&self, number: u32, steps: i64) -> Option<u32> {
+        match self.0.binary_search(&number) {
+            Ok(position) => {
+                let position = usize::try_from(position as i64 + steps).ok()?;
+                self.0.get(position).copied()
+            }
+            Err(_) => {
+                let near = u32::try_from(i64::from(number) + steps).ok()?;
+                self.contains(near).then_some(near)
+            }
+        }
+    }
+
+    /// The number of steps between two numbers: positions of the list, or whole numbers if one of them is not in it.
+    pub fn distance(&self, one: u32, other: u32) -> u32 {
+        match (self.0.binary_search(&one), self.0.binary_search(&other)) {
+            (Ok(one), Ok(other)) => one.abs_diff(other) as u32,
+            _ => one.abs_diff(other),
+        }
+    }
+}
+
+impl FromIterator<u32> for Numbers {
+    /// The distinct numbers of an iterator; 0 if it has none.
+    fn from_iter<I: IntoIterator<Item = u32>>(numbers: I) -> Self {
+        let mut numbers: Vec<u32> = numbers.into_iter().collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        if numbers.is_empty() {
+            numbers.push(0);
+        }
+        Self(numbers)
+    }
+}
+
+impl FromStr for Numbers {
+    type Err = ValueError;
+
+    /// Numbers and ranges separated by commas, as in grid files: `1,2,5` or `1..9`.
+    fn from_str(text: &str) -> Result<Self, ValueError> {
+        Ok(Values::listed(text).integers::<u32>()?.into_iter().collect())
+    }
+}
+
+/// `1..9` for successive numbers, else `1,2,5`.
+impl fmt::Display for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [low, high] = self.ends();
+        if u64::from(high - low) + 1 == self.len() {
+            return write!(f, "{low}..{high}");
+        }
+        let numbers: Vec<String> = self.iter().map(|number| number.to_string()).collect();
+        f.write_str(&numbers.join(","))
     }
 }
 
@@ -81,12 +175,6 @@ impl Range {
     /// The integers in ascending order.
     pub fn iter(self) -> RangeInclusive<u32> {
         self.low..=self.high
-    }
-
-    /// Number of integers; at least one, so there is no `is_empty`.
-    #[allow(clippy::len_without_is_empty)]
-    pub fn len(self) -> u64 {
-        u64::from(self.high - self.low) + 1
     }
 
     /// Whether a number is in the range.
@@ -144,15 +232,39 @@ mod tests {
         let grid = space.grid();
         assert_eq!((space.grid_points(), grid.len()), (3 * 11_979, 3 * 9 * 1033));
         assert_eq!(grid[..9 * 1033], Space::johnson().grid());
-        let vast = Range { low: 0, high: 262_143 };
-        let vast =
-            Space { scan_radii: Range { low: 1, high: 1024 }, factors: vast, ..space.clone() };
+        let factors = std::array::from_fn(|_| (0..=262_143).collect());
+        let vast = Space { scan_radii: (1..=1024).collect(), factors, ..space.clone() };
         assert_eq!(vast.grid_points(), u64::MAX);
         assert!(grid.contains(&"4,10,1,0@0.2".parse().expect("a candidate")));
         assert_eq!(
             ["0", "0.05", "0.1", "1"].map(|text| space.slack_index(slack(text))),
             [0, 1, 1, 2]
         );
+    }
+
+    #[test]
+    fn a_grid_has_lists_of_numbers() {
+        let list = |text: &str| text.parse::<Numbers>().expect("numbers");
+        let space = Space {
+            scan_radii: list("5,1,2"),
+            factors: ["0,3", "0", "1"].map(list),
+            ..Space::johnson()
+        };
+        let grid: Vec<String> = space.grid().iter().map(ToString::to_string).collect();
+        assert_eq!(grid, ["1,0,0,1", "1,3,0,1", "2,0,0,1", "2,3,0,1", "5,0,0,1", "5,3,0,1"]);
+        assert_eq!(space.grid_points(), 6);
+        let radii = &space.scan_radii;
+        assert_eq!([1, 2].map(|steps| radii.neighbour(2, steps)), [Some(5), None]);
+        assert_eq!((radii.neighbour(2, -1), radii.neighbour(3, -1)), (Some(1), Some(2)));
+        assert_eq!((radii.distance(1, 5), radii.distance(5, 9)), (2, 4));
+        assert_eq!(
+            (radii.to_string(), list("3..5,4").to_string()),
+            ("1,2,5".into(), "3..5".into())
+        );
+        assert_eq!(list("7").to_string(), "7..7");
+        for bad in ["", "9..1", "-1", "a", "1,,2"] {
+            assert!(bad.parse::<Numbers>().is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -94,10 +94,12 @@ pub struct TieVectorError(String, &'static str);
 impl FromStr for TieVector {
     type Err = TieVectorError;
 
+    /// `2,13,20,6`, or `(2,13,20,6)` as tables print it.
     fn from_str(text: &str) -> Result<Self, TieVectorError> {
         let error = |problem| TieVectorError(text.to_string(), problem);
+        let entries = text.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
         let parts: Option<Vec<i32>> =
-            text.split(',').map(|part| part.trim().parse().ok()).collect();
+            entries.unwrap_or(text).split(',').map(|part| part.trim().parse().ok()).collect();
         let entries = parts.and_then(|parts| parts.try_into().ok());
         Self::new(entries.ok_or_else(|| error("not four integers"))?).map_err(error)
     }
@@ -340,7 +342,20 @@ mod tests {
         assert_eq!(reduced("2,26,40,12").as_deref(), Ok("2,13,20,6"));
         assert_eq!(reduced("2,0,0,0").as_deref(), Ok("2,0,0,0"));
         assert_eq!(reduced("4,0,9,0").as_deref(), Ok("4,0,1,0"));
-        for bad in ["", "1,2,3", "1,2,3,4,5", "-1,2,3,4", "a,b,c,d", "1,2,3,99999999"] {
+        for same in ["(2,13,20,6)", " (2, 13, 20, 6) ", "(2,26,40,12)"] {
+            assert_eq!(reduced(same).as_deref(), Ok("2,13,20,6"), "{same}");
+        }
+        for bad in [
+            "",
+            "1,2,3",
+            "1,2,3,4,5",
+            "-1,2,3,4",
+            "a,b,c,d",
+            "1,2,3,99999999",
+            "(1,2,3,4",
+            "1,2,3,4)",
+            "((1,2,3,4))",
+        ] {
             assert!(reduced(bad).is_err(), "{bad}");
         }
     }

@@ -292,7 +292,7 @@ pub fn table() -> Table<PlacementOptions> {
             .param(
                 "file",
                 kind::typed("FILE").listed("FILE").or("none"),
-                "a topology.yaml that defines the boxes, instead of menu, anchors and orient, and the machine, with several tori or cells without a node; --mesh FILE is equivalent",
+                "a topology.yaml that defines the boxes, instead of menu, anchors and orient, and the machine, with several tori or cells without a node; --machine FILE is equivalent",
                 |o: &mut PlacementOptions| &mut o.file,
             )
             .param(

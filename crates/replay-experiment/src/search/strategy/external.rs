@@ -92,7 +92,7 @@ impl External {
             "constraints": problem.constraints.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "parts": problem.parts.iter().map(|part| &part.name).collect::<Vec<_>>(),
             "baseline": problem.baseline_values(),
-            "scan_radius": [space.scan_radii.low, space.scan_radii.high],
+            "scan_radius": space.scan_radii.ends(),
             "factor": [0, space.largest],
             "slack": space.slacks.iter().map(|slack| slack.share()).collect::<Vec<_>>(),
             "evaluations": evaluations,

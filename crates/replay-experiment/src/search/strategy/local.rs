@@ -96,7 +96,8 @@ impl Local {
         let far = (a.wall - b.wall).abs().max((a.border - b.border).abs());
         let steps =
             self.space.slack_index(centre.slack).abs_diff(self.space.slack_index(other.slack));
-        let radii = centre.vector.scan_radius.abs_diff(other.vector.scan_radius);
+        let radii = &self.space.scan_radii;
+        let radii = radii.distance(centre.vector.scan_radius, other.vector.scan_radius);
         radii <= 2 && steps <= 2 && far <= self.step
     }
 
@@ -132,8 +133,11 @@ impl Local {
             }
         }
         for away in [1, 2] {
-            let radii = [centre.scan_radius.saturating_sub(away), centre.scan_radius + away];
-            found.extend(radii.map(|scan_radius| TieVector { scan_radius, ..centre }));
+            let radii = [-away, away];
+            let radii =
+                radii.map(|steps| self.space.scan_radii.neighbour(centre.scan_radius, steps));
+            let moved = |scan_radius| TieVector { scan_radius, ..centre };
+            found.extend(radii.into_iter().flatten().map(moved));
         }
         // Vectors with the slack of the centre, then the vector of the centre with other slacks.
         let mut found: Vec<_> =
@@ -149,16 +153,17 @@ impl Local {
             };
             let drawn = factors.map(|factor| draw(factor, &mut self.rng));
             let other = i64::from(self.rng.random_range(0..4u32) == 0);
-            let direction = if self.rng.random_range(0..2u32) == 0 { -other } else { other };
-            let scan_radius = (i64::from(centre.scan_radius) + direction).max(0) as u32;
+            let steps = if self.rng.random_range(0..2u32) == 0 { -other } else { other };
+            let scan_radius = self.space.scan_radii.neighbour(centre.scan_radius, steps);
             // Logarithmically uniform: between 6 and 12 is as likely as between 50 and 100.
             let wide = f64::from(largest).max(SMALL) / SMALL;
             let most = (SMALL * wide.powf(self.rng.random())).round() as u32;
             let slack = self.draw_slack(slack);
-            let vector = nearest_vector(scan_radius, drawn, most.min(largest));
+            let vector = scan_radius
+                .and_then(|scan_radius| nearest_vector(scan_radius, drawn, most.min(largest)));
             found.extend(vector.map(|vector| Candidate { vector, slack }));
         }
-        let radii = self.space.scan_radii;
+        let radii = &self.space.scan_radii;
         found.retain(|one| radii.contains(one.vector.scan_radius));
         found
     }

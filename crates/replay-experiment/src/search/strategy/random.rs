@@ -27,7 +27,10 @@ impl Random {
     /// Draws a candidate.
     pub fn draw(&mut self) -> Candidate {
         loop {
-            let scan_radius = self.rng.random_range(self.space.scan_radii.iter());
+            let scan_radii = &self.space.scan_radii;
+            // A position of another type than `u32` would give other draws for the same seed.
+            let position = self.rng.random_range(0..=(scan_radii.len() - 1) as u32);
+            let scan_radius = scan_radii.get(position.into());
             let [wall, border] = [self.rng.random(), self.rng.random()];
             let ratio = Ratio { wall, border };
             let slack = self.slack();

@@ -51,7 +51,7 @@ fn problem(traces: &[Arc<Trace>], objective: &str, constraints: &[&str]) -> Prob
 fn small() -> Space {
     Space {
         scan_radii: "1..2".parse().expect("a range"),
-        factors: "0..2".parse().expect("a range"),
+        factors: ["0..2"; 3].map(|text| text.parse().expect("a range")),
         largest: 20,
         ..Space::johnson()
     }
@@ -122,7 +122,10 @@ fn exhaustive_search_equals_a_plain_loop() {
 #[test]
 fn stopping_early_does_not_change_the_best() {
     let problem = problem(&[trace(400), trace(150)], "mean_pairwise_l1[weights=size]", &[]);
-    let space = Space { factors: "0..3".parse().expect("a range"), ..Space::johnson() };
+    let space = Space {
+        factors: ["0..3"; 3].map(|text| text.parse().expect("a range")),
+        ..Space::johnson()
+    };
     let whole = searched(&problem, List::new(space.grid()), None, None);
     let with_stopping = searched(&problem, List::new(space.grid()), None, Some(5));
     let top = |archive: &Archive| archive.ranked().into_iter().take(5).cloned().collect::<Vec<_>>();
@@ -224,7 +227,11 @@ fn constraints_rank_feasible_vectors_first() {
     let free = problem(std::slice::from_ref(&trace), "mean_pairwise_l1", &[]);
     let bound =
         problem(&[trace], "mean_pairwise_l1", &["worst-class[jobs=10]<=1", "mean_components<=0"]);
-    let grid = Space { factors: "0..4".parse().expect("a range"), ..Space::johnson() }.grid();
+    let grid = Space {
+        factors: ["0..4"; 3].map(|text| text.parse().expect("a range")),
+        ..Space::johnson()
+    }
+    .grid();
     let free = searched(&free, List::new(grid.clone()), None, None);
     let bound = searched(&bound, List::new(grid), None, None);
     let feasible: Vec<_> = bound.ranked().into_iter().filter(|one| one.is_feasible()).collect();

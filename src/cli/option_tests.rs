@@ -1,0 +1,175 @@
+//! The options of all commands agree: the same option has one meaning, one short letter, one value name, one help and
+//! one default.
+
+use std::collections::BTreeMap;
+
+use clap::{Arg, Command};
+
+/// What may differ among commands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Aspect {
+    Help,
+    Value,
+    Default,
+}
+
+use Aspect::{Default, Help, Value};
+
+/// Options that differ in an aspect among commands, and why.
+const DIFFER: [(&str, &[Aspect], &str); 10] = [
+    ("alloc", &[Default], "contend and stream compare several by default"),
+    ("jobs", &[Help, Default], "replays take the first jobs of a trace, models generate jobs"),
+    ("machine", &[Default], "a trace names its machine, a stream and a list of packets do not"),
+    ("network", &[Default], "contend and stream take the network of --preset"),
+    ("pattern", &[Default], "the jobs of stream send nothing by default"),
+    ("processors", &[Default], "a log has a machine that import cannot guess"),
+    ("load", &[Default], "a stream has arrivals by default, a model its own load"),
+    ("trace", &[Help], "verify selects among published traces, the others read traces"),
+    ("tie", &[Help], "the vectors of a search are shown beside those that it finds"),
+    (
+        "write",
+        &[Default],
+        "report names its page, verify prints its data and writes no file by default",
+    ),
+];
+
+/// An option as a command has it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Declared {
+    command: String,
+    short: Option<char>,
+    value: Option<String>,
+    /// The first paragraph, without the default.
+    help: String,
+    default: String,
+}
+
+impl Declared {
+    fn of(command: &Command, arg: &Arg) -> Self {
+        let first = |text: String| text.split("\n\n").next().unwrap_or_default().to_string();
+        let help = arg.get_help().map(|help| first(help.to_string())).unwrap_or_default();
+        let long = arg.get_long_help().map(|help| first(help.to_string()));
+        let plain = |text: &str| text.trim_end_matches('.').replace('\n', " ");
+        if let Some(long) = long {
+            assert_eq!(plain(&help), plain(&long), "{} --{}", command.get_name(), arg.get_id());
+        }
+        let (help, written) = match help.split_once(" [default: ") {
+            Some((help, default)) => {
+                (plain(help), Some(plain(default).trim_end_matches(']').into()))
+            }
+            None => (plain(&help), None),
+        };
+        let parsed = arg.get_default_values().iter().map(|value| value.to_string_lossy());
+        let parsed = parsed.collect::<Vec<_>>().join(",");
+        Self {
+            command: command.get_name().to_string(),
+            short: arg.get_short(),
+            value: arg.get_value_names().map(|names| names.join(" ")),
+            help,
+            default: written.unwrap_or(parsed),
+        }
+    }
+}
+
+/// Every long option that help shows, by name.
+fn options() -> BTreeMap<String, Vec<Declared>> {
+    let mut definition = super::definition();
+    definition.build();
+    let mut options: BTreeMap<String, Vec<Declared>> = BTreeMap::new();
+    for command in definition.get_subcommands().chain([&definition]) {
+        if command.get_name() == "help" {
+            continue;
+        }
+        for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
+            let Some(long) = arg.get_long() else { continue };
+            // These are the parser's.
+            if !matches!(long, "help" | "version") {
+                let declared = Declared::of(command, arg);
+                options.entry(long.to_string()).or_default().push(declared);
+            }
+        }
+    }
+    options
+}
+
+#[test]
+fn the_same_option_has_one_help_and_one_default() {
+    let may = |option: &str, aspect: Aspect| {
+        DIFFER.iter().any(|(name, aspects, _)| *name == option && aspects.contains(&aspect))
+    };
+    let mut problems = Vec::new();
+    for (option, all) in options() {
+        let first = &all[0];
+        for other in &all[1..] {
+            let mut check = |what: &str, same: bool| {
+                if !same {
+                    problems.push(format!("--{option}: {what}: {first:?}\n  {other:?}"));
+                }
+            };
+            check("short", first.short == other.short);
+            check("value", may(&option, Value) || first.value == other.value);
+            check("help", may(&option, Help) || first.help == other.help);
+            check("default", may(&option, Default) || first.default == other.default);
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn every_exception_is_needed() {
+    let options = options();
+    for (option, aspects, why) in DIFFER {
+        assert!(!why.is_empty(), "{option}");
+        let all = &options[option];
+        let differs = |aspect: &Aspect| {
+            all.iter().any(|other| match aspect {
+                Help => other.help != all[0].help,
+                Value => other.value != all[0].value,
+                Default => other.default != all[0].default,
+            })
+        };
+        assert!(aspects.iter().all(differs), "--{option} does not differ in all of {aspects:?}");
+    }
+}
+
+#[test]
+fn help_is_one_imperative_line_without_a_refused_option() {
+    for (option, all) in options() {
+        for Declared { command, help, .. } in all {
+            let length = help.chars().count();
+            assert!((1..=110).contains(&length), "{command} --{option}: {length}: {help}");
+            assert!(help.starts_with(char::is_uppercase), "{command} --{option}: {help}");
+        }
+    }
+}
+
+#[test]
+fn quiet_is_taken_before_and_after_every_command() {
+    for line in [
+        "-q list",
+        "--quiet list policies",
+        "list -q",
+        "-q stream",
+        "stream --quiet",
+        "-q synth --jobs 5",
+        "synth -q",
+        "-q plan",
+        "-q man",
+        "completions bash -q",
+        "-q",
+    ] {
+        let words = format!("replay {line}");
+        let words: Vec<_> = words.split(' ').map(std::ffi::OsString::from).collect();
+        assert!(super::parsed(&words).is_ok(), "{line}");
+    }
+    let quiet = |line: &str| {
+        let words: Vec<_> = line.split(' ').map(std::ffi::OsString::from).collect();
+        match super::parsed(&words).expect(line).command {
+            Some(super::Command::Sweep(args)) => args.grid.process.quiet,
+            Some(super::Command::Synth(args)) => args.quiet.quiet,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(quiet("replay -q sweep --out a") && quiet("replay sweep --out a -q"));
+    assert!(quiet("replay -q synth") && !quiet("replay synth"));
+}

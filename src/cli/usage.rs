@@ -1,0 +1,226 @@
+//! Errors of the command line: retired options name their successors, and tips name only options that are meant.
+
+use std::ffi::OsString;
+
+use clap::Command;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+
+/// A retired option: its spelling, the commands that had it (all if empty), and what replaces it.
+type Retired = (&'static str, &'static [&'static str], &'static str);
+
+/// Every retired option.
+const RETIRED: [Retired; 5] = [
+    ("--mesh", &[], "--machine"),
+    ("--system", &[], "--machine"),
+    ("--plots", &["compare", "verify"], "--out"),
+    ("--json", &["explain"], "--format json"),
+    (
+        "--offered",
+        &["stream"],
+        "--load, a share of the machine's capacity, or --arrivals, jobs per time unit",
+    ),
+];
+
+/// Options that took a file and are flags now: the spelling, the command, and what replaces it.
+const FLAGS: [Retired; 1] = [("--perfetto", &["show"], "--perfetto --write FILE")];
+
+/// Makes the error of a command line name the option that is meant, if there is one.
+pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> Error {
+    let arguments: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
+    let first = arguments.iter().find(|word| !matches!(**word, "-q" | "--quiet"));
+    let command = first.and_then(|word| definition.find_subcommand(word)).unwrap_or(definition);
+    let name = if command.get_name() == definition.get_name() { "" } else { command.get_name() };
+    match successor(&error, &arguments, name) {
+        Some(message) => Error::raw(
+            ErrorKind::UnknownArgument,
+            format!("{message}\n\nFor more information, try '--help'.\n"),
+        ),
+        None => with_tip(error, command, definition),
+    }
+}
+
+/// What the error says of a retired option.
+fn successor(error: &Error, arguments: &[&str], command: &str) -> Option<String> {
+    let wrong = invalid(error)?;
+    let of_command = |row: &&Retired| row.1.is_empty() || row.1.contains(&command);
+    if error.kind() == ErrorKind::UnknownArgument {
+        let row = RETIRED.iter().filter(of_command).find(|row| row.0 == wrong);
+        if let Some((old, _, new)) = row {
+            return Some(format!("{old} is now {new}"));
+        }
+    }
+    // `--flag VALUE` leaves VALUE over, `--flag=VALUE` is a value too many.
+    let flag = FLAGS.iter().filter(of_command).find(|(old, ..)| {
+        let with_equals = || arguments.iter().any(|word| word.starts_with(&format!("{old}=")));
+        match error.kind() {
+            ErrorKind::TooManyValues => wrong.starts_with(old) && with_equals(),
+            ErrorKind::UnknownArgument => {
+                arguments.windows(2).any(|pair| pair[0] == *old && pair[1] == wrong)
+            }
+            _ => false,
+        }
+    });
+    flag.map(|(old, _, new)| format!("{old} FILE is now {new}"))
+}
+
+/// The argument that the error is about.
+fn invalid(error: &Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(argument)) => Some(argument),
+        _ => None,
+    }
+}
+
+/// Replaces the tips of the parser on an unknown long option, which go by a loose similarity.
+fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let Some(typed) = invalid(&error).and_then(|word| word.strip_prefix("--")) else {
+        return error;
+    };
+    let typed = typed.split('=').next().unwrap_or_default().to_string();
+    error.remove(ContextKind::SuggestedArg);
+    error.remove(ContextKind::Suggested);
+    if let Some(option) = similar(&typed, options(command)) {
+        let option = ContextValue::String(format!("--{option}"));
+        error.insert(ContextKind::SuggestedArg, option);
+        return error;
+    }
+    let owners: Vec<&str> = definition
+        .get_subcommands()
+        .filter(|one| options(one).any(|option| option == typed))
+        .map(Command::get_name)
+        .collect();
+    let all = if options(definition).any(|option| option == typed) { &["replay"][..] } else { &[] };
+    let owners: Vec<&str> = all.iter().copied().chain(owners).collect();
+    if !owners.is_empty() {
+        let tip = format!("'--{typed}' is an option of {}", owners.join(", "));
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
+    error
+}
+
+/// The long options of a command that its help shows, with their aliases.
+fn options(command: &Command) -> impl Iterator<Item = &str> {
+    command.get_arguments().filter(|arg| !arg.is_hide_set()).flat_map(|arg| {
+        arg.get_long().into_iter().chain(arg.get_visible_aliases().unwrap_or_default())
+    })
+}
+
+/// Letters by which two words of one option may begin alike.
+const PREFIX: usize = 4;
+
+/// The option that a misspelt one means: with the same first letter and at most two edits (one in a short word), or one
+/// that it begins with or that begins with it.
+fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let reach = if typed.len() <= PREFIX { 1 } else { 2 };
+    let near = |option: &&'a str| {
+        let edits = strsim::osa_distance(typed, option);
+        let begins = option.starts_with(typed) && typed.len() >= PREFIX
+            || typed.starts_with(*option) && option.len() > PREFIX;
+        let is_same_letter = typed.chars().next() == option.chars().next();
+        (is_same_letter && (edits <= reach || begins)).then_some((!begins, edits))
+    };
+    options.filter_map(|option| Some((near(&option)?, option))).min().map(|(_, option)| option)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The message of the error of a command line.
+    fn message(line: &str) -> String {
+        let arguments: Vec<OsString> =
+            format!("replay {line}").split(' ').map(OsString::from).collect();
+        match crate::cli::parsed(&arguments) {
+            Ok(_) => panic!("replay {line}: is accepted"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_retired_option_names_its_successor() {
+        for (line, expected) in [
+            ("--mesh 10x10", "--mesh is now --machine"),
+            ("--mesh=10x10", "--mesh is now --machine"),
+            ("sweep --trace a --system mira --out b", "--system is now --machine"),
+            ("network --mesh 4x4", "--mesh is now --machine"),
+            ("stream --system mira", "--system is now --machine"),
+            ("compare a b --schedule --plots c", "--plots is now --out"),
+            ("verify --plots=c", "--plots is now --out"),
+            ("explain --job 3 --json", "--json is now --format json"),
+            ("stream --load 0.5 --offered", "--offered is now --load"),
+            ("show --perfetto a.json", "--perfetto FILE is now --perfetto --write FILE"),
+            ("show --perfetto=a.json", "--perfetto FILE is now --perfetto --write FILE"),
+        ] {
+            let message = message(line);
+            assert!(message.starts_with(&format!("error: {expected}")), "{line}: {message}");
+            assert!(!message.contains("tip:"), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn a_retired_option_is_no_option() {
+        let definition = crate::cli::definition();
+        for command in definition.get_subcommands().chain([&definition]) {
+            for (old, commands, _) in RETIRED {
+                let name = command.get_name();
+                let is_retired = commands.is_empty() || commands.contains(&name);
+                let mut longs = command.get_arguments().filter_map(|arg| arg.get_long());
+                assert!(
+                    !is_retired || longs.all(|long| old != format!("--{long}")),
+                    "{name} {old}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_tip_names_the_option_that_is_meant_or_there_is_none() {
+        for (line, tip) in [
+            ("--forat json", Some("'--format'")),
+            ("--fromat json", Some("'--format'")),
+            ("--machin 4x4", Some("'--machine'")),
+            ("--machines 4x4", Some("'--machine'")),
+            ("--allocator mm", Some("'--alloc'")),
+            ("--allocators mm", Some("'--alloc'")),
+            ("--scheduler fcfs", Some("'--sched'")),
+            ("--traces a", Some("'--trace'")),
+            ("--job 3", Some("'--jobs'")),
+            ("--sed 3", Some("'--seed'")),
+            ("--plot", Some("'--plots'")),
+            ("--scale 0.5", Some("'--scale-load'")),
+            ("--quite", Some("'--quiet'")),
+            ("stream --warmup 3", Some("'--warm-up'")),
+            ("search --factor 1", Some("'--factors'")),
+            ("search --evaluation 5", Some("'--evaluations'")),
+            ("verify --ful", Some("'--full'")),
+            ("sweep --shards 1/2", Some("'--shard'")),
+            ("--backlog 3", Some("'--backlog' is an option of stream")),
+            ("--evaluations 3", Some("'--evaluations' is an option of search")),
+            ("stream --shake 3", Some("'--shake' is an option of replay, ")),
+            ("--slots 4", None),
+            ("--nodes 4", None),
+            ("--cores 4", None),
+            ("--size 4", None),
+            ("--wait 4", None),
+            ("--outages a", None),
+            ("--colour", None),
+            ("--verbose", None),
+            ("--output a", None),
+            ("--topologies a", None),
+            ("contend --messages 3", None),
+            ("place --boxes 3", None),
+            ("list --all", Some("'--all' is an option of man")),
+        ] {
+            let message = message(line);
+            let tips: Vec<&str> = message.lines().filter(|line| line.contains("tip:")).collect();
+            match tip {
+                Some(tip) => assert!(tips.len() == 1 && tips[0].contains(tip), "{line}: {message}"),
+                None => assert!(tips.is_empty(), "{line}: {message}"),
+            }
+        }
+    }
+}

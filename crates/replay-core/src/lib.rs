@@ -21,4 +21,5 @@ pub mod stop;
 pub mod swf;
 pub mod table;
 pub mod topology;
+pub mod topology_file;
 pub mod workload;

@@ -59,7 +59,7 @@ impl Network {
     /// [`SettingsError`] if a constant is out of range, a torus' links are slow, or the machine is several
     /// tori.
     pub fn new(topology: &Topology, settings: Settings) -> Result<Self, SettingsError> {
-        if let Topology::Toruses(_) = topology {
+        if let Topology::Toruses(_) | Topology::Hierarchy(_) = topology {
             return Err(SettingsError::NoLinks(topology.to_string()));
         }
         Self::wired(Wiring::new(topology), settings)

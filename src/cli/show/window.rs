@@ -198,9 +198,7 @@ impl Part<'_> {
                 }
                 let words = match topology {
                     Topology::Grid(_) => "row by row",
-                    Topology::Hypercube(_) | Topology::Cluster(_) | Topology::Toruses(_) => {
-                        "by number"
-                    }
+                    _ => "by number",
                 };
                 (words.to_string(), places)
             }

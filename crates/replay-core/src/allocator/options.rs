@@ -74,7 +74,7 @@ impl Engine {
 /// # Errors
 /// For a strategy that works on grids only, what to take instead.
 pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
-    let problem = "needs a mesh or torus; on a hypercube there are afl, random and others, on a cluster elmer, on several tori or one with holes placements";
+    let problem = "needs a mesh or torus; on a hypercube there are afl, random and others, on a cluster elmer, on several tori or one with holes placements, on a tree slurm-tree and kueue, on blocks slurm-block";
     topology.grid().ok_or_else(|| problem.to_string())
 }
 

@@ -20,8 +20,8 @@
 //! a list each; cells that no region covers are holes. Where one map is given instead of a list of
 //! maps it stands for a list of one.
 
-mod fields;
-mod yaml;
+pub(crate) mod fields;
+pub(crate) mod yaml;
 
 use std::collections::{HashMap, HashSet};
 
@@ -134,7 +134,7 @@ impl Config {
 }
 
 /// The entry to read.
-fn choose<'a>(
+pub(crate) fn choose<'a>(
     root: &Field<'a>,
     entries: &[Field<'a>],
     named: Option<&str>,

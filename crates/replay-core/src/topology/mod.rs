@@ -1,4 +1,4 @@
-//! Where processors are: meshes, tori, hypercubes and clusters of workstations.
+//! Where processors are: meshes, tori, hypercubes, clusters of workstations, trees of switches and blocks.
 //!
 //! A [`Topology`] gives every processor a [`NodeId`], coordinates, distances and
 //! neighbours; it knows nothing of jobs or of which processors are busy.
@@ -16,6 +16,8 @@
 //! toruses:4x4x2[3,5-7]+4x2x2  several tori in three dimensions; cells in brackets are empty
 //! cluster:6        6 workstations on a crossbar
 //! cluster:6x2      the same, each shared by up to 2 jobs
+//! tree:4x8x18      4 switches below a root, 8 leaves below each, 18 nodes on a leaf
+//! block[18,72]:8x18  8 base blocks of 18 nodes; blocks of 18 and 72 nodes
 //! blue-waters      a machine that existed, see [`SYSTEMS`]
 //! ```
 //!
@@ -39,6 +41,7 @@ mod cluster;
 pub mod curve;
 mod default_machine;
 mod grid;
+pub mod hierarchy;
 mod hypercube;
 mod pair_distances;
 mod parse;
@@ -48,6 +51,7 @@ mod toruses;
 pub use cluster::Cluster;
 pub use default_machine::{DefaultMachine, default_machine};
 pub use grid::{Axis, Coord, Grid};
+pub use hierarchy::{Hierarchy, natural_order};
 pub use hypercube::Hypercube;
 pub use pair_distances::PairDistances;
 pub use parse::TopologyError;
@@ -80,6 +84,8 @@ pub enum Topology {
     Cluster(Cluster),
     /// Several tori, or one with holes.
     Toruses(Toruses),
+    /// A tree of switches, or blocks of nodes.
+    Hierarchy(Hierarchy),
 }
 
 impl Topology {
@@ -90,6 +96,7 @@ impl Topology {
             Topology::Hypercube(cube) => cube.processors(),
             Topology::Cluster(cluster) => cluster.hosts() as usize,
             Topology::Toruses(toruses) => toruses.processors(),
+            Topology::Hierarchy(hierarchy) => hierarchy.processors(),
         }
     }
 
@@ -118,7 +125,15 @@ impl Topology {
     pub fn grid(&self) -> Option<&Grid> {
         match self {
             Topology::Grid(grid) => Some(grid),
-            Topology::Hypercube(_) | Topology::Cluster(_) | Topology::Toruses(_) => None,
+            _ => None,
+        }
+    }
+
+    /// The tree or blocks, if the machine is one.
+    pub fn hierarchy(&self) -> Option<&Hierarchy> {
+        match self {
+            Topology::Hierarchy(hierarchy) => Some(hierarchy),
+            _ => None,
         }
     }
 
@@ -132,7 +147,7 @@ impl Topology {
 
     /// The sides that a job's request can have at most, 1 where it has none: those of a grid; on a
     /// hypercube of n dimensions those of the mesh of 2^(n/2) x 2^((n+1)/2) that is embedded in it;
-    /// on a cluster a row of all hosts; of several tori the largest of theirs.
+    /// on a cluster a row of all hosts; of several tori the largest of theirs; on a tree or blocks none.
     pub fn extents(&self) -> [u16; 3] {
         match self {
             Topology::Grid(grid) => grid.axes().map(|axis| axis.extent),
@@ -143,36 +158,41 @@ impl Topology {
             // No cluster has more slots than 16 bits count.
             Topology::Cluster(cluster) => [cluster.hosts() as u16, 1, 1],
             Topology::Toruses(toruses) => toruses.extents(),
+            Topology::Hierarchy(_) => [1; 3],
         }
     }
 
     /// Distance in hops along shortest paths: L1 on a mesh, L1 with wrap-around on a
-    /// torus, Hamming on a hypercube, 1 between any two hosts of a cluster; between two tori as [`Toruses`] says.
+    /// torus, Hamming on a hypercube, 1 between any two hosts of a cluster; between two tori as [`Toruses`] says, on trees and
+    /// blocks as [`Hierarchy`] says.
     pub fn hops(&self, a: NodeId, b: NodeId) -> u32 {
         match self {
             Topology::Grid(grid) => grid.l1(grid.coord(a), grid.coord(b)),
             Topology::Hypercube(cube) => cube.hops(a, b),
             Topology::Cluster(_) => u32::from(a != b),
             Topology::Toruses(toruses) => toruses.hops(a, b),
+            Topology::Hierarchy(hierarchy) => hierarchy.hops(a, b),
         }
     }
 
-    /// L-infinity distance: the largest distance along one dimension.
+    /// L-infinity distance: the largest distance along one dimension; in hops where there are none.
     pub fn chebyshev(&self, a: NodeId, b: NodeId) -> u32 {
         match self {
             Topology::Grid(grid) => grid.linf(grid.coord(a), grid.coord(b)),
             Topology::Hypercube(_) | Topology::Cluster(_) => u32::from(a != b),
             Topology::Toruses(toruses) => toruses.chebyshev(a, b),
+            Topology::Hierarchy(hierarchy) => hierarchy.hops(a, b),
         }
     }
 
-    /// Calls `visit` with every direct neighbour of `node`, each once.
+    /// Calls `visit` with every direct neighbour of `node`, each once: on trees and blocks with the others of its leaf.
     pub fn for_neighbours(&self, node: NodeId, visit: impl FnMut(NodeId)) {
         match self {
             Topology::Grid(grid) => grid.for_neighbours(node, visit),
             Topology::Hypercube(cube) => cube.for_neighbours(node, visit),
             Topology::Cluster(_) => self.nodes().filter(|&other| other != node).for_each(visit),
             Topology::Toruses(toruses) => toruses.for_neighbours(node, visit),
+            Topology::Hierarchy(hierarchy) => hierarchy.for_neighbours(node, visit),
         }
     }
 

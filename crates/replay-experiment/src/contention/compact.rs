@@ -73,7 +73,9 @@ pub(super) fn compact(topology: &Topology, place: Place) -> Vec<Vec<NodeId>> {
             }
             vec![nodes]
         }
-        Topology::Cluster(_) | Topology::Toruses(_) => vec![topology.nodes().collect()],
+        Topology::Cluster(_) | Topology::Toruses(_) | Topology::Hierarchy(_) => {
+            vec![topology.nodes().collect()]
+        }
     };
     places.iter_mut().for_each(|nodes| nodes.truncate(place.size as usize));
     places

@@ -10,7 +10,7 @@ use replay_core::topology::{NodeId, PairDistances, Topology};
 /// no closed form is known. The whole machine is exact. Of several tori nothing is known.
 pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
     let processors = topology.processors();
-    if let Topology::Toruses(_) = topology {
+    if let Topology::Toruses(_) | Topology::Hierarchy(_) = topology {
         // No processor has the most others within every distance.
         return vec![0; processors + 1];
     }

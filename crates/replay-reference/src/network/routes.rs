@@ -52,7 +52,7 @@ impl Plain {
                 }
             }
             // No router lies between.
-            Topology::Cluster(_) | Topology::Toruses(_) => {}
+            Topology::Cluster(_) | Topology::Toruses(_) | Topology::Hierarchy(_) => {}
         }
         path.push(self.number((dst.0, dst.0, Lane::Out), None));
         path

@@ -143,7 +143,7 @@ impl Reduced {
     fn limited(&self, request: Request, dimension: u32) -> Fold {
         let most = match &self.topology {
             Topology::Hypercube(cube) => dimension.min(cube.dimensions().into()),
-            Topology::Grid(_) | Topology::Cluster(_) | Topology::Toruses(_) => dimension,
+            _ => dimension,
         };
         let exceeds = |request: Request| {
             request.size as usize > self.topology.processors()

@@ -27,6 +27,7 @@ fn usual(topology: &Topology) -> Result<AllocatorSpec, NameError> {
         Topology::Hypercube(_) => "cube-buddy",
         Topology::Cluster(_) => "elmer",
         Topology::Toruses(_) => "placements",
+        Topology::Hierarchy(_) => "first-fit",
     }
     .parse()
 }

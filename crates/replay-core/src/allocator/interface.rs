@@ -53,6 +53,9 @@ pub struct Capabilities {
     /// machine: a job that starts can make a place visible. Schedulers ask these again after every start,
     /// and [a place for the head of the queue](crate::scheduler::Guard::Place) cannot be promised with them.
     pub refusals_last: bool,
+    /// Whether [a place for the head of the queue](crate::scheduler::Guard::Place) may be reserved although refusals do not
+    /// [last](Self::refusals_last): the first instant at which a copy of the strategy finds one. The promise may be broken.
+    pub reserves_by_trial: bool,
     /// Whether what a request gets depends on nothing but its size and shape and which processors are
     /// free: not on the time, nor on who holds the others, nor on chance.
     pub chooses_by_free: bool,
@@ -79,6 +82,7 @@ impl Default for Capabilities {
         Self {
             keeps_schedule: true,
             refusals_last: true,
+            reserves_by_trial: false,
             chooses_by_free: false,
             rejects_unsupported_sizes: false,
             supports_outages: false,

@@ -20,6 +20,7 @@
 //! | [`buddy`] | the 2D buddy system |
 //! | [`anca`] | ANCA: a job in equal frames |
 //! | [`elmer`] | hosts of a cluster that jobs share |
+//! | [`hierarchy`] | trees of switches and blocks: Slurm's rules and Kueue's |
 //! | [`hypercube`] | subcubes of hypercubes, and what meshes leave of them |
 //! | [`midplane`] | whole midplanes, as on BlueGene/L |
 //! | [`torus3d`] | boxes from a menu, by the rule that Slurm ships |
@@ -105,6 +106,7 @@ pub mod curve;
 mod decorator;
 pub mod elmer;
 pub mod gabl;
+pub mod hierarchy;
 pub mod hypercube;
 mod interface;
 pub mod mbs;
@@ -153,6 +155,8 @@ pub struct Times {
     /// Seconds after its start at which the job is to end, as its user says
     /// ([`Job::limit`](crate::workload::Job::limit)); `None` if unknown.
     pub limit: Option<u32>,
+    /// The instant at which the job joined the queue; `None` if unknown.
+    pub submitted: Option<i64>,
 }
 
 impl Request {
@@ -177,6 +181,13 @@ pub enum Refusal {
     /// (external fragmentation).
     #[error("free processors do not fit the strategy")]
     Fragmented,
+    /// There is a place, but the strategy waits for a better one until this instant. Time alone can lift the refusal: the
+    /// request is made again then.
+    #[error("waits for a better place until {until}")]
+    Postponed {
+        /// Seconds of the trace.
+        until: i64,
+    },
     /// The run was [stopped](RunSetup::stop) in the middle of the decision.
     #[error(transparent)]
     Stopped(#[from] Stopped),

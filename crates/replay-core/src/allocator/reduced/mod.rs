@@ -271,7 +271,9 @@ impl Decorator for Reduced {
                     self.reduction = self.reduction(request, at);
                     return Ok(());
                 }
-                Err(Refusal::Stopped(stopped)) => return Err(stopped.into()),
+                Err(ended @ (Refusal::Stopped(_) | Refusal::Postponed { .. })) => {
+                    return Err(ended);
+                }
                 // Processors were free for one of its sizes.
                 Err(Refusal::Fragmented) => refusal = Refusal::Fragmented,
                 Err(Refusal::TooFewFree) => {}

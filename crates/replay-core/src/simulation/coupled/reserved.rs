@@ -54,7 +54,9 @@ impl Reserved {
         let Wanted { job, request, least, now, before } = wanted;
         let Some(allocator) = allocator.try_clone() else { return Ok(None) };
         let running = running.map(|(end, nodes)| (end.max(now), nodes)).collect();
-        let mut search = Search { running, request, instants: Vec::new(), nodes: Vec::new() };
+        let by_trial = allocator.capabilities().reserves_by_trial;
+        let (instants, nodes) = (Vec::new(), Vec::new());
+        let mut search = Search { running, request, by_trial, postponed: None, instants, nodes };
         let amid = down.next_time().is_some();
         match amid {
             true => search.list_instants_amid(down),
@@ -63,7 +65,7 @@ impl Reserved {
         let ahead = Ahead { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
         let found = match !amid && ahead.allocator.capabilities().refusals_last {
             true => search.by_halves(ahead, before)?,
-            false => search.one_by_one(ahead)?,
+            false => search.one_by_one(ahead, now)?,
         };
         Ok(found.map(|at| {
             let mut taken = vec![false; machine.processors()];
@@ -102,6 +104,10 @@ impl Ahead<'_> {
 struct Search<'a> {
     running: Vec<(i64, &'a [NodeId])>,
     request: Request,
+    /// Whether the allocator [reserves by trial](crate::allocator::Capabilities::reserves_by_trial): the time matters to it.
+    by_trial: bool,
+    /// Until when the last request was postponed.
+    postponed: Option<i64>,
     /// Instants with enough free processors, and how many jobs have ended then.
     instants: Vec<(i64, usize)>,
     /// The place.
@@ -141,19 +147,40 @@ impl Search<'_> {
         }
         ahead.pass(at);
         ahead.ended = ended;
+        self.has_place_at(ahead, at)
+    }
+
+    /// The same where all that happens until then has happened.
+    fn has_place_at(&mut self, ahead: &mut Ahead<'_>, at: i64) -> Result<bool, Refusal> {
+        if self.by_trial {
+            self.request.times.now = at;
+        }
+        self.postponed = None;
         match ahead.allocator.allocate(&ahead.machine, self.request, &mut self.nodes) {
             Ok(()) => Ok(true),
             Err(Refusal::Stopped(stopped)) => Err(stopped.into()),
+            Err(Refusal::Postponed { until }) => {
+                self.postponed = Some(until);
+                Ok(false)
+            }
             Err(Refusal::TooFewFree | Refusal::Fragmented) => Ok(false),
         }
     }
 
-    /// The first instant, one after the other.
-    fn one_by_one(&mut self, mut ahead: Ahead<'_>) -> Result<Option<i64>, Refusal> {
+    /// The first instant, one after the other; where the request is postponed beyond them, the end of that.
+    fn one_by_one(&mut self, mut ahead: Ahead<'_>, now: i64) -> Result<Option<i64>, Refusal> {
         for instant in 0..self.instants.len() {
             if self.has_place(&mut ahead, instant)? {
                 return Ok(Some(self.instants[instant].0));
             }
+        }
+        if self.instants.is_empty() && self.by_trial {
+            self.has_place_at(&mut ahead, now)?;
+        }
+        if let Some(until) = self.postponed
+            && self.has_place_at(&mut ahead, until)?
+        {
+            return Ok(Some(until));
         }
         Ok(None)
     }
@@ -254,9 +281,12 @@ mod tests {
                 let ahead =
                     Ahead { machine: machine.clone(), down: down.clone(), allocator: copy, ended: 0 };
                 let (instants, nodes) = (Vec::new(), Vec::new());
-                let mut plain = Search { running: running.clone(), request, instants, nodes };
+                let (by_trial, postponed) = (false, None);
+                let running_too = running.clone();
+                let mut plain =
+                    Search { running: running_too, request, by_trial, postponed, instants, nodes };
                 plain.list_instants(machine.free_count(), least as usize);
-                let expected = plain.one_by_one(ahead).expect("nobody stops it");
+                let expected = plain.one_by_one(ahead, 0).expect("nobody stops it");
                 let wanted = Wanted { job: JobId(0), request, least, now: 0, before };
                 let running = running.into_iter();
                 let found = Reserved::find(wanted, &machine, &down, allocator.as_ref(), running);

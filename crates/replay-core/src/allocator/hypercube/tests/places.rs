@@ -54,6 +54,7 @@ fn runs<A: Allocator>(
                     held.push(nodes);
                 }
                 Err(Refusal::TooFewFree) => prop_assert!(nodes.is_empty()),
+                Err(Refusal::Postponed { .. }) => unreachable!("no size is postponed"),
                 Err(Refusal::Stopped(_)) => prop_assert!(false, "nobody stopped it"),
                 Err(Refusal::Fragmented) => {
                     prop_assert!(nodes.is_empty());

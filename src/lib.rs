@@ -34,7 +34,7 @@ pub mod cli;
 
 pub use replay_core::{
     allocator, cluster, lines, machine, metrics, naming, number, placement, scheduler, simulation,
-    stop, swf, table, topology, workload,
+    stop, swf, table, topology, topology_file, workload,
 };
 pub use replay_experiment as experiment;
 pub use replay_import as import;

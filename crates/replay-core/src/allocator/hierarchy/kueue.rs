@@ -91,7 +91,7 @@ pub struct KueueOptions {
 
 impl KueueOptions {
     /// Whether domains with least room come first.
-    pub(super) fn is_least(&self) -> bool {
+    pub fn is_least(&self) -> bool {
         match self.profile {
             Profile::Least => true,
             Profile::Mixed => matches!(self.mode, Mode::Unconstrained | Mode::SliceOnly),
@@ -100,12 +100,12 @@ impl KueueOptions {
     }
 
     /// Whether wherever the next domain has enough the tightest one is taken.
-    pub(super) fn is_fitted(&self) -> bool {
+    pub fn is_fitted(&self) -> bool {
         !self.is_least() && self.profile != Profile::Most
     }
 
     /// Whether domains are taken together at the level itself.
-    pub(super) fn is_loose(&self) -> bool {
+    pub fn is_loose(&self) -> bool {
         matches!(self.mode, Mode::Unconstrained | Mode::SliceOnly)
     }
 
@@ -118,7 +118,7 @@ impl KueueOptions {
     ///
     /// # Errors
     /// [`Denied::BadConfig`] if they contradict each other, the job or the tree.
-    pub(super) fn levels(&self, size: u32, leaves: u32) -> Result<Levels, Denied> {
+    pub fn levels(&self, size: u32, leaves: u32) -> Result<Levels, Denied> {
         let depth = |level: Option<Level>| match level {
             None | Some(Level::Node) => Ok(leaves + 1),
             Some(Level::Switch(level)) => leaves.checked_sub(level).ok_or(Denied::BadConfig),
@@ -143,9 +143,12 @@ impl KueueOptions {
 
 /// Depths of levels, from 0 at the top; nodes are one below leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Levels {
+pub struct Levels {
+    /// Of the domain.
     pub level: u32,
+    /// Of the domain that contains a slice.
     pub slice_level: u32,
+    /// Pods of a slice; 1 without slices.
     pub slice: u32,
 }
 

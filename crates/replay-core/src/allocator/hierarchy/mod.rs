@@ -20,8 +20,6 @@ pub mod cases;
 pub mod fragmentation;
 mod free_nodes;
 pub mod kueue;
-#[cfg(test)]
-mod literal;
 mod names;
 pub mod node_order;
 pub mod slurm_block;

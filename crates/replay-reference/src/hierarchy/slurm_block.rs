@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::allocator::hierarchy::Denied;
-use crate::allocator::hierarchy::slurm_block::BlockOptions;
-use crate::topology::hierarchy::Blocks;
+use replay_core::allocator::hierarchy::Denied;
+use replay_core::allocator::hierarchy::slurm_block::BlockOptions;
+use replay_core::topology::hierarchy::Blocks;
 
 type Nodes = BTreeSet<u32>;
 

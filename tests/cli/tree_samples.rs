@@ -1,58 +1,52 @@
-//! Decisions of running controllers, and facts from the tests of Kueue. The files are not in the repository: tests without
-//! them do nothing.
+//! Decisions of running controllers by `replay place`, and facts from the tests of Kueue. The files are beside the checkout.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::super::cases::answer;
-use super::super::kueue::{KueueOptions, Level, Mode, Profile};
-use super::super::literal;
-use super::*;
-use crate::placement::cases::MachineError;
-use crate::topology_file::TopologyFile;
+use super::dir::{Dir, checkout, ignored, trial};
+use replay::allocator::hierarchy::Denied;
+use replay::allocator::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
+use replay_reference::hierarchy as literal;
 
-fn folder() -> Option<PathBuf> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/samples");
-    folder.join("tree-cases.csv").is_file().then_some(folder)
+/// The tests of this file.
+pub fn trials() -> Vec<libtest_mimic::Trial> {
+    let tests: [(&str, fn()); 2] = [
+        ("sixty_decisions_of_controllers", sixty_decisions_of_controllers),
+        ("facts_of_kueues_tests", facts_of_kueues_tests),
+    ];
+    let run = |(name, test): (&str, fn())| match folder().is_dir() {
+        true => trial(module_path!(), name, test),
+        false => ignored(module_path!(), name, "samples absent"),
+    };
+    tests.map(run).into()
 }
 
-#[test]
+fn folder() -> PathBuf {
+    checkout().join("../shared/samples")
+}
+
 fn sixty_decisions_of_controllers() {
-    let Some(folder) = folder() else { return };
-    let text = std::fs::read_to_string(folder.join("tree-cases.csv")).expect("cases");
+    let cases = folder().join("tree-cases.csv");
+    let text = std::fs::read_to_string(cases).expect("cases");
     // Without the answers.
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let mut expected = Vec::new();
     writer.write_record(["topology", "rule", "options", "free", "n"]).expect("memory");
     for record in reader.records() {
         let record = record.expect("a row");
         writer.write_record(record.iter().take(5)).expect("memory");
-        expected.push(record.iter().map(str::to_string).collect::<Vec<_>>());
     }
-    let cases = writer.into_inner().expect("memory");
-    let machine = |name: &str| {
-        let conf = folder.join(format!("{name}.conf"));
-        let path = if conf.is_file() { conf } else { folder.join(format!("{name}.yaml")) };
-        let file = TopologyFile::open(&path.display().to_string(), None);
-        file.map(|file| file.machine).map_err(MachineError::Unreadable)
-    };
-    let mut out = Vec::new();
-    let answered = answer(&cases[..], "cases", machine, &mut out).expect("answers");
-    let mut reader = csv::Reader::from_reader(&out[..]);
-    let found = reader.records().map(|row| row.expect("a row"));
-    let found: Vec<Vec<String>> =
-        found.map(|row| row.iter().map(str::to_string).collect()).collect();
-    assert_eq!(answered, 60);
-    for (found, expected) in found.iter().zip(&expected) {
-        assert_eq!(found, expected);
+    let questions = String::from_utf8(writer.into_inner().expect("memory")).expect("text");
+    let command = format!("place --machines {} --cases c.csv -q", folder().display());
+    let out = Dir::new().file("c.csv", questions).replay(&command).code(0).says_nothing();
+    assert_eq!(out.stdout.lines().count(), 61);
+    for (found, expected) in out.stdout.lines().zip(text.lines()) {
+        assert_eq!(found, expected.trim_end());
     }
 }
 
-#[test]
 fn facts_of_kueues_tests() {
-    let Some(folder) = folder() else { return };
-    let mut reader = csv::Reader::from_path(folder.join("kueue-table.csv")).expect("facts");
+    let mut reader = csv::Reader::from_path(folder().join("kueue-table.csv")).expect("facts");
     let mut count = 0;
     for record in reader.records() {
         let record = record.expect("a fact");

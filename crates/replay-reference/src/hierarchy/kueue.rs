@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::allocator::hierarchy::Denied;
-use crate::allocator::hierarchy::kueue::{KueueOptions, Levels, Mode};
+use replay_core::allocator::hierarchy::Denied;
+use replay_core::allocator::hierarchy::kueue::{KueueOptions, Levels, Mode};
 
 /// Names from the top down to a node.
 pub type Path = Vec<String>;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::allocator::hierarchy::Denied;
-use crate::allocator::hierarchy::slurm_tree::{Since, TreeOptions};
-use crate::topology::hierarchy::Tree;
+use replay_core::allocator::hierarchy::Denied;
+use replay_core::allocator::hierarchy::slurm_tree::{Since, TreeOptions};
+use replay_core::topology::hierarchy::Tree;
 
 fn ancestors(tree: &Tree, switch: usize) -> Vec<usize> {
     let parent = |&at: &usize| tree.switches()[at].parent.map(|parent| parent as usize);

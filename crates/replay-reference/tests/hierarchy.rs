@@ -6,12 +6,13 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::super::kueue::{KueueOptions, Level, Mode, Profile};
-use super::super::literal;
-use super::super::slurm_block::BlockOptions;
-use super::super::slurm_tree::{Since, TreeOptions};
-use super::*;
-use crate::topology::hierarchy::{BlockEntry, SwitchEntry};
+use replay_core::allocator::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
+use replay_reference::hierarchy as literal;
+use replay_core::allocator::hierarchy::slurm_block::BlockOptions;
+use replay_core::allocator::hierarchy::slurm_tree::{Since, TreeOptions};
+use replay_core::allocator::hierarchy::{Denied, FreeNodes, Rule, RuleOptions};
+use replay_core::topology::{Hierarchy, NodeId};
+use replay_core::topology::hierarchy::{BlockEntry, SwitchEntry};
 
 const MACHINES: u64 = 400;
 const DECISIONS: usize = 40;

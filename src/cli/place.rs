@@ -128,7 +128,8 @@ fn file_of(folder: &Path, name: &str, endings: &[&str]) -> Result<PathBuf, Machi
     let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
     let mut paths = endings.iter().map(|ending| folder.join(format!("{name}.{ending}")));
     paths.find(|path| plain && path.is_file()).ok_or_else(|| {
-        let names = endings.iter().map(|ending| replay_core::shown::shown(&format!("{name}.{ending}")));
+        let names =
+            endings.iter().map(|ending| replay_core::shown::shown(&format!("{name}.{ending}")));
         MachineError::Unreadable(format!(
             "topology: there is no file {} in {}",
             names.collect::<Vec<_>>().join(" or "),

@@ -7,8 +7,8 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::metrics::{ScheduleMetrics, Series};
 use replay_core::number::counted;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
 use replay_core::shown::shown;
+use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
 use replay_core::stop::{Stop, Stopped};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{

@@ -7,12 +7,12 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use replay_core::allocator::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
-use replay_reference::hierarchy as literal;
 use replay_core::allocator::hierarchy::slurm_block::BlockOptions;
 use replay_core::allocator::hierarchy::slurm_tree::{Since, TreeOptions};
 use replay_core::allocator::hierarchy::{Denied, FreeNodes, Rule, RuleOptions};
-use replay_core::topology::{Hierarchy, NodeId};
 use replay_core::topology::hierarchy::{BlockEntry, SwitchEntry};
+use replay_core::topology::{Hierarchy, NodeId};
+use replay_reference::hierarchy as literal;
 
 const MACHINES: u64 = 400;
 const DECISIONS: usize = 40;

@@ -400,3 +400,4 @@ mod answers;
 mod decorated;
 mod guard;
 mod outages;
+mod postponed;

@@ -34,7 +34,7 @@ pub mod cli;
 
 pub use replay_core::{
     allocator, cancel, cluster, lines, machine, metrics, naming, number, placement, scheduler,
-    simulation, swf, table, topology, workload,
+    simulation, swf, table, topology, topology_file, workload,
 };
 pub use replay_experiment as experiment;
 pub use replay_import as import;

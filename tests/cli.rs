@@ -47,6 +47,7 @@ mod cli {
     pub mod sweep;
     pub mod synth;
     pub mod traces;
+    pub mod tree_samples;
 }
 
 fn main() -> ExitCode {
@@ -83,6 +84,7 @@ fn main() -> ExitCode {
         cli::synth::trials(),
         cli::import::trials(),
         cli::traces::trials(),
+        cli::tree_samples::trials(),
         cli::stochastic::trials(),
         cli::network::trials(),
         cli::parted::trials(),

@@ -31,10 +31,10 @@ use replay_core::topology::Topology;
 use replay_experiment::compatibility::{
     can_send, compatible_allocators, reject_recorded_scheduler,
 };
-use replay_experiment::contention::ranking::{TwoJobReversal, Mean, Stretches, two_job_reversals};
+use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
-    ContentionInput, ContentionRun, EstimatedPackets, Isolation, MOST_SENT, Messages, TOLERANCE, TraceError,
-    TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
+    ContentionInput, ContentionRun, EstimatedPackets, Isolation, MOST_SENT, Messages, TOLERANCE,
+    TraceError, TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
 };
 use replay_experiment::journal::CellId;
 use replay_experiment::shaken::{Estimates, ShakenRow};
@@ -246,7 +246,8 @@ fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
         let decided = two_job_reversals(&strategies);
         let RunKey { trace, topology, scheduler, seed, .. } = &group[0].key;
         for mean in Mean::ALL {
-            let of_mean: Vec<&TwoJobReversal> = decided.iter().filter(|one| one.mean == mean).collect();
+            let of_mean: Vec<&TwoJobReversal> =
+                decided.iter().filter(|one| one.mean == mean).collect();
             if of_mean.is_empty() {
                 continue;
             }

@@ -19,7 +19,7 @@ use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
 use replay_core::table::{Column, Name, Table, write_csv, write_json_line};
 use replay_experiment::files::AtomicFile;
-use replay_experiment::log_comparison::{self, Against, LogComparisonRow, CAVEAT, NOT_COMPARED};
+use replay_experiment::log_comparison::{self, Against, CAVEAT, LogComparisonRow, NOT_COMPARED};
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::{RunKey, RunResult};
 use replay_output::frame::{FrameError, Tables};
@@ -168,7 +168,9 @@ impl<'a> Runs<'a> {
                 tell(format_args!("{trace} {scheduler} {strategy} {NOT_COMPARED}"));
             }
             if let Some(tables) = &mut self.tables {
-                tables.write_log_comparison(rows.clone()).map_err(|e| Failure::output("results", e))?;
+                tables
+                    .write_log_comparison(rows.clone())
+                    .map_err(|e| Failure::output("results", e))?;
             }
             // Of the sizes only the files tell.
             self.against.extend(rows.into_iter().filter(|row| row.size.is_none()));

@@ -1,25 +1,29 @@
-//! `replay place`: decisions of the placement rule for 3D tori, for checks from outside.
+//! `replay place`: decisions of placement rules for 3D tori, trees and blocks, for checks from outside.
 
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::args::{QuietArg, WriteArg};
 use super::exit::{Exit, Failure, tell};
+use replay_core::allocator::hierarchy::cases as hierarchy_cases;
 use replay_core::lines::LONGEST_TEXT;
 use replay_core::placement::cases::{CasesError, MachineError, answer};
 use replay_core::placement::config::Config;
+use replay_core::topology_file::TopologyFile;
 
 /// Arguments of `replay place`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay place --machines toruses --cases decisions.csv --write answers.csv
-      Each row names a machine toruses/NAME.yaml, its free nodes and a request.")]
+      Each row names a machine toruses/NAME.yaml, its free nodes and a request.
+  replay place --machines trees --cases decisions.csv > answers.csv
+      With a column rule: machines trees/NAME.conf or NAME.yaml, and a rule of trees or blocks.")]
 pub struct PlaceArgs {
-    /// Read machines from this folder, NAME.yaml for each name in the column topology.
+    /// Read machines from this folder, NAME.yaml, or NAME.conf of a tree or blocks, for each name in the column topology.
     #[arg(long, value_name = "DIR")]
     machines: PathBuf,
 
@@ -30,6 +34,11 @@ pub struct PlaceArgs {
     /// node, separated by blanks. The result repeats the row and adds status, nodes, picks, fragmentation_before,
     /// fragmentation_after, rank_order. A status is ok; no_fit, segment_no_fit, req_not_avail, req_no_match or req_too_many
     /// if the job waits; bad_config if it can never start.
+    ///
+    /// A file with a column rule has decisions on trees and blocks: topology, rule (slurm-tree, slurm-block, kueue or
+    /// fragmentation), options (key=value, blanks between; waited=SECONDS since the submission), free, n. Nodes are
+    /// numbered in natural order of their names. The answer adds status (ok, wait, wait_switches, never, bad_config, or
+    /// the fragmentation) and nodes.
     #[arg(long, value_name = "FILE")]
     cases: PathBuf,
 
@@ -65,7 +74,7 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage_message(problem));
     }
     let machine = |name: &str| {
-        let path = file_of(&args.machines, name)?;
+        let path = file_of(&args.machines, name, &["yaml"])?;
         let text = text_of(&path).map_err(MachineError::Unreadable)?;
         let file = path.display().to_string();
         let config = Config::read(&text, &file, args.topology.as_deref(), known.as_ref())?;
@@ -74,16 +83,33 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
         }
         Ok(config)
     };
+    let tree = |name: &str| {
+        let path = file_of(&args.machines, name, &["conf", "yaml"])?.display().to_string();
+        let file = TopologyFile::open(&path, args.topology.as_deref());
+        let file = file.map_err(MachineError::Unreadable)?;
+        if !args.quiet {
+            file.warnings.iter().for_each(|warning| tell(format_args!("{path}: {warning}")));
+        }
+        Ok(file.machine)
+    };
     let name = args.cases.display().to_string();
     let read = if name == "-" { Path::new("/dev/stdin") } else { &args.cases };
     let mut out = args.write.begin(&[read])?;
     let answered = if name == "-" {
-        answer(io::stdin().lock(), "standard input", machine, out.stream())
+        let mut input = io::stdin().lock();
+        match has_rules(&mut input) {
+            true => hierarchy_cases::answer(input, "standard input", tree, out.stream()),
+            false => answer(input, "standard input", machine, out.stream()),
+        }
     } else {
         let file = File::open(&args.cases).map_err(|e| {
             Failure::usage(anyhow::Error::new(e).context(format!("cannot read {name}")))
         })?;
-        answer(BufReader::new(file), &name, machine, out.stream())
+        let mut input = BufReader::new(file);
+        match has_rules(&mut input) {
+            true => hierarchy_cases::answer(input, &name, tree, out.stream()),
+            false => answer(input, &name, machine, out.stream()),
+        }
     };
     let answered = answered.map_err(|error| match error {
         CasesError::Write(error) => out.failed(error),
@@ -96,18 +122,27 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The file of a machine.
-fn file_of(folder: &Path, name: &str) -> Result<PathBuf, MachineError> {
+/// Whether the decisions of a file have a column for the rule. Nothing is read away.
+fn has_rules(input: &mut impl BufRead) -> bool {
+    let begin = input.fill_buf().map(String::from_utf8_lossy).unwrap_or_default();
+    let header = begin.lines().find(|line| !line.trim().is_empty());
+    header.is_some_and(hierarchy_cases::is_header)
+}
+
+/// The file of a machine, with one of these endings.
+fn file_of(folder: &Path, name: &str, endings: &[&str]) -> Result<PathBuf, MachineError> {
     let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
-    let path = folder.join(format!("{name}.yaml"));
-    match plain && path.is_file() {
-        true => Ok(path),
-        false => Err(MachineError::Unreadable(format!(
+    let mut paths = endings.iter().map(|ending| folder.join(format!("{name}.{ending}")));
+    paths.find(|path| plain && path.is_file()).ok_or_else(|| {
+        let names = endings
+            .iter()
+            .map(|ending| replay_core::sanitize::excerpt(&format!("{name}.{ending}")));
+        MachineError::Unreadable(format!(
             "topology: there is no file {} in {}",
-            replay_core::sanitize::excerpt(&format!("{name}.yaml")),
+            names.collect::<Vec<_>>().join(" or "),
             folder.display()
-        ))),
-    }
+        ))
+    })
 }
 
 /// A text of bounded length.

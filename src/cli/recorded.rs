@@ -83,7 +83,7 @@ pub fn placed(
             trace.workload.name, trace.topology
         ));
     }
-    if !quiet && map.is_none() && !places.in_order {
+    if !quiet && map.is_none() && !places.in_order && !places.by_name {
         tell(format_args!(
             "{}, recorded placements: names of nodes are taken as numbers of points of {} (--node-map tells where \
              they are)",

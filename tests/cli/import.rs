@@ -272,7 +272,11 @@ fn reports_what_cannot_be_imported() {
     dir.replay("import sacct head.txt").fails(3, 1, &["head.txt:1: there is no column \"Submit\""]);
     dir.replay("import sacct late.txt").code(3).says("no job in the log");
     let dir = dir.file("x.xz", b"\xfd7zXZ\0...").file("w.txt", SACCT.replace('|', "   "));
-    dir.replay("import sacct x.xz").fails(2, 1, &["x.xz: cannot read: the input is compressed with xz; supported"]);
+    dir.replay("import sacct x.xz").fails(
+        2,
+        1,
+        &["x.xz: cannot read: the input is compressed with xz; supported"],
+    );
     dir.replay("import sacct w.txt").fails(
         3,
         1,

@@ -81,6 +81,8 @@ fn runs_every_allocator() {
         ("buddy", "16x16"),
         (on_hypercubes, "hypercube:7"),
         ("elmer", "cluster:128x2"),
+        ("slurm-tree kueue", "tree:4x8x18"),
+        ("slurm-block", "block[18,72]:16x18"),
     ]
     .map(|(names, mesh)| {
         let names: Vec<_> = names.split(' ').map(str::to_string).collect();

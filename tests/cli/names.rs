@@ -79,7 +79,11 @@ fn suggests_similar_parameters() {
     dir.replay("--alloc mc1x1[tei=1,2,3,4]").fails(2, 1, &near);
     let known = ["unknown parameter \"zzzzzz\"", "known are order, guard"];
     dir.replay("--sched easy[zzzzzz=1]").fails(2, 1, &known);
-    dir.replay("--alloc random[quark=1]").fails(2, 1, &["unknown parameter", "it has no parameters"]);
+    dir.replay("--alloc random[quark=1]").fails(
+        2,
+        1,
+        &["unknown parameter", "it has no parameters"],
+    );
     dir.replay("--alloc mc1x1[order=diagonal]").fails(2, 1, &["order=\"diagonal\"", "scan"]);
 }
 

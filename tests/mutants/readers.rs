@@ -13,7 +13,7 @@ use replay::simulation::{OutageFile, Outages, WhenDown};
 use replay::swf::{ReadOptions, Reader};
 use replay::topology::Topology;
 use replay::workload::stochastic::ShapeFile;
-use replay::workload::{Job, NodeMap, RecordedPlacements, Policy, Window, Workload};
+use replay::workload::{Job, NodeMap, Policy, RecordedPlacements, Window, Workload};
 
 /// A name that every refusal has to mention.
 const FILE: &str = "mutant.file";
@@ -198,7 +198,8 @@ fn imported(source: &str, map: Option<ColumnMap>, log: &[u8]) -> bool {
             let mut reader = Reader::new(swf.as_slice(), "made.swf");
             let records = reader.records().filter(|record| record.is_ok()).count();
             assert_eq!(records as u64, report.jobs, "{}", String::from_utf8_lossy(&swf));
-            RecordedPlacements::of_file(nodes.as_slice(), "made.nodes.csv").expect("what was written");
+            RecordedPlacements::of_file(nodes.as_slice(), "made.nodes.csv")
+                .expect("what was written");
             ShapeFile::read(shapes.as_slice(), "made.shapes.csv").expect("what was written");
             true
         }

@@ -22,4 +22,5 @@ pub mod simulation;
 pub mod swf;
 pub mod table;
 pub mod topology;
+pub mod topology_file;
 pub mod workload;

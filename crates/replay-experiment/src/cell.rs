@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
@@ -9,10 +10,12 @@ use replay_core::metrics::{ScheduleMetrics, Series};
 use replay_core::naming::NameError;
 use replay_core::number::counted;
 use replay_core::scheduler::registry::SchedulerSpec;
+use replay_core::shown::shown;
 use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{
-    Chains, Dependencies, Job, JobId, NodeMap, RecordedPlacements, Shake, UnmatchedPlacements, Workload,
+    Chains, Dependencies, Job, JobId, NodeMap, RecordedPlacements, Shake, UnmatchedPlacements,
+    Workload,
 };
 
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.
@@ -60,14 +63,16 @@ pub struct Places {
     pub points: Vec<NodeId>,
     /// Whether nodes are not where somebody says but in order of their names.
     pub in_order: bool,
+    /// Whether their names are those of nodes of the machine.
+    pub by_name: bool,
 }
 
 impl Places {
-    /// Puts the nodes of a log on a machine: where a map says; else on the points whose numbers they have, if all
-    /// have one, else in order along the scan order.
+    /// Puts the nodes of a log on a machine: where a map says; else, on a machine whose nodes have names, by these; else on
+    /// the points whose numbers they have, if all have one, else in order along the scan order.
     ///
     /// # Errors
-    /// In words, if the map has no place for a node, or there are more nodes than points.
+    /// In words, if the machine has some of the names and not all, the map has no place for a node, or there are more nodes than points.
     pub fn on(
         nodes: RecordedPlacements,
         machine: &Topology,
@@ -75,7 +80,10 @@ impl Places {
     ) -> Result<Self, String> {
         if let Some(map) = map {
             let points = map.points(nodes.names(), machine).map_err(|error| error.to_string())?;
-            return Ok(Self { nodes, points, in_order: false });
+            return Ok(Self { nodes, points, in_order: false, by_name: false });
+        }
+        if let Some(points) = by_name(&nodes, machine)? {
+            return Ok(Self { nodes, points, in_order: false, by_name: true });
         }
         let (count, points) = (nodes.names().len(), machine.processors());
         if count > points {
@@ -87,7 +95,7 @@ impl Places {
         let told = nodes.points(points);
         let in_order_of_names = told.is_none();
         let points = told.unwrap_or_else(in_order).into_iter().map(NodeId).collect();
-        Ok(Self { nodes, points, in_order: in_order_of_names })
+        Ok(Self { nodes, points, in_order: in_order_of_names, by_name: false })
     }
 
     /// What tells the places of these jobs from others, as text.
@@ -100,6 +108,26 @@ impl Places {
             text.push('\n');
         }
         text
+    }
+}
+
+/// The points of nodes by their names, if the machine has some of these.
+fn by_name(nodes: &PlacedNodes, machine: &Topology) -> Result<Option<Vec<NodeId>>, String> {
+    let Some(machine) = machine.hierarchy() else { return Ok(None) };
+    let names = machine.names().iter().map(String::as_str);
+    let numbers: HashMap<&str, u32> = names.zip(0..).collect();
+    let point = |name: &String| numbers.get(&name[..]).map(|&number| NodeId(number));
+    let points: Vec<Option<NodeId>> = nodes.names().iter().map(point).collect();
+    if points.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    let unknown = points.iter().zip(nodes.names()).find(|(point, _)| point.is_none());
+    match unknown {
+        Some((_, name)) => Err(format!(
+            "the log names the node {}, which {machine} does not have (--node-map gives nodes their places)",
+            shown(name)
+        )),
+        None => Ok(Some(points.into_iter().flatten().collect())),
     }
 }
 

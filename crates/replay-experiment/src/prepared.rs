@@ -91,12 +91,12 @@ mod tests {
     use crate::grid::{ParameterGrid, Strategies};
     use crate::pool::Turn;
     use crate::sweep::{Build, Plan, run_plan};
-    use crate::{Trace, RunContext};
+    use crate::{RunContext, Trace};
     use replay_core::allocator::AllocatorOptions;
     use replay_core::allocator::random::RandomOptions;
+    use replay_core::cancel::CancelToken;
     use replay_core::naming::{Entry, Table};
     use replay_core::simulation::{OutageFile, Outages};
-    use replay_core::cancel::CancelToken;
     use replay_core::workload::{Policy, Window, Workload};
 
     static BUILT: AtomicU32 = AtomicU32::new(0);

@@ -55,7 +55,7 @@ impl Channel {
                 let sides: Vec<_> = coord[..grid.dimensions()].iter().map(u16::to_string).collect();
                 format!("({})", sides.join(","))
             }
-            Topology::Hypercube(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => {
+            _ => {
                 format!("({})", from.0)
             }
         };

@@ -59,7 +59,7 @@ impl Network {
     /// [`SettingsError`] if a constant is out of range, links of a torus take more than one cycle, or the
     /// machine consists of several tori.
     pub fn new(topology: &Topology, settings: Settings) -> Result<Self, SettingsError> {
-        if let Topology::MultiTorus(_) = topology {
+        if let Topology::MultiTorus(_) | Topology::Hierarchy(_) = topology {
             return Err(SettingsError::NoLinks(topology.to_string()));
         }
         Self::wired(Wiring::new(topology), settings)

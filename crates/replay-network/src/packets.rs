@@ -145,9 +145,10 @@ fn parse<'a>(
 fn node(topology: &Topology, number: u64) -> NodeId {
     let number = number as usize;
     match topology {
-        Topology::Hypercube(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => {
-            NodeId(number as u32)
-        }
+        Topology::Hypercube(_)
+        | Topology::Cluster(_)
+        | Topology::MultiTorus(_)
+        | Topology::Hierarchy(_) => NodeId(number as u32),
         Topology::Grid(grid) => {
             let (row, x) = (number / grid.extent(0), number % grid.extent(0));
             let (z, y) = (row / grid.extent(1), row % grid.extent(1));

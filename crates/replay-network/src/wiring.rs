@@ -58,7 +58,9 @@ impl Wiring {
             Topology::Grid(grid) => (grid.coords(), 2 * grid.dimensions() as u32 * lanes),
             Topology::Hypercube(cube) => (Vec::new(), u32::from(cube.dimensions())),
             // A crossbar: packets meet only where they leave and arrive. Networks of several tori do not exist.
-            Topology::Cluster(_) | Topology::MultiTorus(_) => (Vec::new(), 0),
+            Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => {
+                (Vec::new(), 0)
+            }
         };
         let ports = (LINKS + links).next_multiple_of(2);
         Self { topology: topology.clone(), coords, ports, lanes }
@@ -79,7 +81,7 @@ impl Wiring {
             Topology::Grid(grid) if grid.is_wrapped() => 3 * grid.dimensions(),
             Topology::Grid(grid) => grid.dimensions(),
             Topology::Hypercube(cube) => usize::from(cube.dimensions()),
-            Topology::Cluster(_) | Topology::MultiTorus(_) => 0,
+            Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => 0,
         }
     }
 
@@ -133,7 +135,7 @@ impl Wiring {
                     differing &= differing - 1;
                 }
             }
-            Topology::Cluster(_) | Topology::MultiTorus(_) => {}
+            Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => {}
         }
         let hops = route.hops - 1;
         route.push(Leg { first: dst.0 * self.ports + EJECTION, step: 0, count: 1 });
@@ -193,7 +195,9 @@ impl Wiring {
                 let bit = (bit - LINKS) as u8;
                 (bit < cube.dimensions()).then_some(Port::Bit(bit))?
             }
-            (_, Topology::Cluster(_) | Topology::MultiTorus(_)) => return None,
+            (_, Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_)) => {
+                return None;
+            }
             (port, Topology::Grid(grid)) => {
                 let (direction, lane) = ((port - LINKS) / self.lanes, (port - LINKS) % self.lanes);
                 let (i, positive) = (direction as usize / 2, direction % 2 == 1);

@@ -28,7 +28,7 @@ use replay_core::sanitize::excerpt;
 use replay_experiment::compare::{
     CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
 };
-use replay_experiment::contention::ranking::{TwoJobReversal, Stretches, two_job_reversals};
+use replay_experiment::contention::ranking::{Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_experiment::schedule_diff::Moved;
 use replay_output::frame::read::{self, JobsTable, ReadError};

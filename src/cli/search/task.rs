@@ -17,7 +17,8 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Shake;
 use replay_experiment::grid::Values;
 use replay_experiment::search::{
-    Candidate, Constraint, Numbers, Objective, Problem, SearchError, SearchTrace, Space, split, width,
+    Candidate, Constraint, Numbers, Objective, Problem, SearchError, SearchTrace, Space, split,
+    width,
 };
 use replay_experiment::{Measure, RunContext, Trace};
 
@@ -195,7 +196,13 @@ impl Maker<'_> {
                 Some(shake) => (1..=shake.copies).map(|copy| trace.shaken(&shake, copy)).collect(),
             };
             let part = |copy| {
-                SearchTrace::new(name.clone(), copy, &self.scheduler, self.objective, self.watch.stop)
+                SearchTrace::new(
+                    name.clone(),
+                    copy,
+                    &self.scheduler,
+                    self.objective,
+                    self.watch.stop,
+                )
             };
             copies.into_iter().map(part).collect::<Result<_, _>>().map_err(failure)
         };

@@ -194,9 +194,7 @@ impl Part<'_> {
                 }
                 let words = match topology {
                     Topology::Grid(_) => "row by row",
-                    Topology::Hypercube(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => {
-                        "by number"
-                    }
+                    _ => "by number",
                 };
                 (words.to_string(), places)
             }

@@ -92,7 +92,9 @@ pub fn write(
                     }
                     if let Some(latest) = &latest {
                         let rows = log_comparison::rows(&result, latest);
-                        tables.write_log_comparison(rows).map_err(|e| Failure::output("results", e))?;
+                        tables
+                            .write_log_comparison(rows)
+                            .map_err(|e| Failure::output("results", e))?;
                     }
                 }
                 tables.write(&result).map_err(|e| Failure::output("results", e))?;

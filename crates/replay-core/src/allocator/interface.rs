@@ -53,6 +53,9 @@ pub struct Capabilities {
     /// machine: a starting job can make another position a candidate. Schedulers repeat requests to such strategies
     /// after every start and cannot [reserve a placement for the head of the queue](crate::scheduler::Guard::Place).
     pub refusals_last: bool,
+    /// Whether [a place for the head of the queue](crate::scheduler::Guard::Place) may be reserved although refusals do not
+    /// [last](Self::refusals_last): the first instant at which a copy of the strategy finds one. The promise may be broken.
+    pub reserves_by_trial: bool,
     /// Whether the chosen processors depend only on the size and shape of the request and on the set of free
     /// processors: not on the time, on the owners of busy processors, or on random numbers.
     pub chooses_by_free: bool,
@@ -79,6 +82,7 @@ impl Default for Capabilities {
         Self {
             keeps_schedule: true,
             refusals_last: true,
+            reserves_by_trial: false,
             chooses_by_free: false,
             rejects_unsupported_sizes: false,
             supports_outages: false,

@@ -19,6 +19,7 @@
 //! | [`buddy`] | the 2D buddy system |
 //! | [`anca`] | ANCA: a job in several equal frames |
 //! | [`elmer`] | hosts of a cluster that jobs share |
+//! | [`hierarchy`] | trees of switches and blocks: Slurm's rules and Kueue's |
 //! | [`hypercube`] | subcubes of hypercubes, and meshes allocated within subcubes |
 //! | [`midplane`] | whole midplanes, as on BlueGene/L |
 //! | [`torus3d`] | boxes from a menu, by the rule that Slurm ships |
@@ -106,6 +107,7 @@ mod decorator;
 pub mod elmer;
 pub mod explain;
 pub mod gabl;
+pub mod hierarchy;
 pub mod hypercube;
 mod interface;
 mod loss_model;
@@ -151,6 +153,8 @@ pub struct Times {
     pub now: i64,
     /// User's estimate of the run time in seconds ([`Job::limit`](crate::workload::Job::limit)); `None` if unknown.
     pub limit: Option<u32>,
+    /// The instant at which the job joined the queue; `None` if unknown.
+    pub submitted: Option<i64>,
 }
 
 impl Request {
@@ -174,6 +178,13 @@ pub enum Refusal {
     /// Enough processors are free, but the strategy cannot use them for this job (external fragmentation).
     #[error("free processors do not fit the strategy")]
     Fragmented,
+    /// There is a place, but the strategy waits for a better one until this instant. Time alone can lift the refusal: the
+    /// request is made again then.
+    #[error("waits for a better place until {until}")]
+    Postponed {
+        /// Seconds of the trace.
+        until: i64,
+    },
     /// The run was [cancelled](RunSetup::stop) during the decision.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),

@@ -75,7 +75,7 @@ impl Engine {
 /// # Errors
 /// A message that names alternatives if the machine is not a grid.
 pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
-    let problem = "needs a mesh or torus; use afl, random or another hypercube strategy on a hypercube, elmer on a cluster, placements on several tori or a torus with holes";
+    let problem = "needs a mesh or torus; use afl, random or another hypercube strategy on a hypercube, elmer on a cluster, placements on several tori or a torus with holes, on a tree slurm-tree and kueue, on blocks slurm-block";
     topology.grid().ok_or_else(|| problem.to_string())
 }
 

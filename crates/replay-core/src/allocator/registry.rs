@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 pub use super::spec::{AllocatorSpec, ParameterValue};
 use super::{
-    anca, as_mb, buddy, busy_list, centre, contiguous, curve, elmer, gabl, hypercube, mbs, mc,
-    midplane, paging, random, recorded, reduced, torus3d,
+    anca, as_mb, buddy, busy_list, centre, contiguous, curve, elmer, gabl, hierarchy, hypercube,
+    mbs, mc, midplane, paging, random, recorded, reduced, torus3d,
 };
 use crate::naming::{Description, NameError, Registry};
 
@@ -34,6 +34,9 @@ static STANDARD: LazyLock<Registry<AllocatorSpec>> = LazyLock::new(|| {
         .with(hypercube::names::auxiliary(), AllocatorSpec::parse)
         .with(hypercube::names::non_cubic(), AllocatorSpec::parse)
         .with(elmer::table(), AllocatorSpec::parse)
+        .with(hierarchy::slurm_tree_table(), AllocatorSpec::parse)
+        .with(hierarchy::slurm_block_table(), AllocatorSpec::parse)
+        .with(hierarchy::kueue_table(), AllocatorSpec::parse)
         .with(recorded::table(), AllocatorSpec::parse)
         .with(reduced::names::table(), AllocatorSpec::parse)
 });

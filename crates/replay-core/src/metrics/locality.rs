@@ -13,7 +13,7 @@ pub struct Placement {
     pub diameter: u32,
     /// Sides of the smallest enclosing box; on a wrapped dimension the length of the shortest arc. On a hypercube:
     /// (processors of the smallest enclosing subcube, 1, 1); on a cluster, where hosts have no order: (processors, 1,
-    /// 1); for a job on several tori: (total cells of the boxes on each of them, 1, 1).
+    /// 1); for a job on several tori: (total cells of the boxes on each of them, 1, 1); on a tree or blocks: (nodes of the smallest enclosing switch or block, 1, 1).
     pub bounding_box: [u32; 3],
     /// Share of the bounding box that other jobs hold or that is free: (volume - k) / volume. Lo et al., section 5; 0
     /// for a contiguous allocation.
@@ -121,6 +121,16 @@ impl Locality {
             }
             Topology::Cluster(_) => (u32::from(nodes.len() > 1), [nodes.len() as u32, 1, 1]),
             Topology::MultiTorus(toruses) => on_toruses(toruses, nodes),
+            Topology::Hierarchy(hierarchy) => {
+                let farthest = |from: NodeId| {
+                    let far = nodes.iter().max_by_key(|&&node| hierarchy.hops(from, node));
+                    far.copied().unwrap_or(from)
+                };
+                // In a tree the farthest node of any is one end of a longest path.
+                let end = farthest(nodes.first().copied().unwrap_or(NodeId(0)));
+                let diameter = hierarchy.hops(end, farthest(end));
+                (diameter, [hierarchy.enclosing_nodes(nodes), 1, 1])
+            }
         };
         let volume = bounding_box.iter().map(|&side| f64::from(side)).product::<f64>();
         let dispersal = (volume - nodes.len() as f64) / volume;
@@ -137,6 +147,9 @@ impl Locality {
     fn components(&mut self, nodes: &[NodeId]) -> u32 {
         if self.topology.cluster().is_some() {
             return 1;
+        }
+        if let Some(hierarchy) = self.topology.hierarchy() {
+            return hierarchy.leaf_count(nodes);
         }
         let (member, reached) = (self.visit + 1, self.visit + 2);
         self.visit = reached;

@@ -116,7 +116,8 @@ pub fn answer(
             }
             let record = record(text).map_err(|problem| row(line, problem))?;
             let Some(columns) = &columns else {
-                let read = Columns::of(&record).map_err(|problem| row(line, problem))?;
+                let read =
+                    Columns::of(&record, &COLUMNS, &ADDED).map_err(|problem| row(line, problem))?;
                 output.write_record(record.iter().chain(ADDED)).map_err(write_error)?;
                 columns = Some(read);
                 return Ok(());
@@ -162,12 +163,12 @@ pub fn answer(
     Ok(answered)
 }
 
-fn write_error(error: csv::Error) -> CasesError {
+pub(crate) fn write_error(error: csv::Error) -> CasesError {
     CasesError::Write(std::io::Error::other(error))
 }
 
 /// Parses the fields of a line.
-fn record(line: &str) -> Result<csv::StringRecord, String> {
+pub(crate) fn record(line: &str) -> Result<csv::StringRecord, String> {
     let mut reader =
         csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(line.as_bytes());
     let mut record = csv::StringRecord::new();
@@ -176,22 +177,26 @@ fn record(line: &str) -> Result<csv::StringRecord, String> {
 }
 
 /// Positions of the columns.
-struct Columns {
-    count: usize,
+pub(crate) struct Columns {
+    pub(crate) count: usize,
     places: Vec<(&'static str, usize)>,
 }
 
 impl Columns {
-    fn of(header: &csv::StringRecord) -> Result<Self, String> {
+    pub(crate) fn of(
+        header: &csv::StringRecord,
+        columns: &[(&'static str, bool)],
+        added: &[&str],
+    ) -> Result<Self, String> {
         let mut places = Vec::new();
-        for (name, needed) in COLUMNS {
+        for &(name, needed) in columns {
             let mut found = header.iter().enumerate().filter(|(_, field)| field.trim() == name);
             match (found.next(), found.next()) {
                 (Some((place, _)), None) => places.push((name, place)),
                 (None, _) if !needed => {}
                 (None, _) => {
                     let needed: Vec<_> =
-                        COLUMNS.iter().filter(|column| column.1).map(|column| column.0).collect();
+                        columns.iter().filter(|column| column.1).map(|column| column.0).collect();
                     return Err(format!(
                         "the column {name} is missing; required columns are {}",
                         needed.join(", ")
@@ -200,14 +205,14 @@ impl Columns {
                 (Some(_), Some(_)) => return Err(format!("the column {name} appears twice")),
             }
         }
-        if let Some(name) = header.iter().find(|field| ADDED.contains(&field.trim())) {
+        if let Some(name) = header.iter().find(|field| added.contains(&field.trim())) {
             return Err(format!("the column {} is reserved for the output", excerpt(name)));
         }
         Ok(Self { count: header.len(), places })
     }
 
     /// Returns a field without surrounding spaces; empty if there is no such column.
-    fn field<'a>(&self, record: &'a csv::StringRecord, name: &str) -> &'a str {
+    pub(crate) fn field<'a>(&self, record: &'a csv::StringRecord, name: &str) -> &'a str {
         let place = self.places.iter().find(|column| column.0 == name);
         place.and_then(|&(_, place)| record.get(place)).unwrap_or_default().trim()
     }
@@ -283,7 +288,7 @@ fn ranges(text: &str, nodes: u32) -> Result<Vec<u32>, String> {
 }
 
 /// Formats nodes in ascending order as ranges.
-fn format_ranges(nodes: impl Iterator<Item = u32>) -> String {
+pub(crate) fn format_ranges(nodes: impl Iterator<Item = u32>) -> String {
     let mut all: Vec<(u32, u32)> = Vec::new();
     for node in nodes {
         match all.last_mut() {

@@ -20,8 +20,8 @@
 //! a list each; cells that no region covers are holes. A single map in place of a list of maps is
 //! read as a list of one.
 
-mod fields;
-mod yaml;
+pub(crate) mod fields;
+pub(crate) mod yaml;
 
 use std::collections::{HashMap, HashSet};
 
@@ -136,7 +136,7 @@ impl Config {
 }
 
 /// Selects the entry to read.
-fn choose<'a>(
+pub(crate) fn choose<'a>(
     root: &Field<'a>,
     entries: &[Field<'a>],
     named: Option<&str>,

@@ -3,7 +3,7 @@ mod outage_state;
 mod reserved;
 mod sharing;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::{Duration, Instant};
 
 use self::decision_cache::{CachedDecision, DecisionCache};
@@ -44,7 +44,7 @@ pub fn simulate(
     if places && allocator.try_clone().is_none() {
         return Err(SimulationError::NoCopies);
     }
-    if places && !strategy.refusals_last {
+    if places && !strategy.refusals_last && !strategy.reserves_by_trial {
         return Err(SimulationError::NoLastingPlaces);
     }
     if strategy.folds && !service.takes_folded() {
@@ -81,6 +81,8 @@ pub fn simulate(
         last_place: None,
         down: OutageState::new(outages, topology.slots()),
         turns: vec![0; jobs.len()],
+        submitted: vec![None; jobs.len()],
+        retries: BTreeSet::new(),
         overhead: Overhead::default(),
     };
     system.machine.set_down_walls(outages.walls);
@@ -102,7 +104,8 @@ pub fn simulate(
         let due = scheduler.next_wakeup(last);
         // Outages after the last job are irrelevant.
         let change = system.down.next_time().filter(|_| left > 0);
-        let until = next_arrival.into_iter().chain(due).chain(change).min();
+        let retry = system.retries.first().copied().filter(|_| left > 0);
+        let until = next_arrival.into_iter().chain(due).chain(change).chain(retry).min();
         completed.clear();
         let completion = service
             .advance(until.unwrap_or(i64::MAX), &mut completed)
@@ -129,6 +132,9 @@ pub fn simulate(
                 left -= 1;
             }
         }
+        if system.retry(now) {
+            scheduler.on_event(SchedulerEvent::MachineChanged);
+        }
         if observer.is_done() {
             return Ok(system.overhead);
         }
@@ -137,6 +143,7 @@ pub fn simulate(
             observer.arrived(id, arrival);
             arrived += 1;
             system.turns[id.index()] = arrived;
+            system.submitted[id.index()].get_or_insert(arrival);
             system.queue(id, now, scheduler, allocator);
         }
         round += 1;
@@ -239,6 +246,10 @@ struct Coupled<'a> {
     down: OutageState<'a>,
     /// Position in the order of arrival, by job.
     turns: Vec<u64>,
+    /// By job: when it arrived first.
+    submitted: Vec<Option<i64>>,
+    /// Instants at which [postponed](Refusal::Postponed) requests are made again.
+    retries: BTreeSet<i64>,
     overhead: Overhead,
 }
 
@@ -255,6 +266,12 @@ impl Coupled<'_> {
     fn request(&self, id: JobId) -> Request {
         let &Job { size, shape, .. } = &self.input.jobs[id.index()];
         Request::shaped(size, shape)
+    }
+
+    /// Removes the instants that are due at which requests are made again; whether there was one.
+    fn retry(&mut self, now: i64) -> bool {
+        let later = self.retries.split_off(&now.saturating_add(1));
+        !std::mem::replace(&mut self.retries, later).is_empty()
     }
 
     /// Adds a job to the queue.
@@ -309,7 +326,8 @@ impl Coupled<'_> {
         }
         let processors = |id: JobId| self.held[self.slots[id.index()] as usize].as_slice();
         let running = self.running.iter().map(|job| (job.estimated_end, processors(job.id)));
-        let request = self.request(head);
+        let times = Times { submitted: self.submitted[head.index()], ..Times::default() };
+        let request = Request { times, ..self.request(head) };
         let least = allocator.bounds(request).min_processors_now;
         // The search starts at the previous result.
         let before = self.last_place.filter(|(job, _)| *job == head).map(|(_, at)| at);
@@ -343,7 +361,7 @@ impl Coupled<'_> {
         allocator: &mut dyn Allocator,
     ) -> Result<Option<Placed>, Refusal> {
         let mut job = self.input.jobs[id.index()];
-        let times = Times { now, limit: job.limit };
+        let times = Times { now, limit: job.limit, submitted: self.submitted[id.index()] };
         let request = Request { times, ..self.request(id) };
         self.overhead.attempts += 1;
         let free = self.machine.free_count();
@@ -431,10 +449,12 @@ impl Coupled<'_> {
 
     /// Records a refusal; fails if the machine is empty, so that the job can never start.
     fn may_fit_later(&mut self, id: JobId, refusal: Refusal) -> Result<(), SimulationError> {
-        if self.machine.free_count() == self.machine.processors() {
+        if let Refusal::Postponed { until } = refusal {
+            self.retries.insert(until);
+        } else if self.machine.free_count() == self.machine.processors() {
             return Err(self.never_fits(id, refusal));
         }
-        self.fragmented |= refusal == Refusal::Fragmented;
+        self.fragmented |= refusal != Refusal::TooFewFree;
         Ok(())
     }
 

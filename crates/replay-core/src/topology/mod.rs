@@ -1,4 +1,4 @@
-//! Interconnects of machines: meshes, tori, hypercubes and clusters of workstations.
+//! Interconnects of machines: meshes, tori, hypercubes, clusters of workstations, trees of switches and blocks.
 //!
 //! A [`Topology`] defines the [`NodeId`], coordinates, distances and neighbours of every processor. It contains no
 //! state of jobs or of busy processors.
@@ -15,6 +15,8 @@
 //! toruses:4x4x2[3,5-7]+4x2x2  several tori in three dimensions; cells in brackets are empty
 //! cluster:6        6 workstations on a crossbar
 //! cluster:6x2      6 workstations, each shared by up to 2 jobs
+//! tree:4x8x18      4 switches below a root, 8 leaves below each, 18 nodes on a leaf
+//! block[18,72]:8x18  8 base blocks of 18 nodes; blocks of 18 and 72 nodes
 //! blue-waters      a real machine, see [`SYSTEMS`]
 //! ```
 //!
@@ -38,6 +40,7 @@ mod cluster;
 pub mod curve;
 mod default_machine;
 mod grid;
+pub mod hierarchy;
 mod hypercube;
 mod multi_torus;
 mod pair_distances;
@@ -47,6 +50,7 @@ mod system;
 pub use cluster::Cluster;
 pub use default_machine::{DefaultMachine, default_machine};
 pub use grid::{Axis, Coord, Grid};
+pub use hierarchy::{Hierarchy, natural_order};
 pub use hypercube::Hypercube;
 pub use multi_torus::{MultiTorus, Part as TorusPart};
 pub use pair_distances::PairDistances;
@@ -80,6 +84,8 @@ pub enum Topology {
     Cluster(Cluster),
     /// Several tori, or one torus with holes.
     MultiTorus(MultiTorus),
+    /// A tree of switches, or blocks of nodes.
+    Hierarchy(Hierarchy),
 }
 
 impl Topology {
@@ -90,6 +96,7 @@ impl Topology {
             Topology::Hypercube(cube) => cube.processors(),
             Topology::Cluster(cluster) => cluster.hosts() as usize,
             Topology::MultiTorus(toruses) => toruses.processors(),
+            Topology::Hierarchy(hierarchy) => hierarchy.processors(),
         }
     }
 
@@ -118,7 +125,15 @@ impl Topology {
     pub fn grid(&self) -> Option<&Grid> {
         match self {
             Topology::Grid(grid) => Some(grid),
-            Topology::Hypercube(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => None,
+            _ => None,
+        }
+    }
+
+    /// Returns the tree or blocks, if the machine is one.
+    pub fn hierarchy(&self) -> Option<&Hierarchy> {
+        match self {
+            Topology::Hierarchy(hierarchy) => Some(hierarchy),
+            _ => None,
         }
     }
 
@@ -132,7 +147,7 @@ impl Topology {
 
     /// Returns the maximum sides of a job's request, 1 for a missing dimension: those of a grid; on a hypercube of n
     /// dimensions those of the embedded mesh of 2^(n/2) x 2^((n+1)/2); on a cluster a row of all hosts; of several tori
-    /// the largest side along each axis.
+    /// the largest side along each axis; on a tree or blocks none.
     pub fn extents(&self) -> [u16; 3] {
         match self {
             Topology::Grid(grid) => grid.axes().map(|axis| axis.extent),
@@ -143,36 +158,41 @@ impl Topology {
             // [`Cluster::MAX_SLOTS`] fits into 16 bits.
             Topology::Cluster(cluster) => [cluster.hosts() as u16, 1, 1],
             Topology::MultiTorus(toruses) => toruses.extents(),
+            Topology::Hierarchy(_) => [1; 3],
         }
     }
 
     /// Returns the length of a shortest path in hops: L1 on a mesh, L1 with wrap-around on a torus, Hamming distance on
-    /// a hypercube, 1 between any two hosts of a cluster, and [`MultiTorus::hops`] on several tori.
+    /// a hypercube, 1 between any two hosts of a cluster, and [`MultiTorus::hops`] on several tori, on trees and
+    /// blocks as [`Hierarchy`] says.
     pub fn hops(&self, a: NodeId, b: NodeId) -> u32 {
         match self {
             Topology::Grid(grid) => grid.l1(grid.coord(a), grid.coord(b)),
             Topology::Hypercube(cube) => cube.hops(a, b),
             Topology::Cluster(_) => u32::from(a != b),
             Topology::MultiTorus(toruses) => toruses.hops(a, b),
+            Topology::Hierarchy(hierarchy) => hierarchy.hops(a, b),
         }
     }
 
-    /// Returns the L-infinity distance: the largest distance along one dimension.
+    /// Returns the L-infinity distance: the largest distance along one dimension; in hops where there are none.
     pub fn chebyshev(&self, a: NodeId, b: NodeId) -> u32 {
         match self {
             Topology::Grid(grid) => grid.linf(grid.coord(a), grid.coord(b)),
             Topology::Hypercube(_) | Topology::Cluster(_) => u32::from(a != b),
             Topology::MultiTorus(toruses) => toruses.chebyshev(a, b),
+            Topology::Hierarchy(hierarchy) => hierarchy.hops(a, b),
         }
     }
 
-    /// Calls `visit` once with each direct neighbour of `node`.
+    /// Calls `visit` once with each direct neighbour of `node`: on trees and blocks with the others of its leaf.
     pub fn for_neighbours(&self, node: NodeId, visit: impl FnMut(NodeId)) {
         match self {
             Topology::Grid(grid) => grid.for_neighbours(node, visit),
             Topology::Hypercube(cube) => cube.for_neighbours(node, visit),
             Topology::Cluster(_) => self.nodes().filter(|&other| other != node).for_each(visit),
             Topology::MultiTorus(toruses) => toruses.for_neighbours(node, visit),
+            Topology::Hierarchy(hierarchy) => hierarchy.for_neighbours(node, visit),
         }
     }
 

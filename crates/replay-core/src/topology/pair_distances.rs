@@ -55,6 +55,7 @@ impl PairDistances {
                     ones * (nodes.len() as u64 - ones)
                 })
                 .sum(),
+            Topology::Hierarchy(hierarchy) => hierarchy.pairwise_hops(nodes),
             Topology::Cluster(_) => nodes.len() as u64 * (nodes.len() as u64 - 1) / 2,
             Topology::MultiTorus(toruses) => {
                 let (mut sum, mut counts) = (0, Vec::with_capacity(toruses.parts().len()));

@@ -1,14 +1,16 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Axis, Cluster, Grid, Hypercube, MAX_POINTS, SYSTEMS, Topology, multi_torus};
+use super::{
+    Axis, Cluster, Grid, Hypercube, MAX_POINTS, SYSTEMS, Topology, hierarchy, multi_torus,
+};
 use crate::naming::hint;
 use crate::number::grouped;
 
 /// Error of a machine description that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24, torus:4x4x4*2, hypercube:7, cluster:6x2 or a name from `replay list systems`)"
+    "machine \"{text}\": {problem} (write 10x10, 8x8x8, torus:16x16, torus[x]:16x24, torus:4x4x4*2, hypercube:7, cluster:6x2, tree:4x8x18, block[18,72]:8x18 or a name from `replay list systems`)"
 )]
 pub struct TopologyError {
     text: String,
@@ -57,6 +59,15 @@ fn parse_points(text: &str) -> Result<Topology, String> {
     if kind == "toruses" {
         return multi_torus::parse(sizes);
     }
+    if kind == "tree" {
+        return hierarchy::parse_tree(sizes).map(Topology::Hierarchy);
+    }
+    if let Some(block_sizes) = kind.strip_prefix("block") {
+        let between = block_sizes.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        if block_sizes.is_empty() || between.is_some() {
+            return hierarchy::parse_blocks(between, sizes).map(Topology::Hierarchy);
+        }
+    }
     let wrapped = wrapped_axes(kind)?;
     let extents = sizes
         .split(['x', 'X'])
@@ -95,7 +106,7 @@ fn cluster(sizes: &str) -> Result<Topology, String> {
 }
 
 /// Prefixes before the colon; `mesh:` is optional.
-const KINDS: [&str; 5] = ["mesh", "torus", "hypercube", "cluster", "toruses"];
+const KINDS: [&str; 7] = ["mesh", "torus", "hypercube", "cluster", "toruses", "tree", "block"];
 
 const AXES: [char; 3] = ['x', 'y', 'z'];
 
@@ -129,6 +140,7 @@ impl fmt::Display for Topology {
                 write!(f, "cluster:{}x{}", cluster.hosts(), cluster.levels())
             }
             Topology::MultiTorus(toruses) => toruses.fmt(f),
+            Topology::Hierarchy(hierarchy) => hierarchy.fmt(f),
         }
     }
 }

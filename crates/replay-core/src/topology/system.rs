@@ -19,7 +19,7 @@ pub struct System {
 
 /// Systems whose network is known and has up to three dimensions, possibly in parts; also systems of which only the
 /// size is known, which `about` states.
-pub const SYSTEMS: [System; 5] = [
+pub const SYSTEMS: [System; 7] = [
     System {
         name: "blue-waters",
         machine: "torus:24x24x24*2",
@@ -33,6 +33,22 @@ pub const SYSTEMS: [System; 5] = [
         about: "HPE Cray EX of Oak Ridge, 9,408 nodes; a processor is a node. Only the size matches the \
                 machine: its network is not a mesh, so distances are meaningless.",
         source: "MaxNodes of its published job traces",
+    },
+    System {
+        name: "gb200-nvl72",
+        machine: "block[18,72]:8x18",
+        about: "Eight racks NVIDIA GB200 NVL72, 144 nodes, a processor being a node of 4 GPUs. A base block is a rack, the \
+                18 nodes of one NVLink domain; four racks form a block of 72. The number of racks is chosen, not that \
+                of a site.",
+        source: "NVIDIA GB200 NVL72: 18 compute trays and 72 GPUs in one NVLink domain",
+    },
+    System {
+        name: "lise",
+        machine: "tree:13x4x24",
+        about: "HLRN-IV Lise of the Zuse Institute Berlin, 1,248 nodes of its 13 full racks, a processor being one. Leaves are \
+                the edge switches, 24 nodes each; the four of a rack share a leaf module of the Omni-Path directors, whose \
+                spines are the root. Rack 14, of 64 nodes, is left out.",
+        source: "HLRN documentation, OPA Fat Tree network of Lise",
     },
     System {
         name: "mira",

@@ -72,7 +72,9 @@ pub(super) fn compact(topology: &Topology, place: PlacementKey) -> Vec<Vec<NodeI
             }
             vec![nodes]
         }
-        Topology::Cluster(_) | Topology::MultiTorus(_) => vec![topology.nodes().collect()],
+        Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => {
+            vec![topology.nodes().collect()]
+        }
     };
     places.iter_mut().for_each(|nodes| nodes.truncate(place.size as usize));
     places

@@ -1,6 +1,7 @@
 //! Machines that a `topology.yaml` describes: said as a machine, or as the `file` of an allocator; each says the other.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use super::error::{PathError, Step};
 use super::strategies::Strategies;
@@ -9,11 +10,17 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::torus3d::Described;
 use replay_core::naming::StrategyName;
 use replay_core::topology::Topology;
+use replay_core::topology_file::{self, TopologyFile, is_file_name};
 
-/// Whether a machine is said by a file.
-fn is_file(name: &str) -> bool {
-    let name = name.trim().to_ascii_lowercase();
-    name.ends_with(".yaml") || name.ends_with(".yml")
+/// The machine of a file that describes a tree or blocks; `None` for other files.
+fn hierarchy(path: &str) -> Option<Result<Topology, String>> {
+    if !path.to_ascii_lowercase().ends_with(".conf") {
+        let text = topology_file::text_of(Path::new(path)).ok()?;
+        if !topology_file::yaml_is_hierarchy(&text, None) {
+            return None;
+        }
+    }
+    Some(TopologyFile::open(path, None).map(|file| Topology::Hierarchy(file.machine)))
 }
 
 /// Takes the machine of a file out of the grid's machines, and gives the file to its allocators that have boxes, and nothing that
@@ -22,13 +29,21 @@ fn is_file(name: &str) -> bool {
 /// # Errors
 /// With the key concerned: another machine beside it, or what is wrong with the file.
 pub fn taken_out(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
-    let Some(place) = file.machines.iter().position(|name| is_file(name)) else { return Ok(None) };
+    let Some(place) = file.machines.iter().position(|name| is_file_name(name)) else {
+        return Ok(None);
+    };
     let path = file.machines[place].trim().to_string();
     let at = |problem: String| {
         GridError::at(&[Step::Key("machines"), Step::Item(place)], format!("{path}: {problem}"))
     };
     if file.machines.len() > 1 {
         return Err(at("a machine that a file describes stands alone".to_string()));
+    }
+    if let Some(machine) = hierarchy(&path) {
+        let step = [Step::Key("machines"), Step::Item(place)];
+        let machine = machine.map_err(|problem| GridError::at(&step, problem))?;
+        file.machines.clear();
+        return Ok(Some(machine));
     }
     let described: Described = path.parse().map_err(|problem: String| at(problem))?;
     let machine = described.machine(None).map_err(&at)?;

@@ -9,7 +9,7 @@ use replay_core::topology::{NodeId, PairDistances, Topology};
 /// bound is 0 for several tori.
 pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
     let processors = topology.processors();
-    if let Topology::MultiTorus(_) = topology {
+    if let Topology::MultiTorus(_) | Topology::Hierarchy(_) = topology {
         // No single processor has the most others within every distance.
         return vec![0; processors + 1];
     }

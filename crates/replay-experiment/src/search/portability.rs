@@ -187,7 +187,7 @@ pub fn width(topology: &Topology) -> u32 {
             grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1)
         }
         Topology::Hypercube(cube) => u32::from(cube.dimensions()),
-        Topology::Cluster(_) => 1,
+        Topology::Cluster(_) | Topology::Hierarchy(_) => 1,
         Topology::MultiTorus(toruses) => toruses.extents().into_iter().max().map_or(1, u32::from),
     }
 }

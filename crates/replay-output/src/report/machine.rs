@@ -40,8 +40,8 @@ impl Sheets {
                 let sides = [across, levels, hosts / across];
                 return Self { sides, steps: [1, hosts, across], hosts: true };
             }
-            Topology::MultiTorus(toruses) => {
-                let all = toruses.processors();
+            Topology::MultiTorus(_) | Topology::Hierarchy(_) => {
+                let all = topology.processors();
                 let across =
                     (1..=MOST_ACROSS.min(all)).rev().find(|&across| all.is_multiple_of(across));
                 let across = across.unwrap_or(all);

@@ -52,7 +52,7 @@ impl ReferenceNetwork {
                 }
             }
             // There are no links between injection and ejection.
-            Topology::Cluster(_) | Topology::MultiTorus(_) => {}
+            Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => {}
         }
         path.push(self.number((dst.0, dst.0, Lane::Out), None));
         path

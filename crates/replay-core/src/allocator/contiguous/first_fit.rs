@@ -14,6 +14,7 @@ use super::frames::Frames;
 use super::scan::Scan;
 use super::{Choice, Contiguous, Preference};
 use crate::allocator::Allocator;
+use crate::allocator::hierarchy::node_order::NodeOrder;
 use crate::allocator::options::{AllocatorOptions, Engine, grid_of, mesh_of};
 use crate::allocator::submesh::{ROTATE, SHAPE, Shaping};
 use crate::machine::Machine;
@@ -58,6 +59,14 @@ pub struct FirstFitOptions {
 
 impl AllocatorOptions for FirstFitOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        if topology.hierarchy().is_some() {
+            return match *self == Self::default() {
+                true => Ok(Box::new(NodeOrder)),
+                false => {
+                    Err("on trees and blocks only first-fit without parameters is defined".into())
+                }
+            };
+        }
         let (grid, Self { turn, scan, shaping, engine }) = (grid_of(topology)?, *self);
         Ok(match engine {
             Engine::Fast => Box::new(Contiguous::new(grid, shaping, turn, FirstFit { scan })),
@@ -91,7 +100,7 @@ pub fn table() -> Table<FirstFitOptions> {
     let turning = FirstFitOptions { turn: true, ..plain };
     let plain = Entry::new("first-fit", plain)
         .aliases(&["ff"])
-        .about("The first free frame in scan order, as requested or (turning-first-fit) rotated; refuses if none is free. O(N) per decision.")
+        .about("The first free frame in scan order, as requested or (turning-first-fit) rotated; refuses if none is free. On trees and blocks: the free nodes with the lowest numbers. O(N) per decision.")
         .source("Zhu 1992; 3D: Ababneh 2001")
         .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn);
     let turning = Entry::new("turning-first-fit", turning)

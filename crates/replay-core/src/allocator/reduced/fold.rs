@@ -38,7 +38,7 @@ impl Folding {
                     None => count(request.size)?,
                 },
                 (None, Topology::Hypercube(_)) => subcube(request.size)?,
-                (None, Topology::Cluster(_) | Topology::MultiTorus(_)) => count(request.size)?,
+                (None, _) => count(request.size)?,
             },
             Folding::Count => match (request.shape, topology) {
                 (Some(sides), _) => of_sides(halved(sides)?),

@@ -140,7 +140,7 @@ impl Reduced {
     fn limited(&self, request: Request, dimension: u32) -> Fold {
         let most = match &self.topology {
             Topology::Hypercube(cube) => dimension.min(cube.dimensions().into()),
-            Topology::Grid(_) | Topology::Cluster(_) | Topology::MultiTorus(_) => dimension,
+            _ => dimension,
         };
         let exceeds = |request: Request| {
             request.size as usize > self.topology.processors()
@@ -268,7 +268,9 @@ impl Decorator for Reduced {
                     self.reduction = self.reduction(request, at);
                     return Ok(());
                 }
-                Err(Refusal::Cancelled(cancelled)) => return Err(cancelled.into()),
+                Err(ended @ (Refusal::Cancelled(_) | Refusal::Postponed { .. })) => {
+                    return Err(ended);
+                }
                 // Enough processors were free for one of the sizes.
                 Err(Refusal::Fragmented) => refusal = Refusal::Fragmented,
                 Err(Refusal::TooFewFree) => {}

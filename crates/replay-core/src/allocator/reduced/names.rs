@@ -27,6 +27,7 @@ fn default_inner(topology: &Topology) -> Result<AllocatorSpec, NameError> {
         Topology::Hypercube(_) => "cube-buddy",
         Topology::Cluster(_) => "elmer",
         Topology::MultiTorus(_) => "placements",
+        Topology::Hierarchy(_) => "first-fit",
     }
     .parse()
 }

@@ -55,6 +55,10 @@ impl DecisionCache {
 
     /// Stores a refusal.
     pub fn refused(&mut self, request: Request, refusal: Refusal, allocator: &mut dyn Allocator) {
+        // Another job of this size may have waited longer.
+        if let Refusal::Postponed { .. } = refusal {
+            return;
+        }
         self.same.insert((request.size, request.shape), CachedDecision::Refused(refusal));
         if refusal == Refusal::Fragmented && allocator.refusal_covers(request, request) {
             self.standing.retain(|&one| !allocator.refusal_covers(request, one));

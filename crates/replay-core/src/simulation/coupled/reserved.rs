@@ -52,7 +52,9 @@ impl Reserved {
         let PlaceQuery { job, request, least, now, before } = query;
         let Some(allocator) = allocator.try_clone() else { return Ok(None) };
         let running = running.map(|(end, nodes)| (end.max(now), nodes)).collect();
-        let mut search = Search { running, request, times: Vec::new(), nodes: Vec::new() };
+        let by_trial = allocator.capabilities().reserves_by_trial;
+        let (times, nodes) = (Vec::new(), Vec::new());
+        let mut search = Search { running, request, by_trial, postponed: None, times, nodes };
         let has_outages = down.next_time().is_some();
         match has_outages {
             true => search.list_times_with_outages(down),
@@ -62,7 +64,7 @@ impl Reserved {
             FutureState { machine: machine.clone(), down: down.clone(), allocator, ended: 0 };
         let found = match !has_outages && ahead.allocator.capabilities().refusals_last {
             true => search.bisect(ahead, before)?,
-            false => search.try_all(ahead)?,
+            false => search.try_all(ahead, now)?,
         };
         Ok(found.map(|at| {
             let mut taken = vec![false; machine.processors()];
@@ -101,6 +103,10 @@ impl FutureState<'_> {
 struct Search<'a> {
     running: Vec<(i64, &'a [NodeId])>,
     request: Request,
+    /// Whether the allocator [reserves by trial](crate::allocator::Capabilities::reserves_by_trial): the time matters to it.
+    by_trial: bool,
+    /// Until when the last request was postponed.
+    postponed: Option<i64>,
     /// Times with enough free processors, and how many jobs have ended by then.
     times: Vec<(i64, usize)>,
     /// The place found.
@@ -140,19 +146,41 @@ impl Search<'_> {
         }
         ahead.apply_outages(at);
         ahead.ended = ended;
+        self.has_place_at(ahead, at)
+    }
+
+    /// Returns whether there is a place at time `at`, to which `ahead` has advanced.
+    fn has_place_at(&mut self, ahead: &mut FutureState<'_>, at: i64) -> Result<bool, Refusal> {
+        if self.by_trial {
+            self.request.times.now = at;
+        }
+        self.postponed = None;
         match ahead.allocator.allocate(&ahead.machine, self.request, &mut self.nodes) {
             Ok(()) => Ok(true),
             Err(Refusal::Cancelled(cancelled)) => Err(cancelled.into()),
+            Err(Refusal::Postponed { until }) => {
+                self.postponed = Some(until);
+                Ok(false)
+            }
             Err(Refusal::TooFewFree | Refusal::Fragmented) => Ok(false),
         }
     }
 
-    /// Finds the first time with a place by trying all.
-    fn try_all(&mut self, mut ahead: FutureState<'_>) -> Result<Option<i64>, Refusal> {
+    /// Finds the first time with a place by trying all; if none has one and the request is
+    /// postponed, the end of its postponement.
+    fn try_all(&mut self, mut ahead: FutureState<'_>, now: i64) -> Result<Option<i64>, Refusal> {
         for time in 0..self.times.len() {
             if self.has_place(&mut ahead, time)? {
                 return Ok(Some(self.times[time].0));
             }
+        }
+        if self.times.is_empty() && self.by_trial {
+            self.has_place_at(&mut ahead, now)?;
+        }
+        if let Some(until) = self.postponed
+            && self.has_place_at(&mut ahead, until)?
+        {
+            return Ok(Some(until));
         }
         Ok(None)
     }
@@ -253,9 +281,12 @@ mod tests {
                 let ahead =
                     FutureState { machine: machine.clone(), down: down.clone(), allocator: copy, ended: 0 };
                 let (times, nodes) = (Vec::new(), Vec::new());
-                let mut plain = Search { running: running.clone(), request, times, nodes };
+                let (by_trial, postponed) = (false, None);
+                let running_too = running.clone();
+                let mut plain =
+                    Search { running: running_too, request, by_trial, postponed, times, nodes };
                 plain.list_times(machine.free_count(), least as usize);
-                let expected = plain.try_all(ahead).expect("no cancellation");
+                let expected = plain.try_all(ahead, 0).expect("no cancellation");
                 let query = PlaceQuery { job: JobId(0), request, least, now: 0, before };
                 let running = running.into_iter();
                 let found = Reserved::find(query, &machine, &down, allocator.as_ref(), running);

@@ -399,3 +399,4 @@ mod decision_cache;
 mod decorated;
 mod guard;
 mod outages;
+mod postponed;

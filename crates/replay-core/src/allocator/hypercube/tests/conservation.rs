@@ -54,6 +54,7 @@ fn run_and_count<A: Allocator>(
                     held.push(nodes);
                 }
                 Err(Refusal::TooFewFree) => prop_assert!(nodes.is_empty()),
+                Err(Refusal::Postponed { .. }) => unreachable!("no size is postponed"),
                 Err(Refusal::Cancelled(_)) => prop_assert!(false, "the run was not cancelled"),
                 Err(Refusal::Fragmented) => {
                     prop_assert!(nodes.is_empty());

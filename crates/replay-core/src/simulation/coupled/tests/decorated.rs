@@ -221,7 +221,15 @@ fn a_decorated_allocator_decides_like_the_bare_one() {
         "rsr[inner=frame-sliding]",
         "limit[k=2,inner=mbs]",
     ];
-    let machines = ["4x4", "torus:4x4x2", "hypercube:4", "cluster:8x2", "cluster:16"];
+    let machines = [
+        "4x4",
+        "torus:4x4x2",
+        "hypercube:4",
+        "cluster:8x2",
+        "cluster:16",
+        "tree:2x2x4",
+        "block:4x4",
+    ];
     let schedulers = ["easy", "easy[guard=place]", "out-of-order"];
     let (mut names, mut compared) = (std::collections::BTreeSet::new(), 0);
     for name in registry::standard().names().chain(variants) {

@@ -1,0 +1,511 @@
+//! Kueue's topology-aware scheduling (`tas_flavor_snapshot.go`), one pod per node.
+//!
+//! *Domains* are switches and nodes. A level is found at which one domain, or else several, have room; then pods are
+//! distributed over the domains below, level by level. Domains are ordered by the slices that they have room for, then by
+//! their pods, then by the path of their names, by bytes.
+//!
+//! Cost: one pass over the switches of each level that is looked at, and sorting those below the ones chosen. Nodes are
+//! looked at only in leaves that are chosen: free nodes are all alike.
+
+use std::cmp::Reverse;
+
+use super::Denied;
+use super::free_nodes::FreeNodes;
+use crate::topology::NodeId;
+use crate::topology::hierarchy::Tree;
+
+/// How strictly a job stays within one domain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Mode {
+    /// It waits for a domain of its level.
+    Required,
+    /// It takes one of a higher level, or several of the highest.
+    #[default]
+    Preferred,
+    /// It takes any nodes.
+    Unconstrained,
+    /// Only its slices stay within a domain.
+    SliceOnly,
+}
+
+impl Mode {
+    /// Every mode with its name.
+    pub const ALL: [(&'static str, Mode); 4] = [
+        ("required", Mode::Required),
+        ("preferred", Mode::Preferred),
+        ("unconstrained", Mode::Unconstrained),
+        ("slice_only", Mode::SliceOnly),
+    ];
+}
+
+/// Which domains come first.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Profile {
+    /// Least free capacity in the modes unconstrained and slice_only, else best fit.
+    #[default]
+    Mixed,
+    /// Those with most room, the last one as tight as possible.
+    Best,
+    /// Those with least room.
+    Least,
+    /// Those with most room.
+    Most,
+}
+
+impl Profile {
+    /// Every profile with its name.
+    pub const ALL: [(&'static str, Profile); 4] = [
+        ("mixed", Profile::Mixed),
+        ("best", Profile::Best),
+        ("least", Profile::Least),
+        ("most", Profile::Most),
+    ];
+}
+
+/// A level by Slurm's numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Level {
+    /// Single nodes.
+    Node,
+    /// Switches of this level; 0 is a leaf.
+    Switch(u32),
+}
+
+/// Options of the rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct KueueOptions {
+    /// How strictly.
+    pub mode: Mode,
+    /// The level of the domain; nodes if `None`.
+    pub level: Option<Level>,
+    /// Pods of each slice.
+    pub slice: Option<u32>,
+    /// The level of the domain that contains a slice; nodes if `None`.
+    pub slice_level: Option<Level>,
+    /// Which domains come first.
+    pub profile: Profile,
+    /// Jobs that slices do not divide, or that are not larger, are placed without; else those that they do not divide are
+    /// rejected.
+    pub lenient: bool,
+}
+
+impl KueueOptions {
+    /// Whether domains with least room come first.
+    pub fn is_least(&self) -> bool {
+        match self.profile {
+            Profile::Least => true,
+            Profile::Mixed => matches!(self.mode, Mode::Unconstrained | Mode::SliceOnly),
+            Profile::Best | Profile::Most => false,
+        }
+    }
+
+    /// Whether wherever the next domain has enough the tightest one is taken.
+    pub fn is_fitted(&self) -> bool {
+        !self.is_least() && self.profile != Profile::Most
+    }
+
+    /// Whether domains are taken together at the level itself.
+    pub fn is_loose(&self) -> bool {
+        matches!(self.mode, Mode::Unconstrained | Mode::SliceOnly)
+    }
+
+    /// Whether jobs may be placed in slices.
+    pub fn has_slices(&self) -> bool {
+        self.slice.is_some()
+    }
+
+    /// Depths of level and slice level of a job on a tree whose leaves are at depth `leaves`, and the pods of a slice.
+    ///
+    /// # Errors
+    /// [`Denied::BadConfig`] if they contradict each other, the job or the tree.
+    pub fn levels(&self, size: u32, leaves: u32) -> Result<Levels, Denied> {
+        let depth = |level: Option<Level>| match level {
+            None | Some(Level::Node) => Ok(leaves + 1),
+            Some(Level::Switch(level)) => leaves.checked_sub(level).ok_or(Denied::BadConfig),
+        };
+        let level = match self.mode {
+            Mode::Unconstrained => leaves + 1,
+            Mode::SliceOnly => 0,
+            Mode::Required | Mode::Preferred => depth(self.level)?,
+        };
+        let divides = |slice: u32| size.is_multiple_of(slice);
+        let holds = |&slice: &u32| !self.lenient || slice < size && divides(slice);
+        let Some(slice) = self.slice.filter(holds) else {
+            return Ok(Levels { level, slice_level: leaves + 1, slice: 1 });
+        };
+        let slice_level = depth(self.slice_level)?;
+        match slice_level < level || !divides(slice) || self.profile == Profile::Most {
+            true => Err(Denied::BadConfig),
+            false => Ok(Levels { level, slice_level, slice }),
+        }
+    }
+}
+
+/// Depths of levels, from 0 at the top; nodes are one below leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Levels {
+    /// Of the domain.
+    pub level: u32,
+    /// Of the domain that contains a slice.
+    pub slice_level: u32,
+    /// Pods of a slice; 1 without slices.
+    pub slice: u32,
+}
+
+/// The rule on a tree.
+#[derive(Clone, Debug)]
+pub struct KueueRule {
+    options: KueueOptions,
+    /// Switches of each depth in the order of their paths.
+    depths: Vec<Vec<u32>>,
+    /// By switch: its place among those of its depth.
+    places: Vec<u32>,
+    /// By leaf: its nodes in the order of their names, by bytes.
+    nodes: Vec<Box<[NodeId]>>,
+    work: Work,
+}
+
+/// Buffers of a decision.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    /// By switch: slices that it has room for.
+    slices: Vec<u32>,
+    domains: Vec<Domain>,
+    /// Switches chosen, with units given to each.
+    given: Vec<(u32, u32)>,
+}
+
+/// What orders domains of one level.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Domain {
+    slices: u32,
+    pods: u32,
+    place: u32,
+    switch: u32,
+}
+
+impl KueueRule {
+    /// The rule on a tree with nodes of these names.
+    ///
+    /// # Errors
+    /// If its leaves are at different depths.
+    pub fn new(tree: &Tree, names: &[String], options: KueueOptions) -> Result<Self, String> {
+        let switches = tree.switches();
+        let by_name = |list: &mut Vec<u32>| {
+            list.sort_unstable_by(|&a, &b| {
+                let name = |number: u32| switches[number as usize].name.as_bytes();
+                name(a).cmp(name(b))
+            });
+        };
+        let mut top: Vec<u32> = tree.roots().collect();
+        by_name(&mut top);
+        let (mut depths, mut places) = (vec![top], vec![0; switches.len()]);
+        loop {
+            let Some(here) = depths.last() else { break };
+            let mut below = Vec::new();
+            for (place, &switch) in (0..).zip(here) {
+                places[switch as usize] = place;
+                let mut children = switches[switch as usize].children.clone();
+                by_name(&mut children);
+                below.extend(children);
+            }
+            let first = here.first().map(|&switch| &switches[switch as usize]);
+            let is_leaf = |switch: u32| switches[switch as usize].children.is_empty();
+            if let Some(other) = here.iter().find(|&&switch| is_leaf(switch) != is_leaf(here[0])) {
+                let first = first.map_or("", |first| &first.name);
+                return Err(format!(
+                    "needs a tree whose leaves are at one depth; of the switches {first} and {} at one depth one is a leaf",
+                    switches[*other as usize].name
+                ));
+            }
+            if below.is_empty() {
+                break;
+            }
+            depths.push(below);
+        }
+        let sorted = |switch: &crate::topology::hierarchy::Switch| {
+            let mut nodes = switch.nodes.clone();
+            nodes.sort_unstable_by_key(|node| names[node.index()].as_bytes());
+            nodes.into_boxed_slice()
+        };
+        let nodes = switches.iter().map(sorted).collect();
+        Ok(Self { options, depths, places, nodes, work: Work::default() })
+    }
+
+    /// Its options.
+    pub fn options(&self) -> &KueueOptions {
+        &self.options
+    }
+
+    /// Whether every request for no more nodes than are free is served.
+    pub fn never_refuses(&self) -> bool {
+        matches!(self.options.mode, Mode::Preferred | Mode::Unconstrained)
+            && !self.options.has_slices()
+            && self.levels(1).is_ok()
+    }
+
+    /// Depths of the levels of a job.
+    fn levels(&self, size: u32) -> Result<Levels, Denied> {
+        self.options.levels(size, self.depths.len() as u32 - 1)
+    }
+
+    /// Whether the options contradict the job or the tree.
+    ///
+    /// # Errors
+    /// [`Denied::BadConfig`].
+    pub fn check(&self, size: u32) -> Result<(), Denied> {
+        self.levels(size).map(|_| ())
+    }
+
+    /// Pods of each slice of a job, and 1 without slices.
+    pub fn slice(&self, size: u32) -> u32 {
+        self.levels(size).map_or(1, |levels| levels.slice)
+    }
+
+    /// Chooses `size` nodes.
+    pub fn place(
+        &mut self,
+        free: &FreeNodes,
+        size: u32,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Denied> {
+        let levels = self.levels(size)?;
+        if size > free.count() {
+            return Err(Denied::TooFewFree);
+        }
+        let mut work = std::mem::take(&mut self.work);
+        let found = self.choose(free, size, levels, &mut work, chosen);
+        self.work = work;
+        found.then_some(()).ok_or(Denied::NoPlace)
+    }
+
+    fn choose(
+        &self,
+        free: &FreeNodes,
+        size: u32,
+        levels: Levels,
+        work: &mut Work,
+        chosen: &mut Vec<NodeId>,
+    ) -> bool {
+        let Levels { level, slice_level, slice } = levels;
+        let node_level = self.depths.len() as u32;
+        if slice > 1 && slice_level == node_level {
+            // A node has room for one pod, no slice.
+            return false;
+        }
+        let mut depth = level;
+        if depth == node_level {
+            if size == 1 || self.options.is_loose() {
+                self.first_free(
+                    free,
+                    self.depths[node_level as usize - 1].iter().copied(),
+                    size,
+                    chosen,
+                );
+                return true;
+            }
+            if self.options.mode == Mode::Required {
+                return false;
+            }
+            depth -= 1;
+        }
+        self.count_slices(
+            free,
+            slice_level.min(node_level - 1),
+            slice,
+            slice_level < node_level,
+            work,
+        );
+        let need = size / slice;
+        if !self.start(free, depth, need, work) {
+            return false;
+        }
+        let mut at = match work.given.first() {
+            Some(&(switch, _)) => self.depth_of(switch, depth),
+            None => return false,
+        };
+        while at < slice_level && at + 1 < node_level {
+            self.spread_below(free, need, work);
+            at += 1;
+        }
+        if slice_level == node_level {
+            let Work { given, .. } = work;
+            given.sort_unstable_by_key(|&(switch, _)| self.places[switch as usize]);
+            self.first_free(free, given.iter().map(|one| one.0), size, chosen);
+            return true;
+        }
+        let given = std::mem::take(&mut work.given);
+        for &(switch, slices) in &given {
+            self.fill(free, switch, slices * slice, chosen);
+        }
+        work.given = given;
+        true
+    }
+
+    /// The depth of a switch that is at this depth or above.
+    fn depth_of(&self, switch: u32, deepest: u32) -> u32 {
+        let place = self.places[switch as usize] as usize;
+        let is_at = |depth: &u32| self.depths[*depth as usize].get(place) == Some(&switch);
+        (0..=deepest).rev().find(is_at).unwrap_or(0)
+    }
+
+    /// The first free nodes of leaves, in this order.
+    fn first_free(
+        &self,
+        free: &FreeNodes,
+        leaves: impl Iterator<Item = u32>,
+        size: u32,
+        chosen: &mut Vec<NodeId>,
+    ) {
+        let size = size as usize;
+        for leaf in leaves.filter(|&leaf| free.below()[leaf as usize] > 0) {
+            let nodes = self.nodes[leaf as usize].iter().filter(|&&node| free.contains(node));
+            chosen.extend(nodes.take(size - chosen.len()));
+            if chosen.len() == size {
+                return;
+            }
+        }
+    }
+
+    /// Counts the slices that fit into each switch: pods if a slice is a pod of a node, else those of the slice level and
+    /// their sums above it.
+    fn count_slices(
+        &self,
+        free: &FreeNodes,
+        depth: u32,
+        slice: u32,
+        has_slices: bool,
+        work: &mut Work,
+    ) {
+        let switches = self.places.len();
+        work.slices.clear();
+        if !has_slices {
+            work.slices.extend_from_slice(&free.below()[..switches]);
+            return;
+        }
+        work.slices.resize(switches, 0);
+        for &switch in &self.depths[depth as usize] {
+            let slices = free.below()[switch as usize] / slice;
+            let mut at = Some(switch);
+            while let Some(unit) = at.filter(|&unit| (unit as usize) < switches) {
+                work.slices[unit as usize] += slices;
+                at = free.hierarchy().units()[unit as usize].parent;
+            }
+        }
+    }
+
+    fn domain(&self, free: &FreeNodes, slices: &[u32], switch: u32) -> Domain {
+        let at = switch as usize;
+        Domain { slices: slices[at], pods: free.below()[at], place: self.places[at], switch }
+    }
+
+    /// Puts domains into their order.
+    fn sort(&self, domains: &mut [Domain]) {
+        match self.options.is_least() {
+            true => domains.sort_unstable_by_key(|one| (one.slices, one.pods, one.place)),
+            false => domains.sort_unstable_by_key(|one| (Reverse(one.slices), one.pods, one.place)),
+        }
+    }
+
+    /// The domains to begin with, at `depth` or above, into `given`.
+    fn start(&self, free: &FreeNodes, mut depth: u32, need: u32, work: &mut Work) -> bool {
+        let Work { slices, domains, given } = work;
+        given.clear();
+        loop {
+            let here = self.depths[depth as usize].iter();
+            let all = here.map(|&switch| self.domain(free, slices, switch));
+            let key = |one: &Domain| (one.slices, one.pods, one.place);
+            let one = match self.options.profile {
+                Profile::Most => all.min_by_key(|one| (Reverse(one.slices), one.pods, one.place)),
+                // The first in ascending order that is enough is the tightest one.
+                _ => all.filter(|one| one.slices >= need).min_by_key(key),
+            };
+            if let Some(one) = one.filter(|one| one.slices >= need) {
+                given.push((one.switch, need));
+                return true;
+            }
+            if self.options.mode == Mode::Required {
+                return false;
+            }
+            if depth == 0 || self.options.is_loose() {
+                break;
+            }
+            depth -= 1;
+        }
+        let here = self.depths[depth as usize].iter();
+        domains.clear();
+        domains.extend(here.map(|&switch| self.domain(free, slices, switch)));
+        self.sort(domains);
+        self.distribute(domains, need, |one| one.slices, given)
+    }
+
+    /// Distributes units over ordered domains; whether all are placed.
+    fn distribute(
+        &self,
+        domains: &[Domain],
+        units: u32,
+        count: impl Fn(&Domain) -> u32,
+        given: &mut Vec<(u32, u32)>,
+    ) -> bool {
+        let mut rest = units;
+        for (at, domain) in domains.iter().enumerate() {
+            if rest == 0 {
+                break;
+            }
+            let mut domain = domain;
+            if self.options.is_fitted() && count(domain) >= rest {
+                let enough = domains[at..].iter().filter(|one| count(one) >= rest);
+                domain = enough.min_by_key(|one| count(one)).unwrap_or(domain);
+            }
+            let part = count(domain).min(rest);
+            if part > 0 {
+                given.push((domain.switch, part));
+            }
+            rest -= part;
+        }
+        rest == 0
+    }
+
+    /// Replaces the chosen domains by those of their children that all units are distributed over.
+    fn spread_below(&self, free: &FreeNodes, units: u32, work: &mut Work) {
+        let Work { slices, domains, given } = work;
+        domains.clear();
+        for &(switch, _) in &*given {
+            let children = self.children(free, switch);
+            domains.extend(children.map(|child| self.domain(free, slices, child)));
+        }
+        // Places are those among all switches of the depth: the order of paths.
+        self.sort(domains);
+        given.clear();
+        self.distribute(domains, units, |one| one.slices, given);
+    }
+
+    fn children<'f>(
+        &self,
+        free: &'f FreeNodes,
+        switch: u32,
+    ) -> impl Iterator<Item = u32> + use<'f> {
+        let tree = free.hierarchy().tree();
+        let switches = tree.map_or(&[][..], |tree| tree.switches());
+        switches[switch as usize].children.iter().copied()
+    }
+
+    /// Gives a domain below the slice level its pods: children with fewest come first.
+    fn fill(&self, free: &FreeNodes, switch: u32, pods: u32, chosen: &mut Vec<NodeId>) {
+        if !self.nodes[switch as usize].is_empty() {
+            let nodes = self.nodes[switch as usize].iter().filter(|&&node| free.contains(node));
+            chosen.extend(nodes.take(pods as usize));
+            return;
+        }
+        let mut domains: Vec<Domain> = self
+            .children(free, switch)
+            .map(|child| Domain { slices: 0, ..self.domain(free, free.below(), child) })
+            .collect();
+        self.sort(&mut domains);
+        let mut given = Vec::new();
+        self.distribute(&domains, pods, |one| one.pods, &mut given);
+        for (child, pods) in given {
+            self.fill(free, child, pods, chosen);
+        }
+    }
+}

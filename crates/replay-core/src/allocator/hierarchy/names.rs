@@ -1,0 +1,173 @@
+//! Names and parameters of the rules.
+
+use std::fmt;
+use std::str::FromStr;
+
+use super::kueue::{KueueOptions, Level, Mode, Profile};
+use super::slurm_block::BlockOptions;
+use super::slurm_tree::{Since, TreeOptions};
+use super::{RuleAllocator, RuleOptions};
+use crate::allocator::{Allocator, AllocatorOptions};
+use crate::naming::{Entry, Table, kind};
+use crate::topology::Topology;
+
+impl FromStr for Level {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "node" => Ok(Level::Node),
+            _ => match text.parse() {
+                Ok(level) => Ok(Level::Switch(level)),
+                Err(_) => Err("neither node nor the level of a switch, 0 being a leaf".to_string()),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Level::Node => f.write_str("node"),
+            Level::Switch(level) => write!(f, "{level}"),
+        }
+    }
+}
+
+impl AllocatorOptions for TreeOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        Ok(Box::new(RuleAllocator::new(topology, RuleOptions::Tree(*self))?))
+    }
+
+    fn reduced(&self) -> Self {
+        let wait = self.switches.map(|_| self.patience());
+        Self { wait, ..*self }
+    }
+}
+
+impl AllocatorOptions for BlockOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        Ok(Box::new(RuleAllocator::new(topology, RuleOptions::Block(*self))?))
+    }
+
+    fn reduced(&self) -> Self {
+        let parts = self.segment.is_some();
+        Self { spread: self.spread && parts, consolidate: self.consolidate && parts, ..*self }
+    }
+}
+
+impl AllocatorOptions for KueueOptions {
+    fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
+        if self.profile == Profile::Most && self.slice.is_some() {
+            return Err("profile=most takes no slices".to_string());
+        }
+        if self.slice.is_none() && self.slice_level.is_some() {
+            return Err("slice-level needs slice, the pods of a slice".to_string());
+        }
+        Ok(Box::new(RuleAllocator::new(topology, RuleOptions::Kueue(*self))?))
+    }
+
+    fn reduced(&self) -> Self {
+        let node = |level: Option<Level>| level.filter(|&level| level != Level::Node);
+        let fixed = matches!(self.mode, Mode::Unconstrained | Mode::SliceOnly);
+        let level = node(self.level).filter(|_| !fixed);
+        Self { level, slice_level: node(self.slice_level), ..*self }
+    }
+}
+
+/// `slurm-tree`.
+pub fn slurm_tree_table() -> Table<TreeOptions> {
+    let entry = Entry::new("slurm-tree", TreeOptions::default())
+        .about(
+            "Few leaves of a tree of switches, close together, by the rule that Slurm ships (topology/tree). One node is the \
+             lowest-numbered free one. O(leaves) per leaf chosen.",
+        )
+        .source("Slurm 26.05, plugin topology/tree")
+        .param(
+            "switches",
+            kind::integer(1..=1_000_000).or("none"),
+            "most leaves of a job; if the rule chooses more, the job waits, but not for longer than wait",
+            |o: &mut TreeOptions| &mut o.switches,
+        )
+        .param(
+            "wait",
+            kind::integer(0..=1_000_000).or("300"),
+            "seconds after the submission from which a job starts on more leaves than switches; at most 300",
+            |o| &mut o.wait,
+        )
+        .param(
+            "since",
+            kind::one_of(&Since::ALL),
+            "release whose rule it is: before 26.05 one node is placed like several, at 22.05 a closer leaf wins unless it is worse",
+            |o| &mut o.since,
+        );
+    Table::new("allocator", [entry])
+}
+
+/// `slurm-block`.
+pub fn slurm_block_table() -> Table<BlockOptions> {
+    let usual = BlockOptions { lenient: true, ..BlockOptions::default() };
+    let entry = Entry::new("slurm-block", usual)
+        .about(
+            "The fullest block with room, and few base blocks in it, by the rule that Slurm ships (topology/block). One node is \
+             the lowest-numbered free one. Jobs without a place on the idle machine are left out of the run, and counted. \
+             O(base blocks) per base block chosen.",
+        )
+        .source("Slurm 26.05, plugin topology/block")
+        .param(
+            "segment",
+            kind::integer(1..=1_000_000).or("none"),
+            "nodes of each part of a larger job that it divides; a part is placed like a job",
+            |o: &mut BlockOptions| &mut o.segment,
+        )
+        .param("spread", kind::yes_no(), "no two parts share a base block", |o| &mut o.spread)
+        .param(
+            "consolidate",
+            kind::yes_no(),
+            "all parts lie in one block of the size that the whole job needs",
+            |o| &mut o.consolidate,
+        );
+    Table::new("allocator", [entry])
+}
+
+/// `kueue`.
+pub fn kueue_table() -> Table<KueueOptions> {
+    let usual = KueueOptions { lenient: true, ..KueueOptions::default() };
+    let entry = Entry::new("kueue", usual)
+        .about(
+            "Topology-aware scheduling of Kueue on a tree of switches, one pod per node. Jobs without a place on the idle \
+             machine are left out of the run, and counted. O(switches) per decision.",
+        )
+        .source("Kueue 0.16, topology-aware scheduling")
+        .param(
+            "mode",
+            kind::one_of(&Mode::ALL),
+            "one domain of the level or the job waits; one if there is one; any nodes; one domain for each slice",
+            |o: &mut KueueOptions| &mut o.mode,
+        )
+        .param(
+            "level",
+            kind::typed("node|0..").or("node"),
+            "level of the domain: node, or that of a switch, 0 being a leaf; with unconstrained it is node, with slice_only the top",
+            |o| &mut o.level,
+        )
+        .param(
+            "slice",
+            kind::integer(1..=1_000_000).or("none"),
+            "nodes of each slice of a larger job that it divides",
+            |o| &mut o.slice,
+        )
+        .param(
+            "slice-level",
+            kind::typed("node|0..").or("node"),
+            "level of the domain that contains a slice; not above level",
+            |o| &mut o.slice_level,
+        )
+        .param(
+            "profile",
+            kind::one_of(&Profile::ALL),
+            "mixed: least for unconstrained and slice_only, else best; best: domains with most room first, the last one as tight as possible; least: with least room first; most: with most room first, as until 0.12",
+            |o| &mut o.profile,
+        );
+    Table::new("allocator", [entry])
+}

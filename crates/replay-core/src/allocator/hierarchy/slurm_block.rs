@@ -1,0 +1,428 @@
+//! Slurm's rule for blocks (`eval_nodes_block.c` of `topology/block`, Slurm 26.05).
+//!
+//! A round chooses the fullest block of the level that its size needs, then base blocks in it. Jobs in segments take a
+//! round for each. A round that stalls is tried again without one of the nodes that it chose.
+//!
+//! Cost: one pass over the base blocks to choose a block, and one over those of the block for each base block taken.
+
+use super::Denied;
+use super::free_nodes::FreeNodes;
+use crate::topology::NodeId;
+use crate::topology::hierarchy::Blocks;
+
+/// Options of the rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BlockOptions {
+    /// Nodes of each part of a job.
+    pub segment: Option<u32>,
+    /// No two parts share a base block.
+    pub spread: bool,
+    /// All parts lie in one block of the level that the whole job needs.
+    pub consolidate: bool,
+    /// Jobs that the segment does not divide, or that are not larger, are placed in one part; else those that it does not
+    /// divide are rejected.
+    pub lenient: bool,
+}
+
+/// The rule on a machine.
+#[derive(Clone, Debug)]
+pub struct BlockRule {
+    options: BlockOptions,
+    base_size: u32,
+    levels: Vec<u32>,
+    /// Number of base blocks.
+    count: usize,
+    work: Work,
+}
+
+/// Blocks of a round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Geometry {
+    /// Base blocks of a block.
+    per_block: usize,
+    /// Base blocks of a lower block.
+    per_lower: usize,
+    /// Lower blocks that may be used, if that is limited.
+    limit: Option<usize>,
+}
+
+/// Buffers of a decision.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    /// Free nodes of each base block.
+    idle: Vec<u32>,
+    /// Nodes taken from a base block, round by round.
+    taken: Vec<(usize, u32)>,
+    /// Nodes that a retry leaves out, ascending.
+    removed: Vec<NodeId>,
+    /// By base block: used in this round.
+    used: Vec<bool>,
+    /// By lower block of the block: free nodes when the round began, and used in this round.
+    low: Vec<(u32, bool)>,
+    sums: Vec<u32>,
+}
+
+/// Why an attempt failed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Failure {
+    /// No block has room for the first round or, without a group, for a later one.
+    NoBlock,
+    /// A round stalled, or began with no free node.
+    Stalled,
+    /// After this group of base blocks was chosen something failed.
+    Group(usize),
+}
+
+impl BlockRule {
+    /// The rule on these blocks.
+    pub fn new(blocks: &Blocks, options: BlockOptions) -> Self {
+        Self {
+            options,
+            base_size: blocks.base_size(),
+            levels: blocks.levels().to_vec(),
+            count: blocks.count(),
+            work: Work::default(),
+        }
+    }
+
+    /// Its options.
+    pub fn options(&self) -> &BlockOptions {
+        &self.options
+    }
+
+    /// Nodes of each part of a job, if it is placed in parts.
+    ///
+    /// # Errors
+    /// [`Denied::BadConfig`] if they do not divide it.
+    pub fn segment(&self, size: u32) -> Result<Option<u32>, Denied> {
+        let lenient = self.options.lenient;
+        let holds = |&segment: &u32| segment < size || segment == size && !lenient;
+        match self.options.segment.filter(holds) {
+            Some(segment) if size.is_multiple_of(segment) => Ok(Some(segment)),
+            Some(_) if !lenient => Err(Denied::BadConfig),
+            _ => Ok(None),
+        }
+    }
+
+    /// Chooses `size` nodes.
+    pub fn place(
+        &mut self,
+        free: &mut FreeNodes,
+        size: u32,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Denied> {
+        let segment = self.segment(size)?;
+        if size > free.count() {
+            return Err(Denied::TooFewFree);
+        }
+        if size == 1 {
+            chosen.extend(free.first());
+            return Ok(());
+        }
+        let mut work = std::mem::take(&mut self.work);
+        work.removed.clear();
+        let found = self.attempts(free, size, segment, &mut work, chosen);
+        self.work = work;
+        if !found {
+            chosen.clear();
+            return Err(Denied::NoPlace);
+        }
+        Ok(())
+    }
+
+    /// Attempts until one succeeds, with what failed ones leave out.
+    fn attempts(
+        &self,
+        free: &FreeNodes,
+        size: u32,
+        segment: Option<u32>,
+        work: &mut Work,
+        chosen: &mut Vec<NodeId>,
+    ) -> bool {
+        // Base blocks whose nodes left with their group.
+        let mut left: Vec<std::ops::Range<usize>> = Vec::new();
+        // The free nodes when an attempt first stalled, and how many of them the cursor has passed.
+        let mut cursor: Option<(Vec<NodeId>, usize)> = None;
+        loop {
+            work.idle.clear();
+            work.idle.extend_from_slice(&free.below()[..self.count]);
+            for node in &work.removed {
+                work.idle[free.hierarchy().leaf(*node) as usize] -= 1;
+            }
+            left.iter().for_each(|group| work.idle[group.clone()].fill(0));
+            let available: u32 = work.idle.iter().sum();
+            if available < size {
+                return false;
+            }
+            work.taken.clear();
+            match self.attempt(size, segment, work) {
+                Ok(()) => {
+                    collect(free, work, chosen);
+                    return true;
+                }
+                Err(Failure::NoBlock) => return false,
+                Err(_) if available <= size => return false,
+                Err(Failure::Group(first)) => {
+                    let per_group = self.group(size, segment.unwrap_or(size));
+                    left.push(first..(first + per_group).min(self.count));
+                }
+                Err(Failure::Stalled) => {
+                    let (nodes, passed) = cursor.get_or_insert_with(|| {
+                        let removed = |node: &NodeId| work.removed.binary_search(node).is_ok();
+                        (free.iter().filter(|node| !removed(node)).collect(), 0)
+                    });
+                    let Some(&from) = nodes.get(*passed) else { return false };
+                    chosen.clear();
+                    collect(free, work, chosen);
+                    let Some(&lowest) = chosen.iter().filter(|&&node| node >= from).min() else {
+                        return false;
+                    };
+                    chosen.clear();
+                    *passed += usize::from(lowest == from);
+                    let at = work.removed.partition_point(|&node| node < lowest);
+                    work.removed.insert(at, lowest);
+                }
+            }
+        }
+    }
+
+    /// All rounds.
+    fn attempt(&self, size: u32, segment: Option<u32>, work: &mut Work) -> Result<(), Failure> {
+        let per_group = segment.filter(|_| self.options.consolidate);
+        let per_group = per_group.map(|segment| self.group(size, segment));
+        let segment = segment.unwrap_or(size);
+        let geometry = self.geometry(segment);
+        let mut group: Option<usize> = None;
+        for round in 0..size / segment {
+            let failed = |failure| match group {
+                Some(first) => Failure::Group(first),
+                None => failure,
+            };
+            if round > 0 && work.idle.iter().all(|&idle| idle == 0) {
+                return Err(failed(Failure::Stalled));
+            }
+            let within = match (per_group, group) {
+                (Some(per_group), Some(first)) => Within::Group(first, per_group),
+                (Some(per_group), None) => Within::FullGroups(per_group, size),
+                _ => Within::Machine,
+            };
+            let first =
+                self.block(segment, geometry, within, work).ok_or(failed(Failure::NoBlock))?;
+            if let Some(per_group) = per_group {
+                group = Some(first / per_group * per_group);
+            }
+            let begin = work.taken.len();
+            if !self.round(segment, geometry, first, work) {
+                return Err(group.map_or(Failure::Stalled, Failure::Group));
+            }
+            if self.options.spread {
+                let Work { idle, taken, .. } = work;
+                taken[begin..].iter().for_each(|&(block, _)| idle[block] = 0);
+            }
+        }
+        Ok(())
+    }
+
+    /// Base blocks of a group, in which all parts of a job lie.
+    fn group(&self, size: u32, segment: u32) -> usize {
+        let nodes = match self.options.spread {
+            true => {
+                let base = u64::from(self.base_size);
+                u64::from(segment).div_ceil(base) * base * u64::from(size / segment)
+            }
+            false => size.into(),
+        };
+        self.level(nodes).map_or(self.count, |level| 1 << level)
+    }
+
+    /// The exponent that so many nodes need.
+    fn raw_level(&self, nodes: u64) -> u32 {
+        nodes.div_ceil(self.base_size.into()).next_power_of_two().ilog2()
+    }
+
+    /// The level of the smallest block for so many nodes; `None` if that is the whole machine.
+    fn level(&self, nodes: u64) -> Option<u32> {
+        let raw = self.raw_level(nodes);
+        self.levels.iter().copied().find(|&level| level >= raw)
+    }
+
+    fn geometry(&self, nodes: u32) -> Geometry {
+        let raw = self.raw_level(nodes.into());
+        let per_block = self.level(nodes.into()).map_or(self.count, |level| 1 << level);
+        let lower = self.levels.iter().copied().rfind(|&level| level < raw).unwrap_or(0);
+        let per_lower = 1usize << lower;
+        let limit =
+            u64::from(nodes).div_ceil(per_lower as u64 * u64::from(self.base_size)) as usize;
+        let limit = Some(limit).filter(|limit| per_block != per_lower * limit);
+        Geometry { per_block, per_lower, limit }
+    }
+
+    /// The first base block of the block with enough free nodes and the fewest, the last among equals.
+    fn block(
+        &self,
+        nodes: u32,
+        geometry: Geometry,
+        within: Within,
+        work: &mut Work,
+    ) -> Option<usize> {
+        let Geometry { per_block, per_lower, limit } = geometry;
+        let Work { idle, sums, .. } = work;
+        let mut best: Option<(u32, usize)> = None;
+        let (begin, end) = match within {
+            Within::Group(first, per_group) => (first, (first + per_group).min(self.count)),
+            _ => (0, self.count),
+        };
+        for first in (begin..end).step_by(per_block) {
+            let block = &idle[first..(first + per_block).min(self.count)];
+            let all: u32 = block.iter().sum();
+            if all < nodes || best.is_some_and(|(fewest, _)| all > fewest) {
+                continue;
+            }
+            if let Within::FullGroups(per_group, size) = within {
+                let group = first / per_group * per_group;
+                let group = &idle[group..(group + per_group).min(self.count)];
+                if group.iter().sum::<u32>() < size {
+                    continue;
+                }
+            }
+            if let Some(limit) = limit {
+                let lower = block.chunks(per_lower).take(per_block / per_lower);
+                sums.clear();
+                sums.extend(lower.map(|lower| lower.iter().sum::<u32>()));
+                sums.sort_unstable_by_key(|&sum| std::cmp::Reverse(sum));
+                if sums.iter().take(limit).sum::<u32>() < nodes {
+                    continue;
+                }
+            }
+            best = Some((all, first));
+        }
+        best.map(|(_, first)| first)
+    }
+
+    /// Takes so many nodes of the block that begins at base block `first`; `false` if it stalls.
+    fn round(&self, nodes: u32, geometry: Geometry, first: usize, work: &mut Work) -> bool {
+        let Geometry { per_block, per_lower, limit } = geometry;
+        let Work { idle, taken, used, low, .. } = work;
+        let end = (first + per_block).min(self.count);
+        used.clear();
+        used.resize(end - first, false);
+        low.clear();
+        if limit.is_some() {
+            let lower = idle[first..end].chunks(per_lower);
+            low.extend(lower.map(|lower| (lower.iter().sum::<u32>(), false)));
+        }
+        let mut left = limit.unwrap_or(0);
+        let mut rest = nodes;
+        loop {
+            let idle_here = &idle[first..end];
+            let best = match limit {
+                None => fullest(idle_here, used, rest),
+                Some(_) => limited(idle_here, used, low, per_lower, rest),
+            };
+            let Some(best) = best else { return false };
+            if limit.is_some() {
+                let same = &mut low[best / per_lower].1;
+                if left == 0 && !*same {
+                    return false;
+                }
+                left -= usize::from(!*same);
+                *same = true;
+            }
+            let count = idle_here[best].min(rest);
+            if count == 0 {
+                return false;
+            }
+            used[best] = true;
+            idle[first + best] -= count;
+            taken.push((first + best, count));
+            rest -= count;
+            if rest == 0 {
+                return true;
+            }
+        }
+    }
+}
+
+/// Which blocks a round may take.
+#[derive(Clone, Copy)]
+enum Within {
+    Machine,
+    /// Those of groups of so many base blocks with so many free nodes.
+    FullGroups(usize, u32),
+    /// Those of the group that begins there, of so many base blocks.
+    Group(usize, usize),
+}
+
+/// Whether a base block with `idle` free nodes replaces the best so far, which has `best`.
+#[inline]
+fn replaces(idle: u32, best: u32, rest: u32) -> bool {
+    match (idle >= rest, best >= rest) {
+        (true, true) => idle <= best,
+        (true, false) => true,
+        (false, true) => false,
+        (false, false) => idle >= best,
+    }
+}
+
+/// The unused base block that fits most tightly, else the fullest, the last among equals.
+fn fullest(idle: &[u32], used: &[bool], rest: u32) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    for (at, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
+        if best.is_none_or(|best| replaces(idle[at], idle[best], rest)) {
+            best = Some(at);
+        }
+    }
+    best
+}
+
+/// The same where the number of lower blocks is limited: those in use come first, then the tightest that fits, then the
+/// fullest.
+fn limited(
+    idle: &[u32],
+    used: &[bool],
+    low: &[(u32, bool)],
+    per_lower: usize,
+    rest: u32,
+) -> Option<usize> {
+    let mut best: Option<usize> = None;
+    for (at, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
+        let Some(other) = best else {
+            best = Some(at);
+            continue;
+        };
+        let better = if at / per_lower == other / per_lower {
+            replaces(idle[at], idle[other], rest)
+        } else {
+            let [(ours, same), (theirs, other_same)] =
+                [low[at / per_lower], low[other / per_lower]];
+            match (same, other_same) {
+                (true, false) => true,
+                (false, true) => false,
+                _ => match (ours >= rest, theirs >= rest) {
+                    _ if ours == theirs => replaces(idle[at], idle[other], rest),
+                    (true, true) => ours < theirs,
+                    (false, false) => ours > theirs,
+                    (fits, _) => fits,
+                },
+            }
+        };
+        if better {
+            best = Some(at);
+        }
+    }
+    best
+}
+
+/// The nodes taken: of each base block the first free ones, but for those removed.
+fn collect(free: &FreeNodes, work: &mut Work, chosen: &mut Vec<NodeId>) {
+    let Some(blocks) = free.hierarchy().blocks() else { return };
+    let Work { taken, removed, sums: earlier, .. } = work;
+    earlier.clear();
+    earlier.resize(blocks.count(), 0);
+    for &(block, count) in &*taken {
+        let there = |&node: &NodeId| free.contains(node) && removed.binary_search(&node).is_err();
+        let nodes = blocks.nodes(block as u32).iter().copied().filter(there);
+        chosen.extend(nodes.skip(earlier[block] as usize).take(count as usize));
+        earlier[block] += count;
+    }
+}

@@ -1,0 +1,316 @@
+//! Slurm's rule for trees of switches (`eval_nodes_tree.c` of `topology/tree`, Slurm 26.05).
+//!
+//! The highest switch with enough free nodes is the *top*; leaves below it are chosen one after the other. The scan over
+//! the switch table is part of the rule: a leaf that comes later replaces the best so far if it is closer to the leaves
+//! chosen before and *fits*, or equally close and better, see [`TreeRule::compare`].
+//!
+//! Cost: for each leaf chosen one pass over the leaves. Runs of leaves below one switch have one distance, so those too
+//! far away are skipped as a whole.
+
+use super::Denied;
+use super::free_nodes::FreeNodes;
+use crate::topology::hierarchy::Tree;
+use crate::topology::{Hierarchy, NodeId};
+
+/// The longest time for which a job waits for fewer switches, in seconds (`max_switch_wait`).
+pub const MAX_SWITCH_WAIT: u32 = 300;
+
+/// Which release's rule it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Since {
+    /// One node is placed like several, a closer leaf wins unless it is worse, and switches above a chosen leaf keep their
+    /// counts.
+    Slurm2205,
+    /// One node is placed like several.
+    Slurm2511,
+    /// One node is the lowest-numbered one.
+    #[default]
+    Slurm2605,
+}
+
+impl Since {
+    /// Every release with its name.
+    pub const ALL: [(&'static str, Since); 3] =
+        [("22.05", Since::Slurm2205), ("25.11", Since::Slurm2511), ("26.05", Since::Slurm2605)];
+}
+
+/// Options of the rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TreeOptions {
+    /// The most leaves of a job of several nodes.
+    pub switches: Option<u32>,
+    /// Seconds for which a job waits for no more leaves than that; at most [`MAX_SWITCH_WAIT`], the default.
+    pub wait: Option<u32>,
+    /// The release.
+    pub since: Since,
+}
+
+impl TreeOptions {
+    /// Seconds after submission at which a job no longer waits for fewer leaves.
+    pub fn patience(&self) -> u32 {
+        self.wait.map_or(MAX_SWITCH_WAIT, |wait| wait.min(MAX_SWITCH_WAIT))
+    }
+}
+
+/// The rule on a machine.
+#[derive(Clone, Debug)]
+pub struct TreeRule {
+    options: TreeOptions,
+    /// By switch.
+    parents: Vec<u32>,
+    levels: Vec<u32>,
+    depths: Vec<u32>,
+    roots: Vec<u32>,
+    /// Runs of leaves with nodes in table order, each below one switch.
+    families: Vec<Family>,
+    leaves: Vec<u32>,
+    /// Switches above leaves.
+    above: Vec<u32>,
+    work: Work,
+}
+
+/// Consecutive leaves below one switch.
+#[derive(Clone, Copy, Debug)]
+struct Family {
+    root: u32,
+    /// Index of their parent in `above`.
+    parent: u32,
+    first: u32,
+    end: u32,
+}
+
+/// Buffers of a decision.
+#[derive(Clone, Debug, Default)]
+struct Work {
+    counts: Vec<u32>,
+    /// By switch of `above`: the sum of the distances of its leaves to those chosen.
+    totals: Vec<u32>,
+}
+
+/// No switch.
+const NONE: u32 = u32::MAX;
+
+/// Which of two leaves is better.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    Better,
+    Equal,
+    Worse,
+}
+
+impl TreeRule {
+    /// The rule on a tree.
+    pub fn new(hierarchy: &Hierarchy, tree: &Tree, options: TreeOptions) -> Self {
+        let switches = tree.switches();
+        let parents: Vec<u32> =
+            switches.iter().map(|switch| switch.parent.unwrap_or(NONE)).collect();
+        let root = |mut at: u32| {
+            while parents[at as usize] != NONE {
+                at = parents[at as usize];
+            }
+            at
+        };
+        let roots: Vec<u32> = (0..parents.len() as u32).map(root).collect();
+        let (mut families, mut leaves, mut above): (Vec<Family>, Vec<u32>, Vec<u32>) =
+            (Vec::new(), Vec::new(), Vec::new());
+        let mut places = vec![NONE; parents.len()];
+        let with_nodes = (0..).zip(switches).filter(|(_, switch)| !switch.nodes.is_empty());
+        for (leaf, _) in with_nodes {
+            let parent = parents[leaf as usize];
+            let at = leaves.len() as u32;
+            leaves.push(leaf);
+            let place = match parent {
+                NONE => NONE,
+                _ => {
+                    let place = &mut places[parent as usize];
+                    if *place == NONE {
+                        *place = above.len() as u32;
+                        above.push(parent);
+                    }
+                    *place
+                }
+            };
+            let root = roots[leaf as usize];
+            match families.last_mut() {
+                Some(last) if last.parent == place && place != NONE => last.end = at + 1,
+                _ => families.push(Family { root, parent: place, first: at, end: at + 1 }),
+            }
+        }
+        Self {
+            options,
+            levels: switches.iter().map(|switch| switch.level).collect(),
+            depths: hierarchy.units().iter().map(|unit| unit.depth).collect(),
+            parents,
+            roots,
+            families,
+            leaves,
+            above,
+            work: Work::default(),
+        }
+    }
+
+    /// Its options.
+    pub fn options(&self) -> &TreeOptions {
+        &self.options
+    }
+
+    /// Whether every request for no more nodes than are free is served.
+    pub fn never_refuses(&self) -> bool {
+        let first = self.roots.first();
+        self.options.switches.is_none() && self.roots.iter().all(|root| Some(root) == first)
+    }
+
+    /// Chooses `size` nodes. `waited` are the seconds since the job was submitted.
+    pub fn place(
+        &mut self,
+        free: &mut FreeNodes,
+        size: u32,
+        waited: i64,
+        chosen: &mut Vec<NodeId>,
+    ) -> Result<(), Denied> {
+        if size > free.count() {
+            return Err(Denied::TooFewFree);
+        }
+        if size == 1 && self.options.since == Since::Slurm2605 {
+            chosen.extend(free.first());
+            return Ok(());
+        }
+        let top = self.top(free.below(), size).ok_or(Denied::NoPlace)?;
+        let leaves = self.take(free, size, top, chosen);
+        let several = |&most: &u32| size > 1 && leaves > most;
+        if self.options.switches.as_ref().is_some_and(several)
+            && waited < i64::from(self.options.patience())
+        {
+            chosen.clear();
+            return Err(Denied::Switches);
+        }
+        Ok(())
+    }
+
+    /// The switch of the highest level with enough free nodes, the last in the table among equals.
+    fn top(&self, below: &[u32], size: u32) -> Option<u32> {
+        let mut top: Option<u32> = None;
+        for (switch, &level) in (0..).zip(&self.levels) {
+            let higher = top.is_none_or(|top| level >= self.levels[top as usize]);
+            if higher && below[switch as usize] >= size {
+                top = Some(switch);
+            }
+        }
+        top
+    }
+
+    /// Takes nodes of one leaf after the other; the number of leaves.
+    fn take(&mut self, free: &FreeNodes, size: u32, top: u32, chosen: &mut Vec<NodeId>) -> u32 {
+        let Some(tree) = free.hierarchy().tree() else { return 0 };
+        let mut work = std::mem::take(&mut self.work);
+        work.counts.clear();
+        work.counts.extend_from_slice(&free.below()[..self.parents.len()]);
+        work.totals.clear();
+        work.totals.resize(self.above.len(), 0);
+        let (mut rest, mut leaves) = (size as usize, 0);
+        while let Some(leaf) = self.next_leaf(&work, self.roots[top as usize], rest as u32) {
+            let nodes = tree.nodes(leaf).iter().copied().filter(|&node| free.contains(node));
+            let before = chosen.len();
+            chosen.extend(nodes.take(rest));
+            rest -= chosen.len() - before;
+            leaves += 1;
+            if rest == 0 {
+                break;
+            }
+            self.mark(&mut work, leaf);
+        }
+        self.work = work;
+        leaves
+    }
+
+    /// The leaf to take nodes from next, of those below `root` with free nodes.
+    fn next_leaf(&self, work: &Work, root: u32, rest: u32) -> Option<u32> {
+        let Work { counts, totals } = work;
+        let mut best: Option<(u32, u32)> = None;
+        for family in self.families.iter().filter(|family| family.root == root) {
+            let total = totals.get(family.parent as usize).copied().unwrap_or(0);
+            if best.is_some_and(|(_, nearest)| total > nearest) {
+                continue;
+            }
+            for &leaf in &self.leaves[family.first as usize..family.end as usize] {
+                if counts[leaf as usize] == 0 {
+                    continue;
+                }
+                let Some((other, nearest)) = best else {
+                    best = Some((leaf, total));
+                    continue;
+                };
+                let (verdict, fits) = self.compare(counts, leaf, other, rest);
+                let replaces = match (total < nearest, self.options.since) {
+                    (true, Since::Slurm2205) => verdict != Verdict::Worse,
+                    (true, _) => fits,
+                    (false, _) => verdict == Verdict::Better,
+                };
+                if replaces {
+                    best = Some((leaf, total));
+                }
+            }
+        }
+        best.map(|(leaf, _)| leaf)
+    }
+
+    /// Compares leaf `i` with leaf `j`, or where neither has `rest` free nodes the switches above them: whether `i` is
+    /// better, and whether what stands for `i` at last has so many.
+    #[inline]
+    fn compare(&self, counts: &[u32], mut i: u32, mut j: u32, rest: u32) -> (Verdict, bool) {
+        loop {
+            let [of_i, of_j] = [counts[i as usize], counts[j as usize]];
+            match (of_i >= rest, of_j >= rest) {
+                (true, true) if of_i < of_j => return (Verdict::Better, true),
+                (true, true) if of_i > of_j => return (Verdict::Worse, true),
+                (true, false) => return (Verdict::Better, true),
+                (false, true) => return (Verdict::Worse, false),
+                (fits, _) => {
+                    let above = [self.parents[i as usize], self.parents[j as usize]];
+                    if !fits && above[0] != above[1] && !above.contains(&NONE) {
+                        [i, j] = above;
+                        continue;
+                    }
+                    let lower = self.levels[j as usize].cmp(&self.levels[i as usize]);
+                    return match of_i.cmp(&of_j).then(lower) {
+                        std::cmp::Ordering::Greater => (Verdict::Better, fits),
+                        std::cmp::Ordering::Equal => (Verdict::Equal, fits),
+                        std::cmp::Ordering::Less => (Verdict::Worse, fits),
+                    };
+                }
+            }
+        }
+    }
+
+    /// ExplanationLog that a leaf was chosen.
+    fn mark(&self, work: &mut Work, leaf: u32) {
+        let parent = self.parents[leaf as usize];
+        if parent != NONE {
+            for (total, &above) in work.totals.iter_mut().zip(&self.above) {
+                if self.roots[above as usize] == self.roots[leaf as usize] {
+                    *total += 2 + self.between(parent, above);
+                }
+            }
+        }
+        let count = std::mem::take(&mut work.counts[leaf as usize]);
+        let mut at = parent;
+        while at != NONE && self.options.since != Since::Slurm2205 {
+            work.counts[at as usize] -= count;
+            at = self.parents[at as usize];
+        }
+    }
+
+    /// Edges between two switches of one tree.
+    fn between(&self, mut a: u32, mut b: u32) -> u32 {
+        let mut edges = 0;
+        while a != b {
+            let deeper = match self.depths[a as usize] >= self.depths[b as usize] {
+                true => &mut a,
+                false => &mut b,
+            };
+            *deeper = self.parents[*deeper as usize];
+            edges += 1;
+        }
+        edges
+    }
+}

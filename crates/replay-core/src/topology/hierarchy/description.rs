@@ -1,0 +1,282 @@
+//! From the entries of a description to a machine.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use super::blocks::{Blocks, MAX_SIZE_EXPONENT};
+use super::natural::natural_order;
+use super::tree::{Switch, Tree};
+use super::{Hierarchy, HierarchyKind};
+use crate::number::grouped;
+use crate::sanitize::excerpt;
+use crate::topology::{MAX_POINTS, NodeId};
+
+/// A switch as described.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct SwitchEntry {
+    /// Line of the file, from 1.
+    pub line: usize,
+    /// Its name.
+    pub name: String,
+    /// Names of its nodes.
+    pub nodes: Vec<String>,
+    /// Names of the switches below it.
+    pub switches: Vec<String>,
+}
+
+/// A base block as described.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct BlockEntry {
+    /// Line of the file, from 1.
+    pub line: usize,
+    /// Its name.
+    pub name: String,
+    /// Names of its nodes.
+    pub nodes: Vec<String>,
+}
+
+/// What an error of a description is about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Subject {
+    /// The whole description.
+    Machine,
+    /// A switch of this name.
+    Switch(String),
+    /// A block of this name.
+    Block(String),
+    /// The block sizes.
+    Sizes,
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Subject::Machine => Ok(()),
+            Subject::Switch(name) => write!(f, "switch {}: ", excerpt(name)),
+            Subject::Block(name) => write!(f, "block {}: ", excerpt(name)),
+            Subject::Sizes => f.write_str("block sizes: "),
+        }
+    }
+}
+
+/// Why a description is not a machine.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{subject}{problem}")]
+pub struct DescriptionError {
+    /// Line of the file, from 1.
+    pub line: usize,
+    /// The switch or block.
+    pub subject: Subject,
+    /// What is wrong.
+    pub problem: String,
+}
+
+fn error(line: usize, subject: Subject, problem: String) -> DescriptionError {
+    DescriptionError { line, subject, problem }
+}
+
+/// Nodes by name: their number, and the entry that has them.
+struct Nodes<'a> {
+    names: Vec<&'a str>,
+    numbers: HashMap<&'a str, u32>,
+}
+
+impl<'a> Nodes<'a> {
+    /// Numbers the nodes of all entries, each given as its subject, line and names.
+    fn number(
+        entries: impl Iterator<Item = (usize, Subject, &'a [String])>,
+    ) -> Result<Self, DescriptionError> {
+        let mut first: HashMap<&str, (usize, Subject)> = HashMap::new();
+        for (line, subject, names) in entries {
+            for name in names {
+                if first.len() == MAX_POINTS {
+                    let most = grouped(MAX_POINTS as u64);
+                    let problem = format!("more than {most} nodes in the machine");
+                    return Err(error(line, subject, problem));
+                }
+                if let Some((other, owner)) = first.insert(name, (line, subject.clone())) {
+                    let owner = owner.to_string();
+                    let owner = owner.trim_end_matches(": ");
+                    let problem =
+                        format!("node {} is in {owner} (line {other}) already", excerpt(name));
+                    return Err(error(line, subject, problem));
+                }
+            }
+        }
+        let mut names: Vec<&str> = first.into_keys().collect();
+        names.sort_unstable_by(|a, b| natural_order(a, b));
+        let numbers = names.iter().copied().zip(0..).collect();
+        Ok(Self { names, numbers })
+    }
+
+    fn of(&self, names: &[String]) -> Vec<NodeId> {
+        let mut all: Vec<NodeId> = names
+            .iter()
+            .filter_map(|name| self.numbers.get(&name[..]))
+            .map(|&n| NodeId(n))
+            .collect();
+        all.sort_unstable();
+        all
+    }
+
+    fn into_names(self) -> Vec<String> {
+        self.names.into_iter().map(str::to_string).collect()
+    }
+}
+
+/// The number of each entry by its name.
+fn by_name<'a>(
+    entries: impl Iterator<Item = (usize, &'a str)>,
+    subject: impl Fn(&str) -> Subject,
+) -> Result<HashMap<&'a str, u32>, DescriptionError> {
+    let mut found: HashMap<&str, (u32, usize)> = HashMap::new();
+    for (number, (line, name)) in (0..).zip(entries) {
+        if name.is_empty() {
+            return Err(error(line, subject(name), "the name is missing".to_string()));
+        }
+        if let Some((_, other)) = found.insert(name, (number, line)) {
+            let problem = format!("line {other} has this name too");
+            return Err(error(line, subject(name), problem));
+        }
+    }
+    Ok(found.into_iter().map(|(name, (number, _))| (name, number)).collect())
+}
+
+impl Hierarchy {
+    /// The tree of these switches, in table order; `label` is its name in listings.
+    ///
+    /// # Errors
+    /// [`DescriptionError`]: no switch or node, a name twice, an unknown child, two parents, a cycle.
+    pub fn of_switches(label: String, entries: &[SwitchEntry]) -> Result<Self, DescriptionError> {
+        let Some(first) = entries.first() else {
+            return Err(error(1, Subject::Machine, "there is no switch".to_string()));
+        };
+        let subject = |name: &str| Subject::Switch(name.to_string());
+        let numbers = by_name(entries.iter().map(|one| (one.line, &one.name[..])), subject)?;
+        let owned = entries.iter().map(|one| (one.line, subject(&one.name), &one.nodes[..]));
+        let nodes = Nodes::number(owned)?;
+        if nodes.names.is_empty() {
+            return Err(error(first.line, Subject::Machine, "there is no node".to_string()));
+        }
+        let mut switches: Vec<Switch> = entries
+            .iter()
+            .map(|entry| Switch {
+                name: entry.name.clone(),
+                parent: None,
+                children: Vec::new(),
+                nodes: nodes.of(&entry.nodes),
+                level: 0,
+            })
+            .collect();
+        for (number, entry) in (0..).zip(entries) {
+            let at = |problem| error(entry.line, subject(&entry.name), problem);
+            if !entry.nodes.is_empty() && !entry.switches.is_empty() {
+                return Err(at("it has both nodes and switches; give one of the two".to_string()));
+            }
+            for name in &entry.switches {
+                let Some(&child) = numbers.get(&name[..]) else {
+                    return Err(at(format!("there is no switch {}", excerpt(name))));
+                };
+                if child == number {
+                    return Err(at("it is below itself".to_string()));
+                }
+                if let Some(other) = switches[child as usize].parent {
+                    let other = &entries[other as usize];
+                    let (name, parent) = (excerpt(name), excerpt(&other.name));
+                    let line = other.line;
+                    let problem = format!(
+                        "switch {name} is below switch {parent} (line {line}) already; a switch has one parent"
+                    );
+                    return Err(at(problem));
+                }
+                switches[child as usize].parent = Some(number);
+            }
+        }
+        for child in 0..switches.len() {
+            if let Some(parent) = switches[child].parent {
+                switches[parent as usize].children.push(child as u32);
+            }
+        }
+        let unreached = set_levels(&mut switches);
+        if let Some(number) = unreached {
+            let entry = &entries[number];
+            let problem = "it is below itself, by way of other switches".to_string();
+            return Err(error(entry.line, subject(&entry.name), problem));
+        }
+        let names = nodes.into_names();
+        Ok(Self::new(label, names, HierarchyKind::Tree(Tree { switches })))
+    }
+
+    /// The machine of these base blocks, in file order. `sizes` has the line of the block sizes and the sizes in nodes, the
+    /// base size first; without it the base size is that of the first block with nodes, and levels are 0 to 4.
+    ///
+    /// # Errors
+    /// [`DescriptionError`]: no block or node, a name twice, a node in two blocks, a size that is not the base size times a
+    /// power of two up to 2^15.
+    pub fn of_blocks(
+        label: String,
+        entries: &[BlockEntry],
+        sizes: Option<(usize, &[u32])>,
+    ) -> Result<Self, DescriptionError> {
+        let Some(first) = entries.first() else {
+            return Err(error(1, Subject::Machine, "there is no block".to_string()));
+        };
+        let subject = |name: &str| Subject::Block(name.to_string());
+        by_name(entries.iter().map(|one| (one.line, &one.name[..])), subject)?;
+        let owned = entries.iter().map(|one| (one.line, subject(&one.name), &one.nodes[..]));
+        let nodes = Nodes::number(owned)?;
+        if nodes.names.is_empty() {
+            return Err(error(first.line, Subject::Machine, "there is no node".to_string()));
+        }
+        let (base_size, levels) = match sizes {
+            Some((line, sizes)) => {
+                levels(sizes).map_err(|problem| error(line, Subject::Sizes, problem))?
+            }
+            None => {
+                let sizes = entries.iter().map(|entry| entry.nodes.len() as u32);
+                (sizes.filter(|&size| size > 0).next().unwrap_or(1), (0..=4).collect())
+            }
+        };
+        let blocks = Blocks {
+            names: entries.iter().map(|entry| entry.name.clone()).collect(),
+            nodes: entries.iter().map(|entry| nodes.of(&entry.nodes)).collect(),
+            base_size,
+            levels,
+        };
+        Ok(Self::new(label, nodes.into_names(), HierarchyKind::Blocks(blocks)))
+    }
+}
+
+/// Sets the level of each switch from its children's; a switch of a cycle, if there is one.
+fn set_levels(switches: &mut [Switch]) -> Option<usize> {
+    let mut open: Vec<usize> = switches.iter().map(|switch| switch.children.len()).collect();
+    let mut ready: Vec<usize> = (0..switches.len()).filter(|&number| open[number] == 0).collect();
+    while let Some(number) = ready.pop() {
+        let level = switches[number].level + 1;
+        if let Some(parent) = switches[number].parent.map(|parent| parent as usize) {
+            switches[parent].level = switches[parent].level.max(level);
+            open[parent] -= 1;
+            if open[parent] == 0 {
+                ready.push(parent);
+            }
+        }
+    }
+    open.iter().position(|&open| open > 0)
+}
+
+/// The base size, and the levels of the sizes.
+fn levels(sizes: &[u32]) -> Result<(u32, Vec<u32>), String> {
+    let base = sizes.first().copied().filter(|&base| base > 0);
+    let base = base.ok_or("the base size, the first, must be at least 1")?;
+    let level = |&size: &u32| {
+        let factor = Some(size / base).filter(|factor| factor.is_power_of_two());
+        let level = factor.filter(|_| size.is_multiple_of(base)).map(u32::ilog2);
+        level.filter(|&level| level <= MAX_SIZE_EXPONENT).ok_or_else(|| {
+            format!("{size} is not {base} times a power of two from 1 to 2^{MAX_SIZE_EXPONENT}")
+        })
+    };
+    let mut levels = sizes.iter().map(level).collect::<Result<Vec<u32>, String>>()?;
+    levels.sort_unstable();
+    levels.dedup();
+    Ok((base, levels))
+}

@@ -1,0 +1,266 @@
+//! Machines whose nodes are leaves of a hierarchy: trees of switches, and blocks of blocks.
+//!
+//! Both are described by *units*. On a tree a unit is a switch; on a block machine a base block, a block of a further
+//! size, or the whole machine. Every node belongs to one *leaf unit*, every unit has at most one parent. Distances and
+//! enclosing units follow from that alone; what only one kind has (the switch table, block sizes) is in [`Tree`] and
+//! [`Blocks`].
+//!
+//! Nodes are numbered by the natural order of their names ([`natural_order`]), as Slurm numbers them.
+
+mod blocks;
+mod description;
+mod generated;
+mod natural;
+mod tree;
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use super::NodeId;
+
+pub use blocks::{Blocks, MAX_SIZE_EXPONENT};
+pub use description::{BlockEntry, DescriptionError, Subject, SwitchEntry};
+pub(super) use generated::{parse_blocks, parse_tree};
+pub use natural::natural_order;
+pub use tree::{Switch, Tree};
+
+/// A tree of switches or a machine of blocks. Cheap to clone.
+///
+/// ```
+/// use replay_core::topology::{NodeId, Topology};
+/// let tree: Topology = "tree:2x2x4".parse()?;
+/// let hops = |a, b| tree.hops(NodeId(a), NodeId(b));
+/// assert_eq!([hops(0, 0), hops(0, 3), hops(0, 4), hops(0, 8)], [0, 2, 4, 6]);
+/// let blocks: Topology = "block[4,16]:6x4".parse()?;
+/// let hops = |a, b| blocks.hops(NodeId(a), NodeId(b));
+/// assert_eq!([hops(0, 3), hops(0, 15), hops(0, 16)], [2, 4, 6]);
+/// # Ok::<(), replay_core::topology::TopologyError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Hierarchy(Arc<Description>);
+
+#[derive(PartialEq, Eq, Hash, Debug)]
+struct Description {
+    /// The machine as a user names it: `tree:4x8x18`, or the path of its file.
+    label: String,
+    /// Names of nodes, by number.
+    names: Vec<String>,
+    kind: HierarchyKind,
+    /// The leaf unit of each node.
+    leaves: Vec<u32>,
+    units: Vec<Unit>,
+}
+
+/// What only one kind of hierarchy has.
+#[derive(PartialEq, Eq, Hash, Debug)]
+pub enum HierarchyKind {
+    /// Switches.
+    Tree(Tree),
+    /// Blocks.
+    Blocks(Blocks),
+}
+
+/// A switch or a block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Unit {
+    /// The unit that contains it.
+    pub parent: Option<u32>,
+    /// Edges between it and the topmost unit.
+    pub depth: u32,
+    /// Nodes at or below it.
+    pub nodes: u32,
+}
+
+/// Machines are equal if names and structure are; the label does not matter.
+impl PartialEq for Hierarchy {
+    fn eq(&self, other: &Self) -> bool {
+        let [ours, theirs] = [&*self.0, &*other.0];
+        Arc::ptr_eq(&self.0, &other.0) || ours.names == theirs.names && ours.kind == theirs.kind
+    }
+}
+
+impl Eq for Hierarchy {}
+
+impl Hash for Hierarchy {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.names.len().hash(state);
+        self.0.units.hash(state);
+    }
+}
+
+impl Hierarchy {
+    fn new(label: String, names: Vec<String>, kind: HierarchyKind) -> Self {
+        let (leaves, parents) = match &kind {
+            HierarchyKind::Tree(tree) => tree.units(),
+            HierarchyKind::Blocks(blocks) => blocks.units(),
+        };
+        let units = measured(&leaves, &parents);
+        Self(Arc::new(Description { label, names, kind, leaves, units }))
+    }
+
+    /// Number of nodes.
+    pub fn processors(&self) -> usize {
+        self.0.names.len()
+    }
+
+    /// The kind, with what only it has.
+    pub fn kind(&self) -> &HierarchyKind {
+        &self.0.kind
+    }
+
+    /// The tree, if it is one.
+    pub fn tree(&self) -> Option<&Tree> {
+        match self.kind() {
+            HierarchyKind::Tree(tree) => Some(tree),
+            HierarchyKind::Blocks(_) => None,
+        }
+    }
+
+    /// The blocks, if it is a block machine.
+    pub fn blocks(&self) -> Option<&Blocks> {
+        match self.kind() {
+            HierarchyKind::Tree(_) => None,
+            HierarchyKind::Blocks(blocks) => Some(blocks),
+        }
+    }
+
+    /// Names of nodes, by number.
+    pub fn names(&self) -> &[String] {
+        &self.0.names
+    }
+
+    /// All units. Those of a tree are its switches in table order, followed by a virtual unit above them if there are
+    /// several roots; base blocks come first in file order.
+    pub fn units(&self) -> &[Unit] {
+        &self.0.units
+    }
+
+    /// The leaf unit of a node.
+    pub fn leaf(&self, node: NodeId) -> u32 {
+        self.0.leaves[node.index()]
+    }
+
+    /// Edges between two units.
+    fn between(&self, mut a: u32, mut b: u32) -> u32 {
+        let units = self.units();
+        let depth = |unit: u32| units[unit as usize].depth;
+        let mut edges = 0;
+        while a != b {
+            let deeper = if depth(a) >= depth(b) { &mut a } else { &mut b };
+            match units[*deeper as usize].parent {
+                Some(parent) => *deeper = parent,
+                None => break,
+            }
+            edges += 1;
+        }
+        edges
+    }
+
+    /// Distance in hops: 2 between nodes of one leaf, and one more for each edge between their leaves. Between trees of
+    /// several roots it is as if one more switch joined the roots.
+    pub fn hops(&self, a: NodeId, b: NodeId) -> u32 {
+        if a == b { 0 } else { 2 + self.between(self.leaf(a), self.leaf(b)) }
+    }
+
+    /// Calls `visit` with the other nodes of the node's leaf.
+    pub fn for_neighbours(&self, node: NodeId, mut visit: impl FnMut(NodeId)) {
+        let nodes = match self.kind() {
+            HierarchyKind::Tree(tree) => tree.nodes(self.leaf(node)),
+            HierarchyKind::Blocks(blocks) => blocks.nodes(self.leaf(node)),
+        };
+        nodes.iter().filter(|&&other| other != node).for_each(|&other| visit(other));
+    }
+
+    /// Number of nodes of the smallest unit that contains all of these.
+    pub fn enclosing_nodes(&self, nodes: &[NodeId]) -> u32 {
+        let units = self.units();
+        let mut leaves = nodes.iter().map(|&node| self.leaf(node));
+        let Some(mut common) = leaves.next() else { return 0 };
+        for mut leaf in leaves {
+            while common != leaf {
+                let [a, b] = [common, leaf].map(|unit| units[unit as usize]);
+                match if a.depth >= b.depth { a.parent } else { b.parent } {
+                    Some(parent) if a.depth >= b.depth => common = parent,
+                    Some(parent) => leaf = parent,
+                    None => break,
+                }
+            }
+        }
+        units[common as usize].nodes
+    }
+
+    /// Number of leaf units with at least one of these nodes.
+    pub fn leaf_count(&self, nodes: &[NodeId]) -> u32 {
+        let mut leaves: Vec<u32> = nodes.iter().map(|&node| self.leaf(node)).collect();
+        leaves.sort_unstable();
+        leaves.dedup();
+        leaves.len() as u32
+    }
+
+    /// Sum of [`hops`](Self::hops) over all pairs of distinct nodes: every edge is crossed by one path per pair with an
+    /// end on each side.
+    pub fn pairwise_hops(&self, nodes: &[NodeId]) -> u64 {
+        let all = nodes.len() as u64;
+        let mut below: Vec<(u32, u64)> = nodes.iter().map(|&node| (self.leaf(node), 1)).collect();
+        let mut sum = all * all.saturating_sub(1);
+        let mut depth = self.units().iter().map(|unit| unit.depth).max().unwrap_or(0);
+        while depth > 0 {
+            below.sort_unstable_by_key(|one| one.0);
+            below.dedup_by(|other, one| {
+                let same = other.0 == one.0;
+                one.1 += if same { other.1 } else { 0 };
+                same
+            });
+            for (unit, count) in &mut below {
+                let Unit { parent, depth: own, .. } = self.units()[*unit as usize];
+                if let Some(parent) = parent.filter(|_| own == depth) {
+                    sum += *count * (all - *count);
+                    *unit = parent;
+                }
+            }
+            depth -= 1;
+        }
+        sum
+    }
+}
+
+impl fmt::Display for Hierarchy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.label)
+    }
+}
+
+/// Units with depths and numbers of nodes; `leaves` has the leaf unit of each node.
+fn measured(leaves: &[u32], parents: &[Option<u32>]) -> Vec<Unit> {
+    let mut units: Vec<Unit> =
+        parents.iter().map(|&parent| Unit { parent, depth: u32::MAX, nodes: 0 }).collect();
+    let mut path = Vec::new();
+    for first in 0..units.len() {
+        let mut at = Some(first as u32);
+        while let Some(unit) = at.filter(|&unit| units[unit as usize].depth == u32::MAX) {
+            path.push(unit);
+            at = units[unit as usize].parent;
+        }
+        let mut depth = at.map_or(0, |known| units[known as usize].depth + 1);
+        while let Some(unit) = path.pop() {
+            units[unit as usize].depth = depth;
+            depth += 1;
+        }
+    }
+    for &leaf in leaves {
+        units[leaf as usize].nodes += 1;
+    }
+    let mut by_depth: Vec<u32> = (0..units.len() as u32).collect();
+    by_depth.sort_unstable_by_key(|&unit| std::cmp::Reverse(units[unit as usize].depth));
+    for unit in by_depth {
+        let Unit { parent, nodes, .. } = units[unit as usize];
+        if let Some(parent) = parent {
+            units[parent as usize].nodes += nodes;
+        }
+    }
+    units
+}
+
+#[cfg(test)]
+mod tests;

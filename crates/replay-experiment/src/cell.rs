@@ -10,7 +10,8 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{
-    Chains, Dependencies, Job, JobId, NodeMap, RecordedPlacements, Shake, UnmatchedPlacements, Workload,
+    Chains, Dependencies, Job, JobId, NodeMap, RecordedPlacements, Shake, UnmatchedPlacements,
+    Workload,
 };
 
 /// A workload on one machine, with the timeline of each scheduler that cells ask for.

@@ -31,14 +31,14 @@ use replay_core::topology::Topology;
 use replay_experiment::compatibility::{
     can_send, compatible_allocators, reject_recorded_scheduler,
 };
-use replay_experiment::contention::ranking::{TwoJobReversal, Mean, Stretches, two_job_reversals};
+use replay_experiment::contention::ranking::{Mean, Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::contention::{
-    ContentionInput, ContentionRun, EstimatedPackets, Isolation, MOST_SENT, Messages, TOLERANCE, TraceError,
-    TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
+    ContentionInput, ContentionRun, EstimatedPackets, Isolation, MOST_SENT, Messages, TOLERANCE,
+    TraceError, TraceRun, contended_id, estimated_packets, isolate, run_trace, settings,
 };
 use replay_experiment::journal::CellId;
 use replay_experiment::shaken::{Estimates, ShakenRow};
-use replay_experiment::{Admitted, Cell, RunContext, RunKey, Trace, TurnedAway};
+use replay_experiment::{Admitted, Cell, RejectedSize, RunContext, RunKey, Trace};
 use replay_output::frame::FrameError;
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
@@ -223,8 +223,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
 }
 
 /// Cells with the jobs that their strategies admit, and whom each turns away, if it is of those that do.
-fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<TurnedAway>>>) {
-    let mut all: Vec<(Cell, Option<Vec<TurnedAway>>)> = Vec::with_capacity(cells.len());
+fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
+    let mut all: Vec<(Cell, Option<Vec<RejectedSize>>)> = Vec::with_capacity(cells.len());
     for (place, cell) in cells.iter().enumerate() {
         let built = cell.allocator.build(&cell.trace.topology, cell.seed).ok();
         // Whoever admits nobody fails when it runs, and says why.
@@ -234,7 +234,7 @@ fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<TurnedAway>>>) {
             Some(by) => (by.cell.into_owned(), by.turned_away),
         };
         // Sizes decide: who turns away the same ones has the same jobs, which are measured alone once.
-        let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<TurnedAway>>))| {
+        let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<RejectedSize>>))| {
             Arc::ptr_eq(&before.trace, &cell.trace) && *other == away
         };
         if let Some((_, (other, _))) = cells[..place].iter().zip(&all).find(same) {
@@ -253,7 +253,8 @@ fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
         let decided = two_job_reversals(&strategies);
         let RunKey { trace, topology, scheduler, seed, .. } = &group[0].key;
         for mean in Mean::ALL {
-            let of_mean: Vec<&TwoJobReversal> = decided.iter().filter(|one| one.mean == mean).collect();
+            let of_mean: Vec<&TwoJobReversal> =
+                decided.iter().filter(|one| one.mean == mean).collect();
             if of_mean.is_empty() {
                 continue;
             }

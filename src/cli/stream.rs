@@ -44,7 +44,7 @@ use replay_experiment::contention::{MOST_SENT, Messages, stream_packets};
 use replay_experiment::grid::{Values, once};
 use replay_experiment::journal::CellId;
 use replay_experiment::stream::{
-    Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamSizeRow, StreamRow,
+    Counting, Estimates, Life, Metric, Point, PointError, SampleError, StreamRow, StreamSizeRow,
     estimate_unless,
 };
 use replay_output::frame::{self, FrameError};

@@ -6,10 +6,10 @@ use clap::Args;
 
 use super::exit::{Exit, Failure, tell};
 use replay_core::naming::StrategyName;
-use replay_core::workload::synthetic::{SyntheticTrace, generate};
 use replay_core::workload::lublin::{LublinFeitelson, write_swf};
 use replay_core::workload::sidecar::check_file;
 use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
+use replay_core::workload::synthetic::{SyntheticTrace, generate};
 use replay_experiment::files::AtomicFile;
 use std::io::stdout;
 

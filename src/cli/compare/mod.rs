@@ -28,9 +28,9 @@ use replay_core::sanitize::excerpt;
 use replay_experiment::compare::{
     CONTENDED, Compared, JobRow, JobTables, Pairs, REPLAYED, RunRow, correct,
 };
-use replay_experiment::contention::ranking::{TwoJobReversal, Stretches, two_job_reversals};
+use replay_experiment::contention::ranking::{Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::files::{ResultError, ResultFolder};
-use replay_experiment::schedule_diff::Moved;
+use replay_experiment::schedule_diff::StartChange;
 use replay_output::frame::read::{self, JobsTable, ReadError};
 use replay_output::plot::{FigureStyle, Plots};
 use std::io::stdout;
@@ -294,12 +294,12 @@ fn schedules(
             base.holds()
         )));
     }
-    let sorting = args.sort.of::<Moved>()?;
-    let pairs: Vec<Vec<Moved>> = paired(base, others, args.process.quiet)?
+    let sorting = args.sort.of::<StartChange>()?;
+    let pairs: Vec<Vec<StartChange>> = paired(base, others, args.process.quiet)?
         .into_iter()
         .map(|[first, second]| {
             let (names, pairs) = jobs(args, [base, others], [first, second])?;
-            Ok(pairs.moves(names.each_ref().map(String::as_str)))
+            Ok(pairs.start_changes(names.each_ref().map(String::as_str)))
         })
         .collect::<Result<_, Failure>>()?;
     let plots = args.plots.as_deref().map(|dir| Plots::new(dir, style));

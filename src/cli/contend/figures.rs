@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use replay_core::number::grouped;
 use replay_experiment::RunKey;
 use replay_experiment::contention::{
-    ContentionRun, Contention, Correlations, LinkUse, PAIRS, mean_use, ranking, settings,
+    Contention, ContentionRun, Correlations, LinkUse, PAIRS, mean_use, ranking, settings,
 };
 use replay_experiment::shaken::ShakenRow;
 use replay_output::plot::{

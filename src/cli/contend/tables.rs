@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use replay_core::number::fixed;
 use replay_experiment::RunKey;
-use replay_experiment::contention::{ContentionRun, Contention, Correlations, PAIRS};
+use replay_experiment::contention::{Contention, ContentionRun, Correlations, PAIRS};
 use replay_experiment::shaken::ShakenRow;
 use replay_output::frame::{FrameError, write as write_table};
 use replay_output::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};

@@ -222,7 +222,11 @@ impl Results for SearchReport<'_> {
         let Findings { task, archives, equal_ratios, portability, .. } = self.found;
         let mut spared = Vec::new();
         for ((problem, archive), &equal) in task.searches.iter().zip(*archives).zip(*equal_ratios) {
-            spared.extend(SkippedWorkRow::of(problem, &archive.skipped_work(problem.decisions()), equal));
+            spared.extend(SkippedWorkRow::of(
+                problem,
+                &archive.skipped_work(problem.decisions()),
+                equal,
+            ));
         }
         let mut written = frame::write(dir, &self.all, metadata)?;
         written.extend(frame::write(dir, &spared, metadata)?);

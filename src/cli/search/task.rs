@@ -201,7 +201,13 @@ impl Maker<'_> {
                 Some(shake) => (1..=shake.copies).map(|copy| trace.shaken(&shake, copy)).collect(),
             };
             let part = |copy| {
-                SearchTrace::new(name.clone(), copy, &self.scheduler, self.objective, self.watch.stop)
+                SearchTrace::new(
+                    name.clone(),
+                    copy,
+                    &self.scheduler,
+                    self.objective,
+                    self.watch.stop,
+                )
             };
             copies.into_iter().map(part).collect::<Result<_, _>>().map_err(failure)
         };

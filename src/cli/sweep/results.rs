@@ -15,7 +15,7 @@ use crate::cli::session::Session;
 use crate::cli::skipped_jobs::LeftOut;
 use replay_experiment::files::ResultFolder;
 use replay_experiment::journal::{Journal, Outcome};
-use replay_experiment::log_comparison::{self, Against};
+use replay_experiment::log_comparison::{self, LogBaseline};
 use replay_experiment::pool::Turn;
 use replay_experiment::shaken::Estimates;
 use replay_experiment::sweep::{Build, Plan, run_plan};
@@ -58,7 +58,7 @@ pub fn write(
     let mut tables =
         Tables::create(place, &metadata(&text), kept).map_err(|e| Failure::output("results", e))?;
     let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
-    let log = Against::new(plan).map_err(Failure::usage)?;
+    let log = LogBaseline::new(plan).map_err(Failure::usage)?;
     // The one that repeats the log of the cells before.
     let mut latest: Option<RunResult> = None;
     let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
@@ -89,7 +89,9 @@ pub fn write(
                     }
                     if let Some(latest) = &latest {
                         let rows = log_comparison::rows(&result, latest);
-                        tables.write_log_comparison(rows).map_err(|e| Failure::output("results", e))?;
+                        tables
+                            .write_log_comparison(rows)
+                            .map_err(|e| Failure::output("results", e))?;
                     }
                 }
                 tables.write(&result).map_err(|e| Failure::output("results", e))?;

@@ -38,7 +38,7 @@ use replay_experiment::contention::{
 };
 use replay_experiment::journal::CellId;
 use replay_experiment::shaken::{Estimates, ShakenRow};
-use replay_experiment::{Admitted, Cell, Prepared, RunContext, RunKey, Trace, TurnedAway};
+use replay_experiment::{Admitted, Cell, Prepared, RejectedSize, RunContext, RunKey, Trace};
 use replay_output::frame::FrameError;
 use replay_output::plot::Plots;
 use replay_output::report::Sheet;
@@ -216,8 +216,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
 }
 
 /// Cells with the jobs that their strategies admit, and whom each turns away, if it is of those that do.
-fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<TurnedAway>>>) {
-    let mut all: Vec<(Cell, Option<Vec<TurnedAway>>)> = Vec::with_capacity(cells.len());
+fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
+    let mut all: Vec<(Cell, Option<Vec<RejectedSize>>)> = Vec::with_capacity(cells.len());
     for (place, cell) in cells.iter().enumerate() {
         let built = cell.allocator.build(&cell.trace.topology, cell.seed).ok();
         // Whoever admits nobody fails when it runs, and says why.
@@ -227,7 +227,7 @@ fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<TurnedAway>>>) {
             Some(by) => (by.cell.into_owned(), by.turned_away),
         };
         // Sizes decide: who turns away the same ones has the same jobs, which are measured alone once.
-        let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<TurnedAway>>))| {
+        let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<RejectedSize>>))| {
             Arc::ptr_eq(&before.trace, &cell.trace) && *other == away
         };
         if let Some((_, (other, _))) = cells[..place].iter().zip(&all).find(same) {

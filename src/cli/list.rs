@@ -20,13 +20,13 @@ use replay_experiment::contention::{ContentionJobRow, ContentionRun, Correlation
 use replay_experiment::explained::steps::Step;
 use replay_experiment::fragmentation::FreeSpace;
 use replay_experiment::log_comparison::LogComparisonRow;
-use replay_experiment::schedule_diff::Moved;
+use replay_experiment::schedule_diff::StartChange;
 use replay_experiment::search::{PortabilityRow, SearchRow, SkippedWorkRow};
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::snapshot::HeldAllocation;
 use replay_experiment::stream::backlog::{Found, Outcome};
 use replay_experiment::stream::{StreamRow, StreamSizeRow};
-use replay_experiment::{OfRun, RunResult};
+use replay_experiment::{RunResult, WithRun};
 use replay_network::Usage;
 use replay_network::packets::PacketResult;
 use replay_output::report::{Align, Sheet};
@@ -328,12 +328,12 @@ pub(super) fn tables() -> Vec<TableInfo> {
             row: "what runs have on standard output alone: wall-clock times, which would make files differ",
             columns: RunResult::timings().iter().map(Column::info).collect(),
         },
-        TableInfo::of::<OfRun<'_, SizeRow>>(),
-        TableInfo::of::<OfRun<'_, JobMeasures>>(),
-        TableInfo::of::<OfRun<'_, Allocation>>(),
+        TableInfo::of::<WithRun<'_, SizeRow>>(),
+        TableInfo::of::<WithRun<'_, JobMeasures>>(),
+        TableInfo::of::<WithRun<'_, Allocation>>(),
         TableInfo::of::<ShakenRow>(),
         TableInfo::of::<LogComparisonRow>(),
-        TableInfo::of::<OfRun<'_, OutageMetrics>>(),
+        TableInfo::of::<WithRun<'_, OutageMetrics>>(),
         TableInfo::of::<HeldAllocation>(),
         TableInfo::of::<ScoredCandidate>(),
         TableInfo::of::<Step>(),
@@ -342,7 +342,7 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<Found>(),
         TableInfo::of::<Compared>(),
         TableInfo::of::<Projected>(),
-        TableInfo::of::<Moved>(),
+        TableInfo::of::<StartChange>(),
         TableInfo::of::<SearchRow>(),
         TableInfo::of::<SkippedWorkRow>(),
         TableInfo::of::<PortabilityRow<'_>>(),

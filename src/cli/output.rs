@@ -19,7 +19,9 @@ use replay_core::metrics::{RunMetrics, comparable};
 use replay_core::number::counted;
 use replay_core::table::{Column, Name, Table, write_csv, write_json_line};
 use replay_experiment::files::AtomicFile;
-use replay_experiment::log_comparison::{self, Against, CAVEAT, LogComparisonRow, NOT_COMPARED};
+use replay_experiment::log_comparison::{
+    self, CAVEAT, LogBaseline, LogComparisonRow, NOT_COMPARED,
+};
 use replay_experiment::shaken::{Estimates, ShakenRow};
 use replay_experiment::{RunKey, RunResult};
 use replay_output::frame::{FrameError, Tables};
@@ -156,7 +158,7 @@ impl<'a> Runs<'a> {
             unranked(&self.results, sorting, "run").iter().for_each(tell);
         }
         let plan = &self.loaded.plan;
-        let Some(log) = Against::new(plan).map_err(Failure::usage)? else { return Ok(()) };
+        let Some(log) = LogBaseline::new(plan).map_err(Failure::usage)? else { return Ok(()) };
         for result in &self.results {
             let Some(with) = log.of(plan, result.run) else { continue };
             // One that failed has nothing to be compared with.
@@ -316,7 +318,7 @@ fn select(names: &[Name], mut all: Vec<Column<RunResult>>) -> Vec<Column<RunResu
 fn printed(loaded: &ResolvedGrid, baseline: Option<&Arc<Baseline>>) -> Vec<Column<RunResult>> {
     let mut columns = RunResult::printed();
     if loaded.traces.iter().any(|trace| !trace.outages().is_empty()) {
-        columns.extend(RunResult::of_outages());
+        columns.extend(RunResult::outage_columns());
     }
     columns.extend(baseline.map(Baseline::columns).unwrap_or_default());
     columns

@@ -87,7 +87,7 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
         let path = file_of(&args.machines, name, &["conf", "yaml"])?.display().to_string();
         let file = TopologyFile::open(&path, args.topology.as_deref());
         let file = file.map_err(MachineError::Unreadable)?;
-        if !args.quiet {
+        if !args.quiet.quiet {
             file.warnings.iter().for_each(|warning| tell(format_args!("{path}: {warning}")));
         }
         Ok(file.machine)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::exit::tell;
 use replay_core::number::grouped;
-use replay_experiment::{Cell, RunKey, Sizes, TurnedAway, size_left_out};
+use replay_experiment::{Cell, RejectedSize, RejectedSizes, RunKey, size_left_out};
 
 /// What helps those who are left out.
 const HELP: &str = "fit=up gives a job the next larger box, if there is one";
@@ -33,12 +33,12 @@ pub struct LeftOut(BTreeMap<(String, String), Vec<String>>);
 
 impl LeftOut {
     /// Takes in whom a run turned away. Shaken copies leave out what the trace itself does.
-    pub fn take(&mut self, key: &RunKey, away: &[TurnedAway]) {
+    pub fn take(&mut self, key: &RunKey, away: &[RejectedSize]) {
         if away.is_empty() || key.copy > 0 {
             return;
         }
         let place = format!("{} on {}", key.trace, key.topology);
-        let strategies = self.0.entry((place, Sizes(away).to_string())).or_default();
+        let strategies = self.0.entry((place, RejectedSizes(away).to_string())).or_default();
         let strategy = key.strategy();
         if !strategies.contains(&strategy) {
             strategies.push(strategy);

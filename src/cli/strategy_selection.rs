@@ -184,7 +184,7 @@ fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
 impl Trial {
     /// The traces, where these strategies work.
     fn tried(self, works: Vec<AllocatorSpec>) -> Tried {
-        let Loaded { traces, plan } = self.0;
+        let ResolvedGrid { traces, plan } = self.0;
         Tried { traces, works, prepared: plan.grid.prepared }
     }
 

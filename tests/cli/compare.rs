@@ -328,10 +328,10 @@ fn baseline_adds_changes_of_means() {
     let sweep = dir.replay(&format!("sweep {cells} --baseline out --out swept -q")).code(0);
     sweep.prints("runs.csv").prints("\u{394} L1 %");
     let random = dir.replay("--jobs 9 --alloc random --baseline out -q");
-    random.fails(2, 1, &["--baseline out", "the allocator there is mc1x1, here random"]);
+    random.fails(2, 1, &["--baseline out", "allocator mc1x1 versus random"]);
     let dir = dir.file("down.csv", "from,until,what\n0,100,node 3\n");
     let down = dir.replay("--jobs 9 --alloc mm --down down.csv --baseline out -q");
-    down.demand(down.stderr.contains("the policy there is "), "the dimension");
+    down.demand(down.stderr.contains("policy "), "the dimension");
     down.demand(down.stderr.contains("down="), "the value in this run");
     dir.replay("--jobs 9 --alloc mm --baseline nowhere -q").code(3);
     dir.replay("contend --jobs 9 --alloc mm --scale 1 --no-plots --out contended -q").code(0);

@@ -177,7 +177,7 @@ fn runs_a_trace_with_boxes() {
     odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
     // `contend` leaves out jobs without a box of their size, for this allocator only.
     let sent = "contend --trace t.swf --machine torus:4x4x4 --scale 1 --format csv --alloc slurm-torus3d,mc1x1";
-    let sent = odd.replay(sent).code(0).says("left out 1 job of no such size: 33 (job 2)");
+    let sent = odd.replay(sent).code(0).says("left out 1 job of unsupported size: 33 (job 2)");
     let mut rows = sent.stdout.lines().map(|row| row.split(',').collect::<Vec<_>>());
     let heading = rows.next().expect("names of columns");
     let of = |row: &[&str], name: &str| {
@@ -196,7 +196,7 @@ fn counts_jobs_without_a_box_of_their_size() {
     );
     let dir = Dir::new().file("t.swf", swf);
     let run = "--trace t.swf --machine torus:4x4x4 --alloc slurm-torus3d,placements --deps honour";
-    let note = "t on torus:4x4x4, slurm-torus3d: left out 3 jobs of no such size: 7 (job 4), 33 (2 jobs, the first is job 2)";
+    let note = "t on torus:4x4x4, slurm-torus3d: left out 3 jobs of unsupported size: 7 (job 4), 33 (2 jobs, the first is job 2)";
     let table = dir.replay(&format!("{run} --sched fcfs,easy")).code(0).says(note);
     table.prints("no size");
     let csv = dir.replay(&format!("{run} --format csv -q")).code(0).says_nothing();
@@ -217,7 +217,7 @@ fn counts_jobs_without_a_box_of_their_size() {
         of(9).fails(2, 1, &["no job of t has this number and was given processors"]);
     }
     let none = dir.file("t.swf", "; MaxProcs: 64\n1 0 -1 100 7\n");
-    none.replay(&one).code(1).says("no job is left, 1 job of no such size: 7 (job 1)");
+    none.replay(&one).code(1).says("no job is left to run: 1 job of unsupported size: 7 (job 1)");
 }
 
 fn replays_on_a_machine_from_a_file() {
@@ -252,7 +252,7 @@ fn replays_on_a_machine_from_a_file() {
     let run = "--trace t.swf --machine pods.yaml --alloc";
     dir.replay(&format!("{run} slurm-torus3d,placements,random --sched fcfs,easy"))
         .code(0)
-        .says("left out 1 job of no such size: 3 (job 3)")
+        .says("left out 1 job of unsupported size: 3 (job 3)")
         .prints(machine)
         .prints("placements[file=pods.yaml]");
     // A single torus without holes supports all allocators for tori.

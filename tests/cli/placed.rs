@@ -193,7 +193,7 @@ fn compares_runs_with_the_log() {
     let grid = "--trace j.swf --machine 4x4 --sched recorded,fcfs --alloc mc1x1,random --no-plots";
     let run = dir.replay(&format!("{grid} --out o")).code(0);
     let run =
-        run.says("recorded waits contain holds, limits, priorities, outages and reservations");
+        run.says("recorded waits include holds, limits, priorities, outages and reservations");
     // Under FCFS no job waits, so the wait of the log is reduced by 100 %.
     run.prints("against the log").prints("-100.0 %");
     let table = String::from_utf8(dir.read("o/against_log.csv")).expect("text");

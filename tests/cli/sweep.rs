@@ -283,7 +283,7 @@ fn errors_name_file_line_and_key() {
         &["grid.toml:1:1: unknown key \"trces\"; did you mean \"traces\"?", "^^^^^"],
     );
     let sca = "[[allocator]]\nname = \"mc1x1\"\norder = \"sca\"\n";
-    fails(sca, 2, 3, &["grid.toml:3:9: allocator.order: ", "none of carried, scan, greedy"]);
+    fails(sca, 2, 3, &["grid.toml:3:9: allocator.order: ", "not one of carried, scan, greedy"]);
     fails("seeds = \"3..1\"\n", 2, 3, &["grid.toml:1:9: seeds: \"3..1\": the range is empty"]);
     fails(
         "machines = [\"hypercube:7\"]\n",

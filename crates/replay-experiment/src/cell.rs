@@ -9,8 +9,8 @@ use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::metrics::{ScheduleMetrics, Series};
 use replay_core::naming::NameError;
 use replay_core::number::counted;
+use replay_core::sanitize::excerpt;
 use replay_core::scheduler::registry::SchedulerSpec;
-use replay_core::shown::shown;
 use replay_core::simulation::{Conflicts, Outages, Overfull, Simulation, Timeline, TimelineError};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{
@@ -112,7 +112,7 @@ impl Places {
 }
 
 /// The points of nodes by their names, if the machine has some of these.
-fn by_name(nodes: &PlacedNodes, machine: &Topology) -> Result<Option<Vec<NodeId>>, String> {
+fn by_name(nodes: &RecordedPlacements, machine: &Topology) -> Result<Option<Vec<NodeId>>, String> {
     let Some(machine) = machine.hierarchy() else { return Ok(None) };
     let names = machine.names().iter().map(String::as_str);
     let numbers: HashMap<&str, u32> = names.zip(0..).collect();
@@ -125,7 +125,7 @@ fn by_name(nodes: &PlacedNodes, machine: &Topology) -> Result<Option<Vec<NodeId>
     match unknown {
         Some((_, name)) => Err(format!(
             "the log names the node {}, which {machine} does not have (--node-map gives nodes their places)",
-            shown(name)
+            excerpt(name)
         )),
         None => Ok(Some(points.into_iter().flatten().collect())),
     }

@@ -180,7 +180,7 @@ fn repeated<'a>(
 ) -> Result<RawRun<'a>, CellProblem> {
     let Trace { workload, topology, .. } = cell.trace.as_ref();
     if cell.trace.places().is_none() || cell.scheduler.recorded().is_none() {
-        return Err(CellProblem::Nowhere);
+        return Err(CellProblem::NoRecordedPlacements);
     }
     let (timeline, _) = cell.trace.recorded_in_processors(watch.stop)?;
     let log_jobs = cell.trace.log_jobs(watch.stop)?;
@@ -195,7 +195,7 @@ fn repeated<'a>(
     // Whoever had no processors is in no measure, whoever had some that nobody knows in no distance.
     let placed = timeline.placed(&(0..workload.jobs.len() as u32).collect::<Vec<_>>()).into_owned();
     for id in placed.iter().copied().map(JobId).filter(|id| pairwise[id.index()].is_none()) {
-        placements.placed_nowhere(id, timeline.starts()[id.index()]);
+        placements.placed_without_position(id, timeline.starts()[id.index()]);
     }
     let (jobs, starts) = (timeline.placed(&workload.jobs), timeline.placed(timeline.starts()));
     let known = pairwise.iter().flatten().count() as u64;

@@ -30,7 +30,7 @@ use replay_experiment::compare::{
 };
 use replay_experiment::contention::ranking::{Stretches, TwoJobReversal, two_job_reversals};
 use replay_experiment::files::{ResultError, ResultFolder};
-use replay_experiment::schedule_diff::Moved;
+use replay_experiment::schedule_diff::StartChange;
 use replay_output::frame::read::{self, JobsTable, ReadError};
 use replay_output::plot::{FigureStyle, Plots};
 use std::io::stdout;
@@ -300,12 +300,12 @@ fn schedules(
             base.holds()
         )));
     }
-    let sorting = args.sort.of::<Moved>()?;
-    let pairs: Vec<Vec<Moved>> = paired(base, others, args.process.quiet)?
+    let sorting = args.sort.of::<StartChange>()?;
+    let pairs: Vec<Vec<StartChange>> = paired(base, others, args.process.quiet)?
         .into_iter()
         .map(|[first, second]| {
             let (names, pairs) = jobs(args, [base, others], [first, second])?;
-            Ok(pairs.moves(names.each_ref().map(String::as_str)))
+            Ok(pairs.start_changes(names.each_ref().map(String::as_str)))
         })
         .collect::<Result<_, Failure>>()?;
     let plots = args.out.as_deref().map(|dir| Plots::new(dir, style));

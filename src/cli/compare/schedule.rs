@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::cli::exit::Failure;
 use crate::cli::print::{FormatArg, Sorting, TableArgs};
 use replay_core::number::{fixed, grouped};
-use replay_experiment::schedule_diff::{Moved, ScheduleDiff};
+use replay_experiment::schedule_diff::{ScheduleDiff, StartChange};
 use replay_output::plot::{FileNames, Plots, Shift, Shifts, save};
 use replay_output::report::{Sheet, Shown};
 use std::io::stdout;
@@ -15,15 +15,15 @@ const TOLD: usize = 20;
 
 /// Prints where jobs of pairs of runs start, and draws it into a folder.
 pub fn show(
-    pairs: &[Vec<Moved>],
+    pairs: &[Vec<StartChange>],
     table: TableArgs,
-    sorting: Option<Sorting<Moved>>,
+    sorting: Option<Sorting<StartChange>>,
     plots: Option<&Plots>,
 ) -> Result<(), Failure> {
     let printed = match table.format {
         FormatArg::Table | FormatArg::Md => for_people(pairs, table, sorting.as_ref()),
         FormatArg::Json | FormatArg::Csv => {
-            let mut rows: Vec<&Moved> = pairs.iter().flatten().collect();
+            let mut rows: Vec<&StartChange> = pairs.iter().flatten().collect();
             if let Some(sorting) = &sorting {
                 rows.sort_by(|a, b| sorting.order(a, b));
             }
@@ -42,8 +42,8 @@ pub fn show(
     Ok(())
 }
 
-fn figure(pair: &[Moved], first: &Moved) -> Shifts {
-    let shift = |row: &Moved| Shift { job: row.job, submit: row.submit, later: row.later() };
+fn figure(pair: &[StartChange], first: &StartChange) -> Shifts {
+    let shift = |row: &StartChange| Shift { job: row.job, submit: row.submit, later: row.later() };
     Shifts {
         title: "Which jobs start earlier, which later".to_string(),
         subtitle: vec![first.run.clone(), format!("against {}", first.base)],
@@ -53,9 +53,9 @@ fn figure(pair: &[Moved], first: &Moved) -> Shifts {
 
 /// Of each pair a sentence, and the jobs that move most.
 fn for_people(
-    pairs: &[Vec<Moved>],
+    pairs: &[Vec<StartChange>],
     table: TableArgs,
-    sorting: Option<&Sorting<Moved>>,
+    sorting: Option<&Sorting<StartChange>>,
 ) -> std::io::Result<()> {
     let mut out = stdout();
     for (i, pair) in pairs.iter().enumerate() {
@@ -82,7 +82,7 @@ fn for_people(
             part(later, "later"),
             grouped(same)
         )?;
-        let mut most: Vec<&Moved> = pair.iter().filter(|row| row.later() != 0).collect();
+        let mut most: Vec<&StartChange> = pair.iter().filter(|row| row.later() != 0).collect();
         match sorting {
             Some(sorting) => most.sort_by(|a, b| sorting.order(a, b)),
             None => most.sort_by_key(|row| (-row.later().abs(), row.job)),
@@ -93,12 +93,12 @@ fn for_people(
             continue;
         }
         let shown = vec![
-            Shown::text("job", |row: &&Moved| Some(row.job.to_string())).right(),
-            Shown::text("size", |row: &&Moved| Some(grouped(row.size))).right(),
-            Shown::text("submit s", |row: &&Moved| Some(grouped(row.submit))).right(),
-            Shown::text("base start s", |row: &&Moved| Some(grouped(row.starts[0]))).right(),
-            Shown::text("start s", |row: &&Moved| Some(grouped(row.starts[1]))).right(),
-            Shown::text("later s", |row: &&Moved| Some(grouped(row.later()))).right(),
+            Shown::text("job", |row: &&StartChange| Some(row.job.to_string())).right(),
+            Shown::text("size", |row: &&StartChange| Some(grouped(row.size))).right(),
+            Shown::text("submit s", |row: &&StartChange| Some(grouped(row.submit))).right(),
+            Shown::text("base start s", |row: &&StartChange| Some(grouped(row.starts[0]))).right(),
+            Shown::text("start s", |row: &&StartChange| Some(grouped(row.starts[1]))).right(),
+            Shown::text("later s", |row: &&StartChange| Some(grouped(row.later()))).right(),
         ];
         writeln!(out)?;
         table.sheet(&Sheet::of(&most, shown), 0, &mut out)?;

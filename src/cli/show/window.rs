@@ -20,7 +20,7 @@ use replay_core::topology::Topology;
 use replay_core::workload::TraceTime;
 use replay_experiment::files;
 use replay_experiment::fragmentation::{FreeSpace, fragmentation};
-use replay_experiment::{Cell, Measure, OfRun, RunContext, RunResult, run_cell};
+use replay_experiment::{Cell, Measure, RunContext, RunResult, WithRun, run_cell};
 use replay_output::frame::{self, FrameError};
 use replay_output::plot::{Areas, Bar, Film, FilmJob, Gantt, Line, Lines, Plots, Point, save};
 use replay_output::report::machine::Sheets;
@@ -292,11 +292,11 @@ impl Part<'_> {
 /// What is drawn, with the rows that say it.
 struct Rows<'a, 'b> {
     part: Part<'a>,
-    rows: Vec<OfRun<'b, Allocation>>,
+    rows: Vec<WithRun<'b, Allocation>>,
 }
 
 impl<'b> Results for Rows<'_, 'b> {
-    type Row = OfRun<'b, Allocation>;
+    type Row = WithRun<'b, Allocation>;
 
     fn rows(&self) -> &[Self::Row] {
         &self.rows

@@ -16,7 +16,7 @@ use crate::cli::skipped_jobs::LeftOut;
 use replay_core::table::Table;
 use replay_experiment::files::ResultFolder;
 use replay_experiment::journal::{Journal, Outcome};
-use replay_experiment::log_comparison::{self, Against};
+use replay_experiment::log_comparison::{self, LogBaseline};
 use replay_experiment::pool::Turn;
 use replay_experiment::shaken::Estimates;
 use replay_experiment::sweep::{Build, Plan, run_plan};
@@ -59,7 +59,7 @@ pub fn write(
     let mut tables =
         Tables::create(place, &metadata(&text), kept).map_err(|e| Failure::output("results", e))?;
     let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
-    let log = Against::new(plan).map_err(Failure::usage)?;
+    let log = LogBaseline::new(plan).map_err(Failure::usage)?;
     // The one that repeats the log of the cells before.
     let mut latest: Option<RunResult> = None;
     let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);

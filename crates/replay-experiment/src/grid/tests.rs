@@ -90,7 +90,7 @@ const WRONG: [(&str, usize, usize, &[&str]); 18] = [
     ("[[allocator]]\ntie = 'none'", 1, 1, &["missing field `name`"]),
     ("[[allocator]]\nname = 'mc1'", 2, 8, &["allocator.name: ", "\"mc1x1\"?"]),
     ("[[allocator]]\nname = 'mc1x1'\nordr = 'scan'", 3, 8, &["allocator.ordr: ", "\"order\"?"]),
-    ("[[allocator]]\nname = 'mc1x1'\norder = ['scan', 'x']", 3, 9, &["none of carried, scan"]),
+    ("[[allocator]]\nname = 'mc1x1'\norder = ['scan', 'x']", 3, 9, &["not one of carried, scan"]),
     (
         "[[allocator]]\nname = 'mc1x1'\ntie = { sr = '9..1', af = 1, wf = 1, bf = 1 }",
         3,

@@ -210,7 +210,7 @@ mod tests {
             ("", "empty"),
             ("mean_wait", "schedule alone"),
             ("mean_pairwise_l1[weight=size]", "did you mean \"weights\""),
-            ("mean_pairwise_l1[goal=least]", "none of min, max"),
+            ("mean_pairwise_l1[goal=least]", "not one of min, max"),
             ("mean_pairwise_l1[weights=2..16]", "RANGE:WEIGHT"),
             ("mean_pairwise_l1[weights=2..16:9999999]", "at most 1000000"),
             ("mean_components[weights=size]", "only mean_pairwise_l1"),

@@ -168,7 +168,7 @@ impl Table for PortabilityRow<'_> {
         vec![
             Column::new(name::found, "", "the candidate as it was found: SR,AF,WF,BF, with a slack SR,AF,WF,BF@SLACK", |r: &Self| r.found.candidate.to_string()),
             Column::text(name::found_on, "traces on which the candidate was found, joined by +, or given", |r: &Self| Some(&r.found.on)),
-            Column::text(name::trace, "trace: its file name without .swf and .gz", |r: &Self| Some(&r.tried.name)),
+            Column::text(name::trace, "name of the trace: its file name without .swf and .gz", |r: &Self| Some(&r.tried.name)),
             Column::text(name::topology, "machine, such as 10x10", |r: &Self| Some(&r.tried.topology)),
             Column::new(name::candidate, "", "candidate that was evaluated: as found, but with --scale-sr its scan radius is proportional to the machine", |r: &Self| r.cell.candidate.to_string()),
             value,

@@ -124,7 +124,11 @@ impl Problem {
 
     /// Number of candidates that are evaluated together most efficiently.
     pub fn batch_size(&self) -> usize {
-        self.parts.iter().map(|part| batched_run::at_once(&part.trace.topology)).min().unwrap_or(1)
+        self.parts
+            .iter()
+            .map(|part| batched_run::batch_size(&part.trace.topology))
+            .min()
+            .unwrap_or(1)
     }
 
     /// Names of the traces, joined by `+`.

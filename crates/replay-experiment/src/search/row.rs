@@ -5,7 +5,7 @@ use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent, Problem};
 use super::ratio::Ratio;
 use super::shaken::{self, GapToBest};
-use crate::shaken::Apart;
+use crate::shaken::Significance;
 use replay_core::metrics::estimate::Estimate;
 use replay_core::table::{Column, Table, name};
 
@@ -271,7 +271,8 @@ impl Table for SkippedWorkRow {
 impl SearchRow {
     /// Whether the search found this candidate and it does not differ significantly from the best.
     pub fn is_as_good(&self) -> bool {
-        let is_not_separated = self.behind.is_some_and(|behind| behind.verdict != Apart::Yes);
+        let is_not_separated =
+            self.behind.is_some_and(|behind| behind.verdict != Significance::Yes);
         self.rank.is_some() && self.feasible == Some(true) && is_not_separated
     }
 }

@@ -5,7 +5,7 @@ use super::column::Needs;
 use super::lower_bound::least_pairwise_l1;
 use super::objective::Objective;
 use super::tally::{ClassSum, Tally};
-use crate::batched_run::replayed_as_one;
+use crate::batched_run::batch_of;
 use crate::cell::Schedule;
 use crate::sweep::PlannedTrace;
 use crate::{ProgressMeter, RunContext, Trace};
@@ -114,8 +114,7 @@ impl SearchTrace {
         watch: RunContext<'_>,
     ) -> Result<Vec<Tally>, SearchError> {
         let specs = runs.iter().map(|(spec, _)| spec);
-        let batch =
-            replayed_as_one(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise);
+        let batch = batch_of(specs, &self.trace.topology).filter(|_| needs == Needs::Pairwise);
         match batch {
             Some(batch) => self.measure_in_lockstep(batch, runs, watch),
             None => runs.iter().map(|run| self.measure(&run.0, needs, run.1, watch)).collect(),

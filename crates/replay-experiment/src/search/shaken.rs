@@ -1,7 +1,7 @@
 //! Comparison of candidates on perturbed copies of traces.
 
 use super::problem::{Evaluation, Extent, Problem};
-use crate::shaken::{Apart, CONFIDENCE};
+use crate::shaken::{CONFIDENCE, Significance};
 use replay_core::metrics::estimate::{Accumulator, Estimate};
 
 /// Difference of a candidate from the best on the same perturbed copies.
@@ -10,7 +10,7 @@ pub struct GapToBest {
     /// Difference of the improvements in percentage points: mean over the copies with its confidence interval.
     pub percent: Estimate,
     /// Whether the difference is significant.
-    pub verdict: Apart,
+    pub verdict: Significance,
 }
 
 impl Evaluation {
@@ -28,7 +28,7 @@ impl Evaluation {
         let (own, best) = (self.by_copy(problem)?, best.by_copy(problem)?);
         let percent = difference(&best, &own);
         let differs = own != best;
-        Some(GapToBest { percent, verdict: Apart::of(&percent, differs) })
+        Some(GapToBest { percent, verdict: Significance::of(&percent, differs) })
     }
 }
 

@@ -114,7 +114,7 @@ pub(super) fn bundles(
             true => None,
             false => plan.grid.strategies.get(strategy)?.shared(topology),
         };
-        let most = batched_run::at_once(topology).min(share);
+        let most = batched_run::batch_size(topology).min(share);
         let now = shared.map(|shared| (trace, copy, scheduler, seed, shared));
         match bundles.last_mut().filter(|_| now.is_some() && now == latest) {
             Some(bundle) if bundle.len() < most => bundle.end = place + 1,

@@ -7,7 +7,7 @@ use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
 use replay_experiment::log_comparison::LogComparisonRow;
 use replay_experiment::shaken::ShakenRow;
-use replay_experiment::{Measure, OfRun, RunResult};
+use replay_experiment::{Measure, RunResult, WithRun};
 
 /// Number of buffered rows of the small tables at which a Parquet row group is written.
 const BUFFERED_ROWS: usize = 1 << 16;
@@ -52,13 +52,13 @@ impl Tables {
         kept: Measure,
     ) -> Result<Self, FrameError> {
         fs::create_dir_all(dir).map_err(FrameError::io(dir))?;
-        let jobs = || Files::create::<OfRun<'_, JobMeasures>>(dir, metadata, false);
-        let allocations = || Files::create::<OfRun<'_, Allocation>>(dir, metadata, false);
+        let jobs = || Files::create::<WithRun<'_, JobMeasures>>(dir, metadata, false);
+        let allocations = || Files::create::<WithRun<'_, Allocation>>(dir, metadata, false);
         Ok(Self {
             jobs: kept.jobs.then(jobs).transpose()?,
             allocations: kept.nodes.then(allocations).transpose()?,
             runs: Files::create::<RunResult>(dir, metadata, true)?,
-            by_size: Files::create::<OfRun<'_, SizeRow>>(dir, metadata, true)?,
+            by_size: Files::create::<WithRun<'_, SizeRow>>(dir, metadata, true)?,
             outages: None,
             dir: dir.to_path_buf(),
             metadata: metadata.to_vec(),
@@ -138,7 +138,9 @@ impl Tables {
         if !outages.is_empty() {
             let files = match self.outages.take() {
                 Some(files) => files,
-                None => Files::create::<OfRun<'_, OutageMetrics>>(&self.dir, &self.metadata, true)?,
+                None => {
+                    Files::create::<WithRun<'_, OutageMetrics>>(&self.dir, &self.metadata, true)?
+                }
             };
             self.outages.insert(files).append(&outages)?;
         }
@@ -178,8 +180,8 @@ impl Tables {
 
 /// Splits rows into parts with a bounded number of processors, which bounds the memory for their lists.
 fn parts<'a, 'b>(
-    mut rows: &'b [OfRun<'a, Allocation>],
-) -> impl Iterator<Item = &'b [OfRun<'a, Allocation>]> {
+    mut rows: &'b [WithRun<'a, Allocation>],
+) -> impl Iterator<Item = &'b [WithRun<'a, Allocation>]> {
     std::iter::from_fn(move || {
         let mut listed = 0;
         let end = rows.iter().position(|of| {

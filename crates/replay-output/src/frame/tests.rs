@@ -25,7 +25,7 @@ use replay_experiment::search::{
     Extent, Found, Origin, Portability, PortabilityCell, SearchRow, SkippedWorkRow, Tried,
 };
 use replay_experiment::stream::{Life, Metric, Point, StreamRow, estimate};
-use replay_experiment::{Measure, OfRun, RunKey, RunResult, Trace};
+use replay_experiment::{Measure, RunKey, RunResult, Trace, WithRun};
 use replay_import::damaged;
 use replay_published::{Check, Measured, NotRun, Tolerance};
 
@@ -311,10 +311,10 @@ fn files_of_one_table_can_be_concatenated() {
     let recorder = SystemRecorder::new(1);
     runs[1].metrics.system = Some(recorder.metrics(0, 16, &Overhead::default()));
     round_trip(&runs);
-    round_trip::<OfRun<'_, SizeRow>>(
+    round_trip::<WithRun<'_, SizeRow>>(
         &runs.iter().flat_map(RunResult::size_rows).collect::<Vec<_>>(),
     );
-    let jobs: Vec<OfRun<'_, JobMeasures>> = runs.iter().flat_map(RunResult::job_rows).collect();
+    let jobs: Vec<WithRun<'_, JobMeasures>> = runs.iter().flat_map(RunResult::job_rows).collect();
     round_trip(&jobs);
     let allocations: Vec<_> = runs.iter().flat_map(RunResult::allocation_rows).collect();
     round_trip(&allocations);
@@ -322,7 +322,7 @@ fn files_of_one_table_can_be_concatenated() {
     let expected = ["0,fcfs,mc1x1,,0,0,11,0,0,0,0,1,1,1", "0,fcfs,mc1x1,,1,11,22,0-1,0,0,0,1,2,1"];
     assert!(csv.lines().skip(1).zip(expected).all(|(line, expected)| line == expected), "{csv}");
     let mut json = Vec::new();
-    let columns = <OfRun<'_, Allocation>>::columns();
+    let columns = <WithRun<'_, Allocation>>::columns();
     replay_core::table::write_json_line(&columns, &allocations[4], &mut json).expect("memory");
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
     assert_eq!((&json["nodes"], &json["base_x"]), (&[0, 1, 5].into(), &serde_json::Value::Null));

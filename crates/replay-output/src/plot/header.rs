@@ -279,8 +279,8 @@ fn split_word(word: &str, look: Text, room: f64) -> Result<Vec<String>, PlotErro
     Ok(all)
 }
 
-/// Breaks a text into lines of at most `room` width at spaces. A wider word is broken into the pieces of [`split_word`], and a
-/// piece that is still too wide is shortened in its middle.
+/// Breaks a text into lines of at most `room` width at spaces. A wider word is broken into the pieces of [`split_word`],
+/// and a piece that is still too wide is shortened in its middle.
 pub(super) fn break_lines(text: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     if look.width(text)? <= room {
         return Ok(vec![text.to_string()]);

@@ -109,7 +109,9 @@ pub use scale::{Scale, Tick};
 pub use scatter::{Scatter, ScatterPanel};
 pub use search::{SearchRun, convergence, portability_map, search_gallery, surface};
 pub use shifts::{Shift, Shifts};
-pub use spread::{AxisLabels, Distribution, STRETCHES, SpreadCurve, Waits, not_shown, spreads};
+pub use spread::{
+    AxisLabels, Distribution, STRETCHES, SpreadCurve, WaitDistributions, not_shown, spreads,
+};
 pub use spreads::{BoxPlot, Spreads};
 pub use strategies::{StrategyBar, StrategyBars};
 pub use style::{Colour, PALETTE};

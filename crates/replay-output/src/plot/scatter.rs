@@ -1,7 +1,7 @@
 use plotters::prelude::DrawingBackend;
 
 use super::figure_style::Page;
-use super::header::{Head, Mark, shortened, triangle};
+use super::header::{Head, Mark, shorten, triangle};
 use super::panel::{BOTTOM_ROOM, Panel, left_room};
 use super::scale::Scale;
 use super::style::{BLUE, Colour, INK, PALETTE, TICK, WHITE};
@@ -156,7 +156,7 @@ impl Figure for Scatter {
             area.axis_bottom(canvas, &panel.x_title)?;
             area.axis_left(canvas, &panel.y_title)?;
             let look = Text::of_size(TICK).bold();
-            let title = shortened(&panel.title(), look, left + width - area.left)?;
+            let title = shorten(&panel.title(), look, left + width - area.left)?;
             canvas.text(&title, (area.left, top + 10.0), look)?;
             let radius = if panel.points.len() > MANY { 2.0 } else { 5.0 };
             for (place, &(x, y)) in panel.points.iter().enumerate() {

@@ -1,7 +1,7 @@
 use replay_core::number::{fixed, grouped};
 use replay_core::table::{Align, Sheet, Shown, name};
 use replay_experiment::search::{Candidate, GapToBest, Origin, Portability, SearchRow};
-use replay_experiment::shaken::Apart;
+use replay_experiment::shaken::Significance;
 
 /// Table of search results for the terminal; `objective` is the title with its unit. Columns without values are
 /// omitted.
@@ -27,7 +27,7 @@ pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
         .rank(1),
         Shown::text("behind the best", |row: &SearchRow| {
             let GapToBest { percent, verdict } = row.behind?;
-            let doubt = if verdict == Apart::Yes { "" } else { "~ " };
+            let doubt = if verdict == Significance::Yes { "" } else { "~ " };
             Some(format!("{doubt}{}", with_interval(percent.mean, Some(percent.half_width))))
         })
         .right()

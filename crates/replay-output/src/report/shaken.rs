@@ -1,7 +1,7 @@
 use replay_core::number::{fixed, grouped};
 use replay_core::table::Column;
 use replay_core::table::{Name, Sheet, Shown, name, with_unit};
-use replay_experiment::shaken::{Apart, ShakenRow};
+use replay_experiment::shaken::{ShakenRow, Significance};
 
 /// A metric shown as a mean over perturbed copies: name, title without the unit of its column, factor, decimals.
 pub type ShakenFigure = (Name, &'static str, f64, usize);
@@ -74,9 +74,9 @@ pub fn shaken_summary<Metrics>(
         let differs = move |run: &Run<'_>| {
             let difference = run.metric(name)?.difference?;
             let doubt = match difference.verdict {
-                Apart::Same => return None,
-                Apart::No => "~ ",
-                Apart::Yes => "",
+                Significance::Same => return None,
+                Significance::No => "~ ",
+                Significance::Yes => "",
             };
             let sign = if difference.mean.mean > 0.0 { "+" } else { "" };
             let (mean, half_width) =

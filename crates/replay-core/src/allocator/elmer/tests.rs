@@ -162,7 +162,7 @@ fn names_have_one_canonical_form() {
         ("elmer[threshold=1]", "threshold is 1, but must be below 1"),
         ("elmer[demand=0]", "is not a number above 0, at most 1"),
         ("elmer[period=nan]", "is not a number above 0, at most 1000000"),
-        ("elmer[version=3]", "none of 1, 2"),
+        ("elmer[version=3]", "not one of 1, 2"),
     ] {
         let error = canonical(text).expect_err(text).to_string();
         assert!(error.contains(complaint), "{error}");

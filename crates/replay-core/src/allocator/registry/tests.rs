@@ -73,7 +73,7 @@ fn misspelled_names_get_hints() {
     assert!(error.contains("only mc1x1"), "{error}");
     assert!(canonical("random[tie=1,2,3,4]").is_err());
     let error = canonical("gabl[rotate=maybe]").expect_err("unknown value");
-    assert!(error.contains("none of no, yes"), "{error}");
+    assert!(error.contains("not one of no, yes"), "{error}");
     let error = canonical("busy-list[shpae=factors]").expect_err("unknown key");
     assert!(error.contains("did you mean \"shape\""), "{error}");
 }

@@ -161,7 +161,7 @@ fn only_a_journal_is_forgotten() {
     assert_eq!(dir.read("other/plan.json"), b"{\"a\": 1}");
     // One of another version is a journal all the same.
     let dir = tiny().file("out/journal.txt", "replay journal 99\n");
-    let told = ["out/journal.txt is a journal of another version", "--force begins anew"];
+    let told = ["out/journal.txt is a journal of another version", "--force discards the journal"];
     dir.replay("sweep -q --trace tiny.swf --out out").fails(3, 1, &told);
     dir.replay(&format!("{sweep} out")).code(0);
 }
@@ -173,7 +173,7 @@ fn the_list_of_packets_is_not_written_over() {
     symlink("packets.csv", dir.path("link.csv")).expect("a link");
     for channels in ["packets.csv", "./packets.csv", "link.csv"] {
         let command = format!("network --packets packets.csv --channels {channels}");
-        dir.replay(&command).fails(2, 1, &["that is the list of packets"]);
+        dir.replay(&command).fails(2, 1, &["is also the list of packets"]);
         assert_eq!(dir.read("packets.csv"), PACKETS.as_bytes());
     }
     let line = "\"$0\" network --packets - --channels packets.csv < packets.csv";
@@ -181,7 +181,7 @@ fn the_list_of_packets_is_not_written_over() {
         .args(["-c", line, env!("CARGO_BIN_EXE_replay")])
         .current_dir(dir.path(""))
         .output();
-    Outcome::new(line, output.expect("a shell")).code(2).says("that is the list of packets");
+    Outcome::new(line, output.expect("a shell")).code(2).says("is also the list of packets");
     assert_eq!(dir.read("packets.csv"), PACKETS.as_bytes());
     // Nor does a list that is none cost an earlier file of channels.
     let dir = dir.file("channels.csv", "of yesterday");

@@ -234,11 +234,11 @@ fn what_the_log_did() {
     let expected = ["recorded 3 2.3333333333333335", "fcfs 5 3.6"];
     run.demand(rows == expected, &format!("the mean of field 3: {rows:?}"));
     let run = run.says(
-        "log, recorded: the log does not tell how long 1 job waited (field 3), first job 4 (line 5); such jobs are in \
-         no measure of recorded, and other schedulers run them\n",
+        "log, recorded: excluded from all metrics: 1 job without a recorded wait (field 3), first job 4 (line 5); other \
+         schedulers run such jobs\n",
     );
     run.says("log on 2x2, recorded: 1 job starts with too few processors free; counting these as busy, too, 1 does, 1 too many at worst, 1 time, \
-              5 s at most; first job 5; such jobs have none, and are in no measure\n");
+              5 s at most; first job 5; these jobs get no processors and are excluded from all metrics\n");
     // What is compared is over the other three, which FCFS lets wait 0, 0 and 8 s.
     dir.replay(&format!("{line} recorded,fcfs --out o --no-plots -q")).code(0);
     let table = String::from_utf8(dir.read("o/against_log.csv")).expect("text");
@@ -260,7 +260,7 @@ fn what_the_log_did() {
     let told = names.map(|name| mean[place(name)].as_str());
     assert_eq!(told, ["3", "1", "1", "0", "2.3333333333333335", "2.6666666666666665"]);
     dir.replay(&format!("{line} recorded[overfull=error]")).code(3).says("first job 5");
-    let nothing = ["none.swf: the log does not tell how long its jobs waited"];
+    let nothing = ["none.swf: no job has a recorded wait"];
     dir.replay("--trace none.swf --alloc random --sched recorded -q").fails(3, 1, &nothing);
     let refuses =
         ["allocator first-fit may change the schedule; scheduler recorded has that of the log"];

@@ -360,7 +360,7 @@ fn link_loads_have_settings_of_their_own() {
     dir.replay("stream --machine 8x8 --arrivals 1 --pattern n-body --network links").fails(
         2,
         1,
-        &["--network links: is for jobs of traces"],
+        &["--network links is for contend"],
     );
     assert!(dir.replay("list networks").code(0).stdout.contains("links"));
 }

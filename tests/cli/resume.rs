@@ -148,7 +148,7 @@ fn a_damaged_record_runs_again() {
     let line = 1 + text[..middle].iter().filter(|&&byte| byte == b'\n').count();
     fs::write(&journal, &text).expect("a file");
     let resumed = dir.replay("sweep grid.toml --out out").code(0);
-    let resumed = resumed.says(&format!("out/journal.txt:{line}: damaged record passed over"));
+    let resumed = resumed.says(&format!("out/journal.txt:{line}: damaged record skipped"));
     resumed.says("sweep: 122 cells: 121 done before, 1 run");
     same_as_clean(&dir, "out");
 }
@@ -223,11 +223,12 @@ fn another_build_does_not_go_on_unseen() {
         let older = plan.replace(&value(key), &format!("\"{key}\": \"{other}\""));
         assert_ne!(plan, older);
         fs::write(dir.path("clean/plan.json"), &older).expect("a file");
-        let words = ["clean was begun by replay ", other, "this is replay ", "--force begins anew"];
+        let words =
+            ["clean was begun by replay ", other, "this is replay ", "--force discards its cells"];
         dir.replay("sweep grid.toml -q --out clean").fails(2, 1, &words);
         // Nor are they put together.
         dir.replay("sweep grid.toml -q --out other").code(0);
-        let words = ["other was run by replay ", other, "--other-build puts them together"];
+        let words = ["other was run by replay ", other, "--other-build merges them"];
         dir.replay("merge other clean -q --out merged").fails(3, 1, &words);
         dir.replay("merge other clean -q --other-build --out merged").code(0);
         assert_eq!(manifest("merged")["builds"].as_array().map(Vec::len), Some(2));
@@ -373,7 +374,7 @@ fn what_others_left_of_a_stream_is_not_mixed_in() {
     fs::write(dir.path("out/plan.json"), plan.replace(sources, "0123456789abcdef"))
         .expect("a file");
     let resume = format!("{stream} --out out");
-    let words = ["out was begun by replay ", "this is replay ", "--force begins anew"];
+    let words = ["out was begun by replay ", "this is replay ", "--force discards its cells"];
     dir.replay(&resume).fails(2, 1, &words);
     restore();
     fs::write(dir.path("out/journal.txt"), "my notes\n").expect("a file");

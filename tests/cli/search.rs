@@ -188,7 +188,7 @@ fn files_say_what_was_done() {
 fn a_time_ends_a_search() {
     let run = Dir::with_trace()
         .replay("search --jobs 100 --strategy random --evaluations 999999999 --time 1s");
-    run.code(0).says("the time is up").prints("AF : WF : BF");
+    run.code(0).says("--time is up").prints("AF : WF : BF");
     // Every trace has its share, and what was given is evaluated all the same.
     let dir = Dir::with_trace();
     dir.replay("synth --jobs 200 --processors 64 --seed 5 --write other.swf").code(0);
@@ -276,7 +276,7 @@ fn a_full_disk_costs_no_earlier_result() {
 fn unmet_constraints_are_told() {
     let dir = Dir::with_trace();
     let run = dir.replay(&format!("{SMALL} --constraint worst-class<=-99")).code(0);
-    run.says("no vector keeps the constraints").prints("over limit %");
+    run.says("no vector satisfies the constraints").prints("over limit %");
 }
 
 fn bad_input_is_explained() {

@@ -169,10 +169,14 @@ fn what_is_no_shard() {
     dir.replay("merge s1 empty --out merged").fails(
         3,
         1,
-        &["empty: no folder of a shard", "plan.json"],
+        &["empty: is not the folder of a shard", "plan.json"],
     );
-    dir.replay("merge nowhere --out merged").fails(3, 1, &["nowhere: no folder of a shard"]);
-    dir.replay("merge odd --out merged").fails(3, 1, &["odd/plan.json is no plan of a shard"]);
+    dir.replay("merge nowhere --out merged").fails(
+        3,
+        1,
+        &["nowhere: is not the folder of a shard"],
+    );
+    dir.replay("merge odd --out merged").fails(3, 1, &["odd/plan.json is not a shard plan"]);
 }
 
 fn a_shard_is_no_place_for_the_whole() {

@@ -124,7 +124,11 @@ fn quiet_verify_is_quiet() {
 
 fn nothing_to_verify() {
     let dir = Dir::with_program();
-    dir.replay("verify --trace quarks").fails(2, 1, &["no published number is about such a trace"]);
+    dir.replay("verify --trace quarks").fails(
+        2,
+        1,
+        &["--trace: no published number is of such a trace"],
+    );
     dir.replay("verify johnson quarks").fails(
         2,
         1,

@@ -4,6 +4,7 @@ use std::str::FromStr;
 use super::{Axis, Cluster, Grid, Hypercube, MAX_POINTS, SYSTEMS, Topology, multi_torus};
 use crate::naming::hint;
 use crate::number::grouped;
+use crate::sanitize::excerpt;
 
 /// A machine description that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -25,6 +26,10 @@ impl FromStr for Topology {
 
 fn parse(text: &str) -> Result<Topology, String> {
     let system = SYSTEMS.iter().find(|system| system.name.eq_ignore_ascii_case(text));
+    if system.is_none() && text.starts_with(char::is_alphabetic) && !text.contains(':') {
+        let near = hint(text, SYSTEMS.iter().map(|system| system.name));
+        return Err(format!("no system \"{}\"{near}", excerpt(text)));
+    }
     let text = system.map_or(text, |system| system.machine);
     let Some((points, per_point)) = text.split_once('*') else { return parse_points(text) };
     let per_point = per_point.trim();

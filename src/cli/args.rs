@@ -26,28 +26,28 @@ pub struct GridArgs {
     #[arg(long, short, value_name = "TRACE", help_heading = "Grid")]
     pub trace: Vec<String>,
 
-    /// Set the machine: 10x10, torus:16x16, hypercube:7, blue-waters, ... [default: from the trace].
+    /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: from the trace].
     ///
-    /// Also cluster:100x2, torus[x]:16x24, which wraps around in x only, torus:4x4x4*2 with two processors at every
+    /// Also hypercube:7, cluster:100x2, torus[x]:16x24, which wraps around in x only, torus:4x4x4*2 with two processors at every
     /// point, which a job gets whole, the systems of replay list systems, and a file topology.yaml of Slurm. The default
     /// is the square mesh of MaxProcs in the trace's header, or the most nearly square one if MaxProcs is not a square.
     #[arg(long, value_name = "MACHINE", help_heading = "Grid")]
     pub machine: Vec<String>,
 
-    /// Set the scheduler: fcfs, easy, conservative, ... (replay list schedulers) [default: fcfs].
+    /// Set the scheduler (replay list schedulers) [default: fcfs].
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub sched: Vec<String>,
 
-    /// Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators) [default: mc1x1].
+    /// Set the allocator (replay list allocators) [default: mc1x1].
     ///
     /// all selects every allocator that works on the machines with the schedulers, except recorded, and reports the
     /// others. A replay without --alloc and --tie compares several.
     #[arg(long, short, value_name = "NAME[..]", help_heading = "Grid")]
     pub alloc: Vec<String>,
 
-    /// Break ties by this vector, by none, or by auto, which tunes the vector of mc1x1 during the replay.
+    /// Break ties by this vector, by none, or by auto; may be repeated.
     ///
-    /// Parentheses around a vector are accepted, as tables print them. May be repeated.
+    /// auto tunes the vector of mc1x1 during the replay. A vector may have parentheses.
     #[arg(long, value_name = "SR,AF,WF,BF", allow_hyphen_values = true, help_heading = "Grid")]
     pub tie: Vec<String>,
 
@@ -394,6 +394,11 @@ pub struct WriteArg {
 }
 
 impl WriteArg {
+    /// Returns whether the option was given.
+    pub fn is_given(&self) -> bool {
+        self.write.is_some()
+    }
+
     /// Returns the file; `None` for standard output, which `-` is too.
     pub fn file(&self) -> Option<&Path> {
         self.write.as_deref().filter(|path| path.as_os_str() != "-")

@@ -1,4 +1,4 @@
-//! `replay contend`: the jobs of a trace as messages on the flit-level network.
+//! `replay contend`: simulates the messages of the jobs of a trace on the flit-level network.
 
 mod figures;
 mod tables;
@@ -11,19 +11,19 @@ use clap::Args;
 use serde::Serialize;
 
 use super::args::{GridArgs, OutputArgs, ShakeArgs};
-use super::compatible::{hides_outages, never_down};
-use super::eta::{Cost, First};
-use super::exit::{Exit, Failure, tell};
-use super::interrupt::interruption;
+use super::eta::{EtaReporter, First};
+use super::exit::{Exit, Failure, eprint_line};
+use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
 use super::print::{SortArg, Sorting};
 use super::progress::Progress;
+use super::refused_options::{hide_outage_options, reject_outage_options};
 use super::resolved_grid::{ResolvedGrid, parse_list};
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::resumable_run::ResumableRun;
 use super::session::Session;
-use super::skipped_jobs::LeftOut;
+use super::skipped_jobs::SkippedJobs;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::number::grouped;
 use replay_core::scheduler::registry::SchedulerSpec;
@@ -88,12 +88,12 @@ const TIES: [&str; 2] = ["none", "2,13,20,6"];
 
 /// Adds to the help of shared options what they mean here.
 pub fn adapted(command: clap::Command) -> clap::Command {
-    hides_outages(command)
+    hide_outage_options(command)
         .mut_arg("deps", |arg| arg.hide(true))
         .mut_arg("quota", |arg| arg.hide(true))
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("alloc", |arg| {
-            let first = "Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators)";
+            let first = "Set the allocator (replay list allocators)";
             arg.help(format!("{first} [default: several]")).long_help(format!(
                 "{first} [default: several].\n\nThe default is those of {ALLOCATORS} that work on the machine. all selects \
                  every allocator whose jobs can send messages on the machine."
@@ -101,7 +101,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         })
 }
 
-/// A trace whose jobs have been measured alone.
+/// A trace with the times of its jobs alone.
 struct Measured {
     trace: Arc<Trace>,
     seed: u64,
@@ -118,13 +118,13 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     if args.messages.has_quota() {
         return Err(Failure::usage_message(
-            "--quota: here a job's quota follows from its run time x --scale",
+            "--quota: the quota of a job of contend follows from its run time x --scale",
         ));
     }
-    never_down(&args.grid)?;
+    reject_outage_options(&args.grid)?;
     if let Some(rule) = args.grid.deps.as_deref().filter(|rule| *rule != "ignore") {
         return Err(Failure::usage_message(format!(
-            "--deps {rule}: is for replays of traces (run, sweep, search)"
+            "--deps {rule} is for replays of traces (run, sweep, search)"
         )));
     }
     let messages = args.messages.of(&args.pattern)?;
@@ -135,8 +135,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let Some(trace) = loaded.traces.iter().find(|trace| trace.topology.per_point() > 1)
         && !quiet
     {
-        tell(format_args!(
-            "{}: a job has one process at every point that it gets; sizes are in points",
+        eprint_line(format_args!(
+            "{}: a job has one process at each of its points; sizes are in points",
             trace.topology
         ));
     }
@@ -157,7 +157,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let ids: Vec<CellId> = ids.collect();
     session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let mut contended = ResumableRun::begin(&mut session, ids)?;
-    // Jobs are measured alone where they are to run; what draws nothing is the same for all seeds.
+    // Jobs are measured alone on the machine of the run; a pattern without random draws is the same for all seeds.
     let missing: Vec<&Cell> = contended.missing().map(|place| &admitted[place]).collect();
     let alone = |cell: &Cell| if messages.program.draws() { cell.seed } else { plan.grid.seeds[0] };
     let mut measured_on: Vec<(&Arc<Trace>, u64)> = Vec::new();
@@ -168,14 +168,14 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
         }
     }
     let jobs = measured_on.iter().map(|(trace, _)| *trace).chain(missing.iter().map(|c| &c.trace));
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let progress = Progress::new(quiet, missing.len(), jobs.map(jobs_of).sum());
-    let cost = Cost::of(First::MeasuredAlone, quiet);
+    let reporter = EtaReporter::of(First::MeasuredAlone, quiet);
     let jobs_done = |jobs| {
-        cost.begun();
+        reporter.begun();
         progress.jobs_done(jobs);
     };
-    let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
+    let forecast = |forecast| reporter.update(forecast, |line| progress.print_line(line));
     let bench = Bench {
         messages: &messages,
         progress: &progress,
@@ -197,36 +197,36 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     };
     progress.finish();
     ran?;
-    let mut left_out = LeftOut::default();
+    let mut left_out = SkippedJobs::default();
     let runs = contended.take().into_iter().map(|(place, mut run)| {
         let (cell, pattern) = (&admitted[place], pattern.clone());
         if let Some(away) = &away[place] {
             run.system.no_such_size_jobs = Some(away.iter().map(|one| one.jobs).sum());
-            left_out.take(&cell.key(), away);
+            left_out.add(&cell.key(), away);
         }
         ContentionRun::new(place as u32, cell.key(), cell.trace.clone(), pattern, run)
     });
     let runs: Vec<ContentionRun> = runs.collect();
     if !quiet {
-        left_out.tell();
-        decided_by_two_jobs(&runs).iter().for_each(tell);
+        left_out.report();
+        decided_by_two_jobs(&runs).iter().for_each(eprint_line);
     }
     let shaken = over_copies(&loaded, &runs)?;
     session.publish(&mut Contention { args, loaded: &loaded, runs, shaken, sorting }, &tally)
 }
 
-/// Cells with the jobs that their strategies admit, and whom each turns away, if it is of those that do.
+/// Returns the cells with the jobs that their strategies admit, and the jobs that each turns away, for strategies that do.
 fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
     let mut all: Vec<(Cell, Option<Vec<RejectedSize>>)> = Vec::with_capacity(cells.len());
     for (place, cell) in cells.iter().enumerate() {
         let built = cell.allocator.build(&cell.trace.topology, cell.seed).ok();
-        // Whoever admits nobody fails when it runs, and says why.
+        // A strategy that admits no job fails when it runs, with the reason.
         let by = built.and_then(|mut built| Admitted::by(built.as_mut(), cell).ok());
         let (mut one, away) = match by {
             None => (cell.clone(), None),
             Some(by) => (by.cell.into_owned(), by.turned_away),
         };
-        // Sizes decide: who turns away the same ones has the same jobs, which are measured alone once.
+        // Strategies that turn away the same sizes have the same jobs, which are measured alone once.
         let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<RejectedSize>>))| {
             Arc::ptr_eq(&before.trace, &cell.trace) && *other == away
         };
@@ -238,7 +238,7 @@ fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
     all.into_iter().unzip()
 }
 
-/// A line about the orders by each mean that two jobs turn, setting by setting.
+/// Returns a line for each setting and mean with the orders of strategies that two jobs decide.
 fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
     let mut lines = Vec::new();
     for group in settings(runs) {
@@ -266,15 +266,15 @@ fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
     lines
 }
 
-/// Orders of a setting that a line names.
+/// Orders that a line names.
 const MOST_DECIDED: usize = 4;
 
-/// What the command came to.
+/// The results of the command.
 struct Contention<'a> {
     args: &'a ContendArgs,
     loaded: &'a ResolvedGrid,
     runs: Vec<ContentionRun>,
-    /// What they come to over shaken copies of the traces.
+    /// Means over perturbed copies of the traces.
     shaken: Vec<ShakenRow>,
     sorting: Option<Sorting<ContentionRun>>,
 }
@@ -313,7 +313,10 @@ impl Results for Contention<'_> {
     }
 }
 
-/// What runs come to over the shaken copies of their traces; nothing if these are not shaken.
+/// Returns the means of runs over perturbed copies of their traces; none without copies.
+///
+/// # Errors
+/// A usage error if a strategy cannot be named.
 fn over_copies(loaded: &ResolvedGrid, runs: &[ContentionRun]) -> Result<Vec<ShakenRow>, Failure> {
     let plan = &loaded.plan;
     if plan.grid.shake.is_none() {
@@ -326,7 +329,7 @@ fn over_copies(loaded: &ResolvedGrid, runs: &[ContentionRun]) -> Result<Vec<Shak
     estimates.rows(plan).map_err(Failure::usage)
 }
 
-/// What all measurements share.
+/// The context of all measurements.
 struct Bench<'a> {
     messages: &'a Messages,
     progress: &'a Progress,
@@ -344,7 +347,10 @@ impl Bench<'_> {
         }
     }
 
-    /// Measures the jobs of traces alone, each under a seed; the name of a trace with its error.
+    /// Measures the jobs of traces alone, each with a seed.
+    ///
+    /// # Errors
+    /// The name of a trace with its error.
     fn measure(
         &self,
         settings: &[(&Arc<Trace>, u64)],
@@ -354,7 +360,7 @@ impl Bench<'_> {
             let name = trace.workload.name.clone();
             |error| (name, error)
         };
-        // What is too much is found before the first of them is measured.
+        // Too many packets are found before the first measurement.
         let mut lines: Vec<String> = Vec::new();
         for &(trace, seed) in settings {
             let estimate = estimated_packets(self.stage(trace), scale, seed).map_err(of(trace))?;
@@ -363,26 +369,26 @@ impl Bench<'_> {
                 return Err((of(trace))(TraceError::Packets { scale, packets }));
             }
             let line = estimate_in_words(trace, estimate);
-            // Seeds share a bound. Copies of a trace send about as much as the trace.
+            // Seeds share a bound, and copies of a trace send about as many packets.
             if trace.copy == 0 && !lines.contains(&line) {
                 lines.push(line);
             }
         }
         if !self.quiet {
-            lines.iter().for_each(|line| self.progress.say(line));
+            lines.iter().for_each(|line| self.progress.print_line(line));
         }
         let measure = |&(trace, seed): &(&Arc<Trace>, u64)| {
             let isolation = isolate(self.stage(trace), scale, seed).map_err(of(trace))?;
-            // Copies differ by seconds: what is said of the trace holds of them.
+            // Copies differ by seconds and have about the same counts.
             if !self.quiet && trace.copy == 0 {
-                self.progress.say(&account(trace, &isolation));
+                self.progress.print_line(&isolation_line(trace, &isolation));
             }
             Ok(Measured { trace: trace.clone(), seed, isolation })
         };
         settings.iter().map(measure).collect()
     }
 
-    /// Runs a cell; why it failed, or nothing if it was ended.
+    /// Runs a cell. Returns its result or the reason of its failure; `None` if it was cancelled.
     fn contend(&self, cell: &Cell, measured: &Measured) -> Option<Result<TraceRun, String>> {
         let Measured { trace, isolation, .. } = measured;
         let stage = self.stage(trace);
@@ -397,21 +403,21 @@ impl Bench<'_> {
             Ok(run) => {
                 self.progress.cell_done();
                 if !self.quiet {
-                    self.progress.say(&format!("{name}: done"));
+                    self.progress.print_line(&format!("{name}: done"));
                 }
                 Some(Ok(run))
             }
             Err(TraceError::Cancelled(_)) => None,
             Err(error) => {
                 let error = format!("{name}: {error}");
-                self.progress.say(&format!("replay: cell failed: {error}"));
+                self.progress.print_line(&format!("replay: cell failed: {error}"));
                 Some(Err(error))
             }
         }
     }
 }
 
-/// How many packets a run of a trace sends, estimated before it runs.
+/// Returns a line with the estimated number of packets of a run.
 fn estimate_in_words(trace: &Trace, estimate: EstimatedPackets) -> String {
     let EstimatedPackets { packets, is_upper_bound } = estimate;
     let (name, topology) = (&trace.workload.name, &trace.topology);
@@ -424,12 +430,12 @@ fn estimate_in_words(trace: &Trace, estimate: EstimatedPackets) -> String {
     }
 }
 
-/// What became of the quotas.
-fn account(trace: &Trace, isolation: &Isolation) -> String {
+/// Returns a line about the jobs alone.
+fn isolation_line(trace: &Trace, isolation: &Isolation) -> String {
     let (jobs, sending) = (isolation.jobs.len(), isolation.sending());
     format!(
-        "{}: {} jobs measured alone, {} send packets; {} of them miss their time by more than {} %, \
-         as one packet or step is longer (fewer do with a larger --scale)",
+        "{}: {} jobs measured alone, {} send packets; {} of them miss their time by more than {} %, because one packet or \
+         step takes longer (fewer with a larger --scale)",
         trace.workload.name,
         grouped(jobs as u64),
         grouped(sending as u64),
@@ -438,32 +444,34 @@ fn account(trace: &Trace, isolation: &Isolation) -> String {
     )
 }
 
-/// A run that cannot begin.
+/// Converts the error of a run that cannot begin.
 fn of_trace(trace: &str, error: TraceError) -> Failure {
     match error {
         TraceError::Scale { .. } => Failure::usage_message(format!("--scale: {trace}: {error}")),
         TraceError::Packets { .. } => Failure::usage_message(format!(
-            "--scale: {trace}: {error}; lower --scale, take fewer or shorter jobs (--jobs, --from), or go by link \
-             loads (--network links)"
+            "--scale: {trace}: {error}; lower --scale, take fewer or shorter jobs (--jobs, --from), or use link loads \
+             (--network links)"
         )),
         error => Failure::usage(error),
     }
 }
 
-/// The grid with the default allocators if none were typed: those that work on every machine
-/// and with every scheduler.
+/// Adds the default allocators to a grid without any: those that work on every machine and with every scheduler.
+///
+/// # Errors
+/// A usage error for an unknown name or scheduler recorded.
 fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     let mut grid = typed.clone();
     if !grid.alloc.is_empty() {
         return Ok(grid);
     }
-    // A machine by a trace's header is a mesh, and on meshes all of them work.
+    // The default machine of a trace is a mesh, on which all of them work.
     let machines: Vec<Topology> = parse_list(&grid.machine, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
     reject_recorded_scheduler(&schedulers)?;
     let left_out = |_: &AllocatorSpec, why| {
         if !quiet {
-            tell(format_args!("left out: {why}"));
+            eprint_line(format_args!("left out: {why}"));
         }
     };
     let kept = compatible_allocators(
@@ -481,13 +489,13 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     Ok(grid)
 }
 
-/// What decides the numbers.
+/// Returns the configuration, which decides the numbers.
 fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> serde_json::Value {
     let Configuration { traces, schedulers, allocators, seeds, policy, window, shake, .. } =
         super::output::configuration(loaded, false);
     let mut messages = args.messages.describe();
     if let Some(messages) = messages.as_object_mut() {
-        // There are none to choose.
+        // Quotas follow from run times.
         messages.remove("quota");
     }
     serde_json::json!({

@@ -1,3 +1,5 @@
+//! Exit codes, failures, and lines on standard error.
+
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -9,7 +11,7 @@ use replay_core::naming::NameError;
 use replay_core::sanitize::excerpt;
 use replay_experiment::compatibility::Incompatible;
 
-/// How the program ends; see the table in [`cli`](crate::cli).
+/// The outcome of the program; the table in [`cli`](crate::cli) has the exit codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Exit {
     /// Done.
@@ -20,7 +22,7 @@ pub enum Exit {
     Usage,
     /// Bad input data.
     Data,
-    /// Interrupted; what was done is written.
+    /// Interrupted; finished work is written.
     Interrupted,
 }
 
@@ -61,35 +63,36 @@ impl From<Incompatible> for Failure {
     }
 }
 
-/// A line on standard error, without what a terminal would act on: names of files and words of logs stand in
-/// it. Where nobody can read it, the run goes on all the same; `eprintln!` would panic.
-pub fn tell(line: impl Display) {
+/// Writes a line to standard error, without control characters, which names of files and texts of logs may contain. An
+/// error of writing is ignored, where `eprintln!` would panic.
+pub fn eprint_line(line: impl Display) {
     let _ = writeln!(io::stderr(), "{}", printable(&line.to_string()));
 }
 
-/// A message without characters that a terminal would act on, but for the ends of its lines.
+/// Replaces control characters of a message except line feeds and tabs.
 fn printable(message: &str) -> Cow<'_, str> {
-    let acts = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    match message.contains(acts) {
-        true => message.replace(acts, "\u{fffd}").into(),
+    let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    match message.contains(is_control) {
+        true => message.replace(is_control, "\u{fffd}").into(),
         false => message.into(),
     }
 }
 
-/// Characters of a message that a reader is shown, and of a word in it that was typed.
+/// Characters of the longest message.
 const MESSAGE: usize = 3000;
+/// Characters of the longest argument that an error of the parser quotes.
 const WORD: usize = 200;
 
-/// A message that quotes a name of megabytes says enough in its beginning.
-fn beginning(message: &str) -> Cow<'_, str> {
+/// Returns the beginning of a message, which may quote a name of megabytes.
+fn truncated(message: &str) -> Cow<'_, str> {
     match message.char_indices().nth(MESSAGE) {
         Some((end, _)) => format!("{}...", &message[..end]).into(),
         None => message.into(),
     }
 }
 
-/// A command line that is wrong, its words quoted no longer than helps.
-pub fn brief(mut error: clap::Error) -> clap::Error {
+/// Shortens the arguments that an error of the parser quotes.
+pub fn with_short_quotes(mut error: clap::Error) -> clap::Error {
     let long = |(kind, value): (ContextKind, &ContextValue)| match value {
         ContextValue::String(word) if word.chars().nth(WORD).is_some() => {
             Some((kind, excerpt(word)))
@@ -103,7 +106,7 @@ pub fn brief(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Why the program cannot go on.
+/// An error that ends the program, with its exit code.
 #[derive(Debug)]
 pub struct Failure {
     exit: Exit,
@@ -111,17 +114,17 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The user asked for something that cannot be.
+    /// A failure of usage or configuration.
     pub fn usage(cause: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Usage, cause: cause.into() }
     }
 
-    /// The input is not what it should be.
+    /// A failure of bad input data.
     pub fn data(cause: impl Into<anyhow::Error>) -> Self {
         Self { exit: Exit::Data, cause: cause.into() }
     }
 
-    /// The user wanted no more of it, and nothing was done yet.
+    /// An interruption before any result.
     pub fn interrupted() -> Self {
         Self {
             exit: Exit::Interrupted,
@@ -129,41 +132,40 @@ impl Failure {
         }
     }
 
-    /// The same failure, with where it comes from.
+    /// Adds the place of the failure in front of its message.
     pub fn within(self, place: impl Display) -> Self {
         Self { exit: self.exit, cause: self.cause.context(place.to_string()) }
     }
 
-    /// A usage failure in words.
+    /// A failure of usage or configuration with this message.
     pub fn usage_message(message: impl Display) -> Self {
         Self::usage(anyhow::anyhow!("{message}"))
     }
 
-    /// An output that cannot be written.
+    /// The failure of an output that cannot be written.
     pub fn output(what: impl Display, cause: impl Into<anyhow::Error>) -> Self {
         Self::usage(cause.into().context(format!("cannot write {what}")))
     }
 
-    /// The cause and its causes. Some of our errors quote theirs; nothing is said twice.
+    /// Returns the chain of causes, each once: some errors quote their cause.
     pub fn message(&self) -> String {
         self.cause.chain().fold(String::new(), |message, cause| {
             let cause = cause.to_string();
             match message.as_str() {
                 "" => cause,
-                said if said.contains(&cause) => message,
-                said => format!("{said}: {cause}"),
+                text if text.contains(&cause) => message,
+                text => format!("{text}: {cause}"),
             }
         })
     }
 
-    /// Tells the user and gives the exit code. A reader that has closed the pipe has
-    /// seen enough: that is success.
+    /// Prints the message and returns the exit code. A closed pipe on standard output is a success.
     pub fn report(self) -> ExitCode {
         let mut errors = self.cause.chain().filter_map(|e| e.downcast_ref::<io::Error>());
         if errors.any(|e| e.kind() == io::ErrorKind::BrokenPipe) {
             return Exit::Done.into();
         }
-        tell(format_args!("replay: {}", beginning(&self.message())));
+        eprint_line(format_args!("replay: {}", truncated(&self.message())));
         self.exit.into()
     }
 }
@@ -173,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_acts_on_a_terminal() {
+    fn control_characters_are_replaced() {
         assert_eq!(printable("a\tb\nc"), "a\tb\nc");
         assert_eq!(printable("a\u{1b}[31m\u{9b}\r"), "a\u{fffd}[31m\u{fffd}\u{fffd}");
     }

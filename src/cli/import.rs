@@ -1,4 +1,4 @@
-//! `replay import`: logs of other kinds into traces.
+//! `replay import`: converts logs of other formats to SWF.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::args::{QuietArg, WriteArg};
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
 use replay_core::lines;
 use replay_core::swf;
 use replay_core::workload::stochastic::{ids_path, nodes_path, shapes_path};
@@ -72,7 +72,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
     command.mut_arg("write", |arg| arg.long_help(ABOUT_WRITE))
 }
 
-/// The files of the log, each opened when its turn has come.
+/// Opens the files of the log one after the other, as they are read.
 fn inputs(files: &[PathBuf]) -> impl Iterator<Item = (String, io::Result<Input<'static>>)> {
     files.iter().map(|path| match is_input(path) {
         true => ("stdin".to_string(), Ok(Input::Stream(Box::new(io::stdin().lock())))),
@@ -80,7 +80,7 @@ fn inputs(files: &[PathBuf]) -> impl Iterator<Item = (String, io::Result<Input<'
     })
 }
 
-/// Whether standard input is meant.
+/// Returns whether a path stands for standard input.
 fn is_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -95,7 +95,9 @@ fn open(path: &Path) -> io::Result<Input<'static>> {
 pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let map = args.map.as_deref().map(read_map).transpose()?;
     if args.files.iter().filter(|path| is_input(path)).count() > 1 {
-        return Err(Failure::usage_message("standard input, -, can be read once only"));
+        return Err(Failure::usage_message(
+            "standard input (-) is given twice; it can be read once",
+        ));
     }
     let write = args.write.file();
     let quiet = args.quiet.quiet;
@@ -103,7 +105,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"))
     {
         return Err(Failure::usage_message(format!(
-            "--write {}: traces are written plain; name {}, and pack it with gzip, as traces are read",
+            "--write {}: traces are written uncompressed; write {} and compress it with gzip",
             path.display(),
             path.with_extension("").display()
         )));
@@ -113,10 +115,10 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         if let Some(path) = write
             && files::same_file(path, read)
         {
-            let message = format!("--write {}: that is the log", path.display());
+            let message = format!("--write {}: is also the log; name another file", path.display());
             return Err(Failure::usage_message(message));
         }
-        // Its jobs would all come twice.
+        // The trace would have all of its jobs twice.
         let is_same = |other: &&PathBuf| !is_input(other) && files::same_file(other, read);
         if let Some(other) = args.files[..at].iter().find(is_same) {
             let (file, other) = (file.display(), other.display());
@@ -126,7 +128,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
             };
             return Err(Failure::usage_message(message));
         }
-        // Nothing is begun that a name cannot end.
+        // Every file is checked before the first is read.
         if !is_input(file) {
             fs::metadata(file).map_err(|e| {
                 let what = format!("cannot read {}", file.display());
@@ -144,7 +146,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
             import_all(inputs(&args.files), &how, outputs)
                 .map_err(|e| failure(e, "standard output"))?
         }
-        // A device or a pipe has nothing beside it.
+        // A device or a pipe has no side files.
         Some(path) if fs::metadata(path).is_ok_and(|meta| !meta.is_file()) => {
             let mut swf =
                 AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e))?;
@@ -161,16 +163,18 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         }
     };
     if !quiet {
-        tell(&report);
+        eprint_line(&report);
         let beside = write.is_some_and(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file()));
         if report.nodes > 0 && !beside {
-            tell("the log names the nodes of jobs; with --write FILE they are written beside it");
+            eprint_line(
+                "the log names the nodes of jobs; --write FILE writes them to FILE.nodes.csv",
+            );
         }
     }
     Ok(Exit::Done)
 }
 
-/// Imports into a file, with what belongs beside it.
+/// Imports into a file with its side files.
 fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<Report, Failure> {
     let begin =
         |path: &Path| AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e));
@@ -185,13 +189,13 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
         ids: Some(&mut ids),
     };
     let report = import_all(inputs(files), how, outputs).map_err(|e| failure(e, path.display()))?;
-    // A trace and its side files belong together; a side file of another trace does not.
+    // A side file of another trace would be read with this one.
     let used = [report.nodes, report.shapes, report.renamed].map(|jobs| jobs > 0);
-    let stranger =
+    let is_foreign =
         |(path, is_used): &(&PathBuf, bool)| !is_used && fs::symlink_metadata(path).is_ok();
-    if let Some((path, _)) = beside.iter().zip(used).find(stranger) {
+    if let Some((path, _)) = beside.iter().zip(used).find(is_foreign) {
         return Err(Failure::usage_message(format!(
-            "{} is there and none of this log's: it would be taken for it; move it away",
+            "{} exists, and this log has no such file: it would be read with the trace; move it away",
             path.display()
         )));
     }
@@ -200,7 +204,7 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
     let packed = PathBuf::from(packed);
     if fs::symlink_metadata(&packed).is_ok() {
         return Err(Failure::usage_message(format!(
-            "{} is there: it would be taken for the nodes of this trace; move it away",
+            "{} exists: it would be read as the nodes of this trace; move it away",
             packed.display()
         )));
     }
@@ -208,7 +212,7 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
         if is_used {
             file.finish().map_err(|e| Failure::output(path.display(), e))?;
             if !quiet {
-                tell(format_args!("beside it: {}", path.display()));
+                eprint_line(format_args!("side file: {}", path.display()));
             }
         }
     }
@@ -225,7 +229,7 @@ fn read_map(path: &Path) -> Result<ColumnMap, Failure> {
     ColumnMap::parse(&text, &name).map_err(Failure::usage)
 }
 
-/// As with traces: a log that cannot be read was not well asked for; what is in it is data.
+/// Converts an error: a log that cannot be read is of usage, a wrong content bad data.
 fn failure(error: ImportError, out: impl std::fmt::Display) -> Failure {
     match error {
         ImportError::Unreadable(swf::Error::Io { .. })

@@ -1,3 +1,5 @@
+//! `replay list`: names with their meaning.
+
 use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
@@ -47,20 +49,20 @@ pub struct ListArgs {
     format: ListFormat,
 }
 
-/// What can be listed.
+/// Kinds of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Listing {
     /// Allocation strategies and their parameters.
     Allocators,
     /// Scheduling disciplines and their definitions.
     Schedulers,
-    /// Known traces, and which of them are here.
+    /// Known traces, and their files if they are present.
     Traces,
-    /// Machines that existed, and who says what they were.
+    /// Machines that existed, with the source of their sizes.
     Systems,
-    /// Models that make traces.
+    /// Models that generate traces.
     Generators,
-    /// Kinds of log that can be imported.
+    /// Formats of logs that can be imported.
     Sources,
     /// Distributions of side lengths of stochastic streams.
     Sides,
@@ -114,7 +116,7 @@ const FIELDS: [&str; 17] = [
     "parameters",
 ];
 
-/// Lists what can be named.
+/// Prints the names of one kind, or of all kinds except columns.
 pub fn run(args: &ListArgs) -> Result<Exit, Failure> {
     let all = [
         Listing::Allocators,
@@ -193,7 +195,10 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
     })
 }
 
-/// The names in a listing, each with the first sentence about it.
+/// Returns the names of a kind, each with the first sentence of its meaning.
+///
+/// # Errors
+/// A usage error if the list of known traces cannot be read.
 pub fn names(what: Listing) -> Result<Vec<(String, String)>, Failure> {
     let text = |entry: &serde_json::Value, keys: &[&str]| {
         let mut texts = keys.iter().filter_map(|key| entry[key].as_str());
@@ -204,7 +209,7 @@ pub fn names(what: Listing) -> Result<Vec<(String, String)>, Failure> {
     Ok(entries(what)?.json.iter().map(named).collect())
 }
 
-/// Width of running text.
+/// Width of text in characters.
 const WIDTH: usize = 96;
 
 fn described(kind: &str, descriptions: &[Description]) -> Entries {
@@ -319,7 +324,7 @@ fn suites() -> Entries {
     Entries { text, json }
 }
 
-/// Every table that is written or printed.
+/// Returns every table that is written or printed.
 pub(super) fn tables() -> Vec<TableInfo> {
     vec![
         TableInfo::of::<RunResult>(),
@@ -375,7 +380,7 @@ fn columns() -> Entries {
     Entries { text, json }
 }
 
-/// Lines of at most [`WIDTH`] characters, indented.
+/// Wraps text to [`WIDTH`] characters with an indent.
 fn wrapped(text: &str, indent: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
@@ -406,10 +411,10 @@ mod tests {
         let mut known = HashMap::new();
         for table in tables() {
             for column in table.columns {
-                let (name, says) = (column.name, (column.unit, column.meaning));
+                let (name, meaning) = (column.name, (column.unit, column.meaning));
                 assert!(!column.meaning.is_empty(), "{} {name}", table.name);
-                let first = *known.entry(name).or_insert(says);
-                assert_eq!(first, says, "{name} of {}", table.name);
+                let first = *known.entry(name).or_insert(meaning);
+                assert_eq!(first, meaning, "{name} of {}", table.name);
             }
         }
     }
@@ -427,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_that_of_a_column() {
+    fn every_name_belongs_to_a_column() {
         let tables = tables();
         let columns = || tables.iter().flat_map(|table| &table.columns);
         for name in name::ALL {
@@ -436,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn only_seeds_and_ids_are_unsigned_and_percentages_say_so() {
+    fn only_seeds_and_ids_are_unsigned_and_percentages_have_their_unit() {
         for column in tables().into_iter().flat_map(|table| table.columns) {
             let unsigned = column.kind == replay_core::table::Kind::U64;
             assert_eq!(unsigned, [name::seed, name::id].contains(&column.name), "{}", column.name);

@@ -1,44 +1,48 @@
+//! Loads traces of files, standard input, models, and the program.
+
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use super::exit::{Failure, tell};
+use super::exit::{Failure, eprint_line};
 use replay_core::swf::{self, ReadOptions};
 use replay_core::workload::synthetic::{self, SyntheticTrace};
 use replay_core::workload::{
     KnownTrace, LoadError, Manifest, Policy, SearchPath, Window, Workload,
 };
 
-/// The trace that comes with the project; it is part of the program, so that the main job
-/// needs nothing else.
+/// The trace that comes with the program, which contains it.
 const OWN_TRACE: &[u8] = include_bytes!("../../traces/lublin-10x10.swf");
 const OWN_TRACE_NAME: &str = "lublin-10x10.swf";
 
-/// Whether this is what the project's own trace is called, by any of its names, wherever the program
-/// stands: where its file is not at hand, `lublin` is no other trace.
+/// Returns whether a name is one of the names of the program's trace. The trace takes precedence over the model `lublin` also
+/// where its file is absent.
 fn is_own(name: &str, manifest: &Manifest) -> bool {
     let stem = OWN_TRACE_NAME.trim_end_matches(".swf");
     let own = |trace: &KnownTrace| trace.name == stem;
     name.eq_ignore_ascii_case(OWN_TRACE_NAME) || manifest.matching(name).next().is_some_and(own)
 }
 
-/// What standard input is called as a trace.
+/// The argument for standard input, and the name of its trace.
 const INPUT: &str = "-";
 const INPUT_NAME: &str = "stdin";
 
-/// Where a trace comes from.
+/// The source of a trace.
 enum Source {
     File(PathBuf),
     Input,
-    Made(SyntheticTrace),
-    /// The trace that comes with the project.
+    Generated(SyntheticTrace),
+    /// The trace that comes with the program.
     Own,
 }
 
-/// Loads traces by path or name, or makes them (`stream[...]`, `lublin[...]`), in parallel, and says on standard error what cleaning
-/// did to each. Without names, the trace that comes with the project.
+/// Loads traces by path or name, or generates them (`stream[...]`, `lublin[...]`), in parallel, and reports on standard error
+/// how each was cleaned. Without names, loads the trace that comes with the program.
+///
+/// # Errors
+/// A usage error for an unknown name or a file that cannot be read, a data error for a wrong trace.
 pub fn load_traces(
     names: &[String],
     policy: &Policy,
@@ -55,10 +59,10 @@ pub fn load_traces(
         match search.resolve(name, &manifest) {
             Ok(path) => Ok(Source::File(path)),
             Err(_) if is_own(name, &manifest) => Ok(Source::Own),
-            // What is no trace may be the name of a model.
+            // Names that are not traces may be models.
             Err(_) if synthetic::is_generator(name) => {
                 let name = name.parse().map_err(Failure::usage)?;
-                synthetic::generate(&name).map(Source::Made).map_err(Failure::usage)
+                synthetic::generate(&name).map(Source::Generated).map_err(Failure::usage)
             }
             Err(unknown) => Err(Failure::usage(unknown)),
         }
@@ -68,7 +72,7 @@ pub fn load_traces(
     let load = |source: &Source| match source {
         Source::File(path) => Workload::load(path, policy, window, options),
         Source::Input => load_input(policy, window, options),
-        Source::Made(generated) => generated.load(policy, window, options),
+        Source::Generated(generated) => generated.load(policy, window, options),
         Source::Own => Workload::from_reader(OWN_TRACE, OWN_TRACE_NAME, policy, window, options),
     };
     let loaded: Vec<_> = if names.is_empty() {
@@ -79,25 +83,24 @@ pub fn load_traces(
     let mut workloads = Vec::new();
     for outcome in loaded {
         let workload = outcome.map_err(|error| match error {
-            // The file is there, but not for us.
+            // The content was not read.
             LoadError::Read(swf::Error::Io { .. }) | LoadError::Window { .. } => {
                 Failure::usage(error)
             }
             _ => Failure::data(error),
         })?;
         if !quiet {
-            tell(&workload.report);
+            eprint_line(&workload.report);
         }
         workloads.push(Arc::new(workload));
     }
     Ok(workloads)
 }
 
-/// What came on standard input, which comes only once: kept for the next policy. As global as
-/// standard input is.
+/// The text of standard input, which can be read once, for the next policy. Global, as standard input is.
 static INPUT_TEXT: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 
-/// Loads the trace on standard input. What is no trace is not read to its end.
+/// Loads the trace on standard input. Reading stops at the first error.
 fn load_input(
     policy: &Policy,
     window: &Window,
@@ -113,13 +116,13 @@ fn load_input(
     loaded
 }
 
-/// What `read` makes of the trace on standard input, if that is what `source` names.
+/// Applies `read` to the text of standard input; `None` if `source` is another trace.
 pub fn with_input<T>(source: &Path, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
     let known = INPUT_TEXT.lock().unwrap_or_else(PoisonError::into_inner);
     known.as_deref().filter(|_| source == Path::new(INPUT_NAME)).map(read)
 }
 
-/// Keeps what passes through.
+/// A reader that keeps a copy of the text.
 struct TeeReader<R> {
     inner: R,
     text: Vec<u8>,

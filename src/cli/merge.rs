@@ -1,4 +1,4 @@
-//! `replay merge`: shards put together.
+//! `replay merge`: combines shards.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,10 @@ use super::search::SearchArgs;
 use super::shards::{MergeArgs, Part};
 use super::{search, sweep};
 
-/// Puts the journals of all shards of one plan together. `search_of` says what search a command line is.
+/// Merges the journals of all shards of one plan. `search_of` parses the arguments of a search.
+///
+/// # Errors
+/// A data error if the folders are not the shards of one plan or not complete.
 pub fn run(
     args: &MergeArgs,
     command: &[OsString],

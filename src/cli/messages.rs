@@ -12,7 +12,7 @@ use replay_network::traffic::{Mapping, Pattern, Preset, Quota, TableError};
 const PRESET: &str = "lo";
 const FLITS: u32 = 8;
 
-/// What jobs send, as typed.
+/// Messages of jobs, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct MessageArgs {
     /// Take the defaults of the options below from this paper: lo, bani-mohammad [default: lo].
@@ -41,12 +41,12 @@ pub struct MessageArgs {
 }
 
 impl MessageArgs {
-    /// Whether quotas were typed.
+    /// Returns whether `--quota` was given.
     pub fn has_quota(&self) -> bool {
         self.quota.is_some()
     }
 
-    /// The pattern as it was loaded, with the preset unless that is the default one.
+    /// Returns the loaded pattern with its preset, unless that is the default.
     pub fn name(&self, messages: &Messages) -> String {
         let pattern = messages.program.pattern();
         let shown = pattern.to_string();
@@ -55,18 +55,18 @@ impl MessageArgs {
         }
         let Ok(mut name) = shown.parse::<StrategyName>() else { return shown };
         name.set("preset", self.preset());
-        // What differs from the one preset may not differ from the other.
+        // Without the defaults of its preset the name may be that of another pattern.
         match Pattern::try_from(&name) {
             Ok(same) if same == *pattern => name.to_string(),
             _ => shown,
         }
     }
 
-    /// Whether anything was typed.
+    /// Returns whether any option was given.
     pub fn are_given(&self) -> bool {
         let Self { preset, network, quota, flits, mapping } = self;
-        let words = preset.is_some() || network.is_some() || quota.is_some();
-        words || flits.is_some() || mapping.is_some()
+        let names = preset.is_some() || network.is_some() || quota.is_some();
+        names || flits.is_some() || mapping.is_some()
     }
 
     fn preset(&self) -> &str {
@@ -81,7 +81,7 @@ impl MessageArgs {
         self.mapping.unwrap_or(Mapping::Allocation)
     }
 
-    /// As typed, for a manifest.
+    /// Returns the options for a manifest.
     pub fn describe(&self) -> serde_json::Value {
         serde_json::json!({
             "preset": self.preset(),
@@ -92,7 +92,10 @@ impl MessageArgs {
         })
     }
 
-    /// The messages of a pattern.
+    /// Returns the messages of a pattern with these options.
+    ///
+    /// # Errors
+    /// A usage error for a wrong name, a data error for a file of a pattern that cannot be used.
     pub fn of(&self, pattern: &str) -> Result<Messages, Failure> {
         let preset = one("--preset", self.preset(), &Preset::ALL)?;
         if split_list(pattern).len() > 1 {
@@ -121,7 +124,7 @@ impl MessageArgs {
     }
 }
 
-/// As with traces, a file that cannot be read was not well asked for; what is in it is data.
+/// Converts the error of a pattern's file: one that cannot be read is of usage, a wrong content bad data.
 fn unusable(error: TableError) -> Failure {
     match error {
         TableError::Io { .. } => Failure::usage(error),

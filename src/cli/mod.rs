@@ -1,8 +1,7 @@
 //! The command line.
 //!
-//! Arguments as typed are resolved into values before anything is computed; what they
-//! resolve to is written into the manifest of every result. Data goes to standard output,
-//! everything else to standard error.
+//! Arguments are resolved into values before any computation, and the manifest of every result records these values.
+//! Data goes to standard output, all other text to standard error.
 //!
 //! # Exit codes
 //!
@@ -12,13 +11,12 @@
 //! | 1 | done, but a published number differs or some cells failed |
 //! | 2 | usage or configuration |
 //! | 3 | bad input data |
-//! | 130 | interrupted; what was done is written |
+//! | 130 | interrupted; finished work is written |
 
 mod args;
 mod baseline;
 mod build;
 mod compare;
-mod compatible;
 mod complete;
 mod contend;
 mod earlier;
@@ -41,6 +39,7 @@ mod place;
 mod print;
 mod progress;
 mod recorded;
+mod refused_options;
 mod report;
 mod resolved_grid;
 mod result_kind;
@@ -252,17 +251,17 @@ fn search_of(arguments: &[OsString]) -> Option<search::SearchArgs> {
 /// Runs the program with these arguments and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    // A file that may not grow is told as an error; the signal would kill without a word.
-    let heard = Arc::new(AtomicBool::new(false));
-    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, heard);
-    interrupt::listen();
+    // With a handler, writing beyond the limit of a file's size fails with an error; by default the signal kills.
+    let received = Arc::new(AtomicBool::new(false));
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, received);
+    interrupt::install_handler();
     let cli = match parsed(&arguments) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are not errors; clap knows.
+            // Help and version are errors of the parser that go to standard output.
             let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
-            // Nobody is left to tell if this fails.
-            let _ = exit::brief(error).print();
+            // If standard error is closed, the exit code remains.
+            let _ = exit::with_short_quotes(error).print();
             return code.into();
         }
     };

@@ -1,5 +1,4 @@
-//! `replay network`: a list of packets through the network, for checking the model against
-//! other simulators.
+//! `replay network`: sends a list of packets through the network, to compare the model with other simulators.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -8,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::args::{QuietArg, WriteArg};
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
 use replay_core::table::{Table, write_csv};
 use replay_core::topology::Topology;
 use replay_experiment::compatibility::require_one_processor_per_point;
@@ -33,7 +32,7 @@ pub struct NetworkArgs {
     #[arg(long, value_name = "FILE")]
     packets: PathBuf,
 
-    /// Set the machine: 10x10, torus:16x16, hypercube:7, blue-waters, ...
+    /// Set the machine: 10x10, torus:8x8, blue-waters, ...
     #[arg(long, value_name = "MACHINE", default_value = "16x16")]
     machine: Topology,
 
@@ -52,7 +51,7 @@ pub struct NetworkArgs {
     quiet: QuietArg,
 }
 
-/// In which units the columns of the answer are, as they are declared: a header of CSV has names only.
+/// Returns the units of the columns as text; the header of a CSV has names only.
 fn units() -> String {
     let columns = PacketResult::columns();
     let mut units: Vec<&str> = columns.iter().map(|column| column.unit).collect();
@@ -73,11 +72,11 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     let mut network = Network::new(&args.machine, args.network).map_err(Failure::usage)?;
     let name = args.packets.display().to_string();
     let read = if name == "-" { Path::new("/dev/stdin") } else { &args.packets };
-    // A path that cannot be written is found before any work.
+    // Outputs are checked before any work.
     let channels = args.channels.as_ref().map(|path| {
         if files::same_file(path, read) {
             return Err(Failure::usage_message(format!(
-                "--channels {}: that is the list of packets",
+                "--channels {}: is also the list of packets; name another file",
                 path.display()
             )));
         }
@@ -94,7 +93,7 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
         })?;
         packets::read(BufReader::new(file), &name, &args.machine)
     };
-    // Of the same kind as a file that is not there.
+    // A file that cannot be read is an error of usage, as an absent file is.
     let list = list.map_err(|e| match e.is_unreadable() {
         true => Failure::usage(e),
         false => Failure::data(e),
@@ -110,7 +109,12 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
             .map_err(|e| Failure::output(path.display(), e))?;
     }
     if !args.quiet.quiet {
-        tell(format_args!("{} packets, {} cycles; {}", results.len(), network.now(), units()));
+        eprint_line(format_args!(
+            "{} packets, {} cycles; {}",
+            results.len(),
+            network.now(),
+            units()
+        ));
     }
     Ok(Exit::Done)
 }

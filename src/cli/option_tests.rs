@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use clap::{Arg, Command};
 
-/// What may differ among commands.
+/// An aspect in which an option may differ among commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Aspect {
     Help,
@@ -33,7 +33,7 @@ const DIFFER: [(&str, &[Aspect], &str); 10] = [
     ),
 ];
 
-/// An option as a command has it.
+/// The declaration of an option by a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Declared {
     command: String,
@@ -71,7 +71,7 @@ impl Declared {
     }
 }
 
-/// Every long option that help shows, by name.
+/// Returns the declarations of every visible long option, by name.
 fn options() -> BTreeMap<String, Vec<Declared>> {
     let mut definition = super::definition();
     definition.build();
@@ -82,7 +82,7 @@ fn options() -> BTreeMap<String, Vec<Declared>> {
         }
         for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
             let Some(long) = arg.get_long() else { continue };
-            // These are the parser's.
+            // The parser declares these two.
             if !matches!(long, "help" | "version") {
                 let declared = Declared::of(command, arg);
                 options.entry(long.to_string()).or_default().push(declared);

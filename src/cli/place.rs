@@ -1,4 +1,4 @@
-//! `replay place`: decisions of placement rules for 3D tori, trees and blocks, for checks from outside.
+//! `replay place`: decides cases of placement rules for 3D tori, trees and blocks, to compare it with other implementations.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use super::args::{QuietArg, WriteArg};
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
 use replay_core::allocator::hierarchy::cases as hierarchy_cases;
 use replay_core::lines::LONGEST_TEXT;
 use replay_core::placement::cases::{CasesError, MachineError, answer};
@@ -70,7 +70,7 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
     });
     let known = known.transpose()?;
     if !args.machines.is_dir() {
-        let problem = format!("--machines {}: not a folder", args.machines.display());
+        let problem = format!("--machines {}: is not a folder", args.machines.display());
         return Err(Failure::usage_message(problem));
     }
     let machine = |name: &str| {
@@ -79,7 +79,10 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
         let file = path.display().to_string();
         let config = Config::read(&text, &file, args.topology.as_deref(), known.as_ref())?;
         if !args.quiet.quiet {
-            config.warnings.iter().for_each(|warning| tell(format_args!("{file}: {warning}")));
+            config
+                .warnings
+                .iter()
+                .for_each(|warning| eprint_line(format_args!("{file}: {warning}")));
         }
         Ok(config)
     };
@@ -117,7 +120,7 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
     })?;
     out.finish()?;
     if !args.quiet.quiet {
-        tell(format_args!("{answered} decisions"));
+        eprint_line(format_args!("{answered} decisions"));
     }
     Ok(Exit::Done)
 }
@@ -129,7 +132,7 @@ fn has_rules(input: &mut impl BufRead) -> bool {
     header.is_some_and(hierarchy_cases::is_header)
 }
 
-/// The file of a machine, with one of these endings.
+/// Returns the file of a machine, with one of these endings.
 fn file_of(folder: &Path, name: &str, endings: &[&str]) -> Result<PathBuf, MachineError> {
     let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
     let mut paths = endings.iter().map(|ending| folder.join(format!("{name}.{ending}")));
@@ -138,21 +141,21 @@ fn file_of(folder: &Path, name: &str, endings: &[&str]) -> Result<PathBuf, Machi
             .iter()
             .map(|ending| replay_core::sanitize::excerpt(&format!("{name}.{ending}")));
         MachineError::Unreadable(format!(
-            "topology: there is no file {} in {}",
+            "topology: no file {} in {}",
             names.collect::<Vec<_>>().join(" or "),
             folder.display()
         ))
     })
 }
 
-/// A text of bounded length.
+/// Reads a file of bounded length.
 fn text_of(path: &Path) -> Result<String, String> {
-    let told = |e: io::Error| format!("cannot read {}: {e}", path.display());
+    let failed = |e: io::Error| format!("cannot read {}: {e}", path.display());
     let mut text = String::new();
-    let file = File::open(path).map_err(told)?;
-    file.take(LONGEST_TEXT + 1).read_to_string(&mut text).map_err(told)?;
+    let file = File::open(path).map_err(failed)?;
+    file.take(LONGEST_TEXT + 1).read_to_string(&mut text).map_err(failed)?;
     match text.len() as u64 > LONGEST_TEXT {
-        true => Err(format!("{}: more than {LONGEST_TEXT} bytes", path.display())),
+        true => Err(format!("{}: is longer than {LONGEST_TEXT} bytes", path.display())),
         false => Ok(text),
     }
 }

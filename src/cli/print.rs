@@ -1,4 +1,4 @@
-//! How tables are printed on standard output.
+//! Tables on standard output.
 
 use std::cmp::Ordering;
 use std::io::{self, IsTerminal, Write};
@@ -10,7 +10,7 @@ use super::named_value::one;
 use replay_core::table::{Column, Name, Table, Value, write_csv, write_json_line};
 use replay_output::report::{Align, Fitted, Sheet};
 
-/// Characters in a line of the terminal; `None` if standard output is none, or does not say.
+/// Returns the width of the terminal in characters; `None` if standard output is not a terminal or has no width.
 pub fn columns() -> Option<usize> {
     let out = io::stdout();
     let size = rustix::termios::tcgetwinsize(out.is_terminal().then_some(&out)?).ok()?;
@@ -60,25 +60,31 @@ pub struct SortArg {
     pub sort: Option<String>,
 }
 
-/// An order of rows.
+/// An order of rows by a column.
 pub struct Sorting<Row> {
     column: Column<Row>,
     falls: bool,
 }
 
 impl SortArg {
-    /// The column as it is typed, if there is one.
+    /// Returns the name of the column as typed, if there is one.
     pub fn column(&self) -> Option<&str> {
         let text = self.sort.as_deref()?.trim();
         Some(text.strip_prefix('-').unwrap_or(text))
     }
 
-    /// The order that is asked for.
+    /// Returns the order by a column of the table.
+    ///
+    /// # Errors
+    /// A usage error if there is no such column.
     pub fn of<Row: Table>(&self) -> Result<Option<Sorting<Row>>, Failure> {
         self.among(Row::columns())
     }
 
-    /// The order that is asked for, by one of these columns.
+    /// Returns the order by one of these columns.
+    ///
+    /// # Errors
+    /// A usage error if there is no such column.
     pub fn among<Row: Table>(
         &self,
         mut columns: Vec<Column<Row>>,
@@ -96,26 +102,24 @@ impl SortArg {
 }
 
 impl<Row: Table> Sorting<Row> {
-    /// The column by which rows are ordered.
+    /// Returns the column of the order.
     pub fn column(&self) -> Name {
         self.column.name
     }
 
-    /// Whether the row [stands apart](Table::is_ranked_last) in this order.
+    /// Returns whether a row is [not ranked](Table::is_ranked_last) in this order.
     pub fn puts_apart(&self, row: &Row) -> bool {
         row.is_ranked_last(&self.column.name)
     }
 
-    /// Which of two rows comes first; equal ones stay as they are.
+    /// Compares two rows. Rows that are not ranked, and rows without a value, come last in both directions.
     pub fn order(&self, a: &Row, b: &Row) -> Ordering {
         let apart = [a, b].map(|row| self.puts_apart(row));
         if apart[0] != apart[1] {
-            // Whatever the direction.
             return apart[0].cmp(&apart[1]);
         }
         let order = match (self.column.value(a), self.column.value(b)) {
             (Value::Null, Value::Null) => Ordering::Equal,
-            // Whatever the direction.
             (Value::Null, _) => return Ordering::Greater,
             (_, Value::Null) => return Ordering::Less,
             (Value::Text(a), Value::Text(b)) => a.cmp(&b),
@@ -123,7 +127,7 @@ impl<Row: Table> Sorting<Row> {
             (Value::U64(a), Value::U64(b)) => a.cmp(&b),
             (Value::F64(a), Value::F64(b)) => a.total_cmp(&b),
             (Value::List(a), Value::List(b)) => a.cmp(&b),
-            // A column has values of one kind.
+            // A column has values of one type.
             _ => Ordering::Equal,
         };
         if self.falls { order.reverse() } else { order }
@@ -131,7 +135,10 @@ impl<Row: Table> Sorting<Row> {
 }
 
 impl TableArgs {
-    /// Prints a table: for people as `sheets`, with a line between them, for programs whole.
+    /// Prints a table: `sheets` as text or Markdown, with an empty line between them, all rows and columns as JSON or CSV.
+    ///
+    /// # Errors
+    /// Those of `out`.
     pub fn print<'a, Row: Table + 'a>(
         self,
         rows: impl IntoIterator<Item = &'a Row>,
@@ -141,7 +148,10 @@ impl TableArgs {
         self.print_columns(&Row::columns(), rows, sheets, out)
     }
 
-    /// The same; programs get these columns.
+    /// Prints a table as [`print`](Self::print) does, with these columns as JSON or CSV.
+    ///
+    /// # Errors
+    /// Those of `out`.
     pub fn print_columns<'a, Row: 'a>(
         self,
         columns: &[Column<Row>],
@@ -166,8 +176,11 @@ impl TableArgs {
         }
     }
 
-    /// Prints a table for people, `indent` characters from the left. In a terminal it fits the width, and what
-    /// is left out for that is said below it.
+    /// Prints a sheet as text, indented, or as Markdown. Text fits the width of the terminal; a line below names the omitted
+    /// columns.
+    ///
+    /// # Errors
+    /// Those of `out`.
     pub fn sheet(self, sheet: &Sheet, indent: usize, out: &mut dyn Write) -> io::Result<()> {
         if self.format == FormatArg::Md {
             if let Some(lead) = sheet.lead() {
@@ -180,7 +193,7 @@ impl TableArgs {
         self.fitted(sheet, indent, width, out)
     }
 
-    /// The same as text, in lines of this width if any.
+    /// Prints a sheet as text in lines of this width.
     fn fitted(
         self,
         sheet: &Sheet,
@@ -214,8 +227,8 @@ impl TableArgs {
     }
 }
 
-/// Returns columns of JSON objects by their keys, for rows that are not a [`Table`]. Arrays are texts with blanks between;
-/// of an array of objects these have the value of `key`.
+/// Returns columns of JSON objects by their keys, for rows that are not a [`Table`]. The items of an array are joined by
+/// blanks; an object in an array counts as the text of its field `key`.
 pub fn fields(keys: &[&'static str]) -> Vec<Column<serde_json::Value>> {
     let column = |&key| {
         let read = move |row: &serde_json::Value| text(&row[key]);
@@ -243,7 +256,7 @@ pub fn sheet_of_fields(keys: &[&'static str], rows: &[serde_json::Value]) -> She
     sheet
 }
 
-/// Words in lines of at most so many characters; a longer word has a line of its own. Lines after the first are
+/// Wraps text to lines of at most `width` characters; a longer word has a line of its own. Lines after the first are
 /// indented.
 pub fn wrapped(words: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
@@ -296,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_so_in_all_rows_stands_above() {
+    fn the_lead_is_above_the_table() {
         let mut sheet = Sheet::new(&[("name", Align::Left)]).led_by(Some("all of KTH SP2".into()));
         sheet.push(vec!["a".to_string()]);
         let table = TableArgs::default();

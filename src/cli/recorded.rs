@@ -1,9 +1,9 @@
-//! What a log did, on the way to cells that repeat it.
+//! Recorded schedules and placements of logs: checks and reports before they are replayed.
 
 use std::fs::File;
 use std::sync::Arc;
 
-use super::exit::{Failure, tell};
+use super::exit::{Failure, eprint_line};
 use super::load::with_input;
 use replay_core::cancel::CancelToken;
 use replay_core::number::counted;
@@ -16,14 +16,17 @@ use replay_experiment::grid::ParameterGrid;
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Places, Trace};
 
-/// What becomes of jobs for which a machine has no processors when their log starts them.
-const WITHOUT: &str = "such jobs have none, and are in no measure";
+/// The treatment of jobs for which a machine has no processors when their log starts them.
+const WITHOUT: &str = "these jobs get no processors and are excluded from all metrics";
 
-/// What helps where the nodes of a log hold several jobs at once.
-const SHARED: &str = "where jobs share nodes, a policy that counts processors and a machine with as many at \
-                      each point, such as 4x11*80, count each processor once";
+/// Advice for logs whose nodes hold several jobs at once.
+const SHARED: &str = "if jobs share nodes, take a policy that counts processors and a machine with as many at each \
+                      point, such as 4x11*80";
 
-/// Whether some strategy of a grid repeats the placements of its logs, and whether all do.
+/// Returns whether some strategy of a grid repeats recorded placements, and whether all do.
+///
+/// # Errors
+/// A usage error if a strategy cannot be built.
 pub fn repeats_places(grid: &ParameterGrid) -> Result<(bool, bool), Failure> {
     let (mut some, mut all) = (false, true);
     for index in 0..grid.strategies.len() {
@@ -33,7 +36,11 @@ pub fn repeats_places(grid: &ParameterGrid) -> Result<(bool, bool), Failure> {
     Ok((some, all))
 }
 
-/// A trace with the places of its jobs, and what is odd about these.
+/// Adds the recorded placements to a trace, and reports what is unusual about them.
+///
+/// # Errors
+/// A data error if the placements cannot be read, contradict the machine under `--strict`, or are missing for all jobs; a
+/// usage error if they do not fit the policy or the machine.
 pub fn placed(
     trace: Trace,
     grid: &ParameterGrid,
@@ -51,12 +58,13 @@ pub fn placed(
     let renumbered = trace.workload.report.changes.contains_key(&Change::Renumbered);
     if nodes.is_by_number() && renumbered {
         return Err(Failure::usage_message(format!(
-            "allocator recorded: policy {} numbers jobs anew, and the nodes beside {name} are told by job number",
+            "allocator recorded: policy {} renumbers jobs, and the nodes beside {name} are listed by job number; choose \
+             another policy",
             trace.policy
         )));
     }
     nodes.check(&trace.workload).map_err(Failure::data)?;
-    // Of field 19 a job is told by its line.
+    // Lists in field 19 belong to lines.
     let by = if nodes.is_by_number() { "job" } else { "line" };
     let counts_nodes =
         Policy::by_name(&trace.policy).is_ok_and(|policy| policy.size.counts_nodes());
@@ -64,9 +72,9 @@ pub fn placed(
     let (nodes, too_long) = nodes.within(trace.topology.capacity());
     if let (Some((count, first)), false) = (too_long, quiet) {
         let (lists, machine) = (counted(count, "list"), &trace.topology);
-        tell(format_args!(
-            "{}, recorded placements: {lists} of more nodes than {machine} has, first of {by} {first}; these jobs have \
-             no place",
+        eprint_line(format_args!(
+            "{}, recorded placements: {lists} with more nodes than {machine} has, first of {by} {first}; these jobs have no \
+             placement",
             trace.workload.name
         ));
     }
@@ -77,16 +85,15 @@ pub fn placed(
         }
     })?;
     if !quiet && places.in_order {
-        tell(format_args!(
-            "{}, recorded placements: names of nodes are no numbers of points of {}; the nodes stand on its first \
-             points in order of their names, and distances mean as much as that order (--node-map tells where they are)",
+        eprint_line(format_args!(
+            "{}, recorded placements: names of nodes are not numbers of points of {}; nodes take its first points in the \
+             order of their names, so that distances depend on that order (--node-map gives their points)",
             trace.workload.name, trace.topology
         ));
     }
     if !quiet && map.is_none() && !places.in_order && !places.by_name {
-        tell(format_args!(
-            "{}, recorded placements: names of nodes are taken as numbers of points of {} (--node-map tells where \
-             they are)",
+        eprint_line(format_args!(
+            "{}, recorded placements: names of nodes are taken as numbers of points of {} (--node-map gives their points)",
             trace.workload.name, trace.topology
         ));
     }
@@ -97,10 +104,8 @@ pub fn placed(
     let unreadable = trace.places().and_then(|places| places.nodes.unreadable());
     if conflicts.without_placement == timeline.events().len() as u64 / 2 {
         let unreadable = unreadable.map_or(String::new(), |lists| format!("; {lists}"));
-        let why = anyhow::anyhow!(
-            "{}: of none of its jobs anything tells where it ran{unreadable}",
-            source.display()
-        );
+        let why =
+            anyhow::anyhow!("{}: no job has a recorded placement{unreadable}", source.display());
         return Err(Failure::data(why));
     }
     let (name, machine) = (&trace.workload.name, &trace.topology);
@@ -113,23 +118,27 @@ pub fn placed(
     }
     if !quiet {
         if let Some(lists) = unreadable {
-            tell(format_args!("{name}, recorded placements: {lists}; these jobs have no place"));
+            eprint_line(format_args!(
+                "{name}, recorded placements: {lists}; these jobs have no placement"
+            ));
         }
-        tell(format_args!("{name} on {machine}, recorded placements: {conflicts}"));
+        eprint_line(format_args!("{name} on {machine}, recorded placements: {conflicts}"));
         if let Some(unmatched) = trace.unmatched() {
-            tell(format_args!("{name}, recorded placements: {unmatched}"));
+            eprint_line(format_args!("{name}, recorded placements: {unmatched}"));
         }
         if overfull.jobs > 0 {
-            // Of a log whose jobs share nodes sizes in nodes come to more than there are.
-            tell(format_args!("{name} on {machine}, recorded: {overfull}; {WITHOUT} ({SHARED})"));
+            // If jobs share nodes, the sum of their sizes in nodes can exceed the machine.
+            eprint_line(format_args!(
+                "{name} on {machine}, recorded: {overfull}; {WITHOUT} ({SHARED})"
+            ));
         } else if conflicts.jobs > 0 {
-            tell(format_args!("{name} on {machine}, recorded placements: {SHARED}"));
+            eprint_line(format_args!("{name} on {machine}, recorded placements: {SHARED}"));
         }
     }
     Ok(trace)
 }
 
-/// Where nodes stand, by a file.
+/// Reads the points of nodes from a file.
 fn node_map(file: &str) -> Result<NodeMap, Failure> {
     let input = File::open(file).map_err(|error| {
         Failure::usage(anyhow::Error::new(error).context(format!("cannot read {file}")))
@@ -140,46 +149,51 @@ fn node_map(file: &str) -> Result<NodeMap, Failure> {
     })
 }
 
-/// Says which schedulers and strategies of a grid do not go together.
-pub fn tell_left_out(plan: &Plan) -> Result<(), Failure> {
+/// Reports the pairs of scheduler and strategy that a grid leaves out because they cannot be combined.
+///
+/// # Errors
+/// A usage error if a strategy cannot be built.
+pub fn report_left_out_pairs(plan: &Plan) -> Result<(), Failure> {
     for (scheduler, strategy) in plan.pairs.incompatible() {
         let scheduler = &plan.grid.schedulers[scheduler];
         let strategy = plan.grid.strategies.get(strategy).map_err(Failure::usage)?;
-        tell(format_args!(
-            "left out: scheduler {scheduler} with allocator {strategy}, which repeats placements and goes \
-             with scheduler recorded only"
+        eprint_line(format_args!(
+            "left out: scheduler {scheduler} with allocator {strategy}, which repeats recorded placements and needs \
+             scheduler recorded"
         ));
     }
     Ok(())
 }
 
-/// Says of how many jobs a log does not tell when they started.
+/// Reports how many jobs of a log have no recorded wait.
 ///
 /// # Errors
-/// If it tells it of none.
-pub fn tell_without_waits(workload: &Workload, quiet: bool) -> Result<(), Failure> {
+/// A data error if no job has one.
+pub fn report_missing_waits(workload: &Workload, quiet: bool) -> Result<(), Failure> {
     let Workload { jobs, waits, name, .. } = workload;
     let without = || jobs.iter().filter(|job| waits.of(job).is_none());
     let (count, first) = (without().count(), without().min_by_key(|job| job.line));
     if count == jobs.len() {
         return Err(Failure::data(anyhow::anyhow!(
-            "{}: the log does not tell how long its jobs waited (field 3): scheduler recorded has nothing \
-             to go by",
+            "{}: no job has a recorded wait (field 3), which scheduler recorded needs",
             workload.source.display()
         )));
     }
     if let (Some(Job { number, line, .. }), false) = (first, quiet) {
-        tell(format_args!(
-            "{name}, recorded: the log does not tell how long {} waited (field 3), first job {number} (line {line}); \
-             such jobs are in no measure of recorded, and other schedulers run them",
+        eprint_line(format_args!(
+            "{name}, recorded: excluded from all metrics: {} without a recorded wait (field 3), first job {number} (line \
+             {line}); other schedulers run such jobs",
             counted(count as u64, "job"),
         ));
     }
     Ok(())
 }
 
-/// Says where a log has more processors busy than the machine has.
-pub fn tell_conflicts(trace: &Trace, rule: WhenFull, quiet: bool) -> Result<(), Failure> {
+/// Reports where a log has more processors busy than the machine has.
+///
+/// # Errors
+/// A data error if it has and the rule is [`WhenFull::Error`].
+pub fn report_oversubscription(trace: &Trace, rule: WhenFull, quiet: bool) -> Result<(), Failure> {
     let (_, overfull) = trace.recorded(&CancelToken::new()).map_err(Failure::data)?;
     let (name, machine) = (&trace.workload.name, &trace.topology);
     let whole = match machine.per_point() {
@@ -188,11 +202,11 @@ pub fn tell_conflicts(trace: &Trace, rule: WhenFull, quiet: bool) -> Result<(), 
             format!(" (counted in points of {each} processors, of which a job holds whole ones)")
         }
     };
-    let told = format!("{name} on {machine}, recorded: {overfull}{whole}");
+    let message = format!("{name} on {machine}, recorded: {overfull}{whole}");
     match rule {
         _ if overfull.jobs == 0 => {}
-        WhenFull::Error => return Err(Failure::data(anyhow::anyhow!("{told}"))),
-        WhenFull::Virtual if !quiet => tell(format_args!("{told}; {WITHOUT}")),
+        WhenFull::Error => return Err(Failure::data(anyhow::anyhow!("{message}"))),
+        WhenFull::Virtual if !quiet => eprint_line(format_args!("{message}; {WITHOUT}")),
         WhenFull::Virtual => {}
     }
     Ok(())

@@ -1,12 +1,11 @@
-//! `replay --trace ...`: the main job. A sweep without a journal, whose results are shown as they
-//! come.
+//! `replay --trace ...`: the main job, a grid without a journal whose results are printed as they are computed.
 
 use std::ffi::OsString;
 
 use super::args::RunArgs;
-use super::eta::Cost;
+use super::eta::EtaReporter;
 use super::exit::{Exit, Failure};
-use super::interrupt::interruption;
+use super::interrupt::cancel_token;
 use super::output::Runs;
 use super::progress::Progress;
 use super::resolved_grid::ResolvedGrid;
@@ -18,6 +17,9 @@ use replay_experiment::pool::Turn;
 use replay_experiment::sweep::run_plan;
 
 /// Runs the main job.
+///
+/// # Errors
+/// A usage error for a wrong option, a data error for a wrong trace.
 pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;
@@ -33,10 +35,10 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let runs: Vec<u32> = (0..plan.len()).collect();
     let progress = Progress::of_plan(quiet, plan, &runs)?;
     let mut results = Runs::begin(&mut session, args, &loaded)?;
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let mut tally = Tally::of("cells", runs.len());
-    let cost = Cost::new(quiet);
-    let forecast = |forecast| cost.hear(forecast, |line| progress.say(line));
+    let reporter = EtaReporter::new(quiet);
+    let forecast = |forecast| reporter.update(forecast, |line| progress.print_line(line));
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let run_jobs = |run, jobs, took| progress.started(plan, run, jobs, took);
     let watch =
@@ -49,7 +51,7 @@ pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
                 results.take(result)?;
             }
             Err(error) => {
-                progress.say(&format!("replay: cell failed: {error}"));
+                progress.print_line(&format!("replay: cell failed: {error}"));
                 tally.failed.push(error.to_string());
             }
         }

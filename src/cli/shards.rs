@@ -1,4 +1,4 @@
-//! Folders of shards, and what becomes one of them.
+//! Folders of shards, and checks before they are merged.
 
 use std::path::{Path, PathBuf};
 
@@ -48,25 +48,31 @@ pub struct MergeArgs {
     pub process: ProcessArgs,
 }
 
-/// A folder of one shard, held against writers.
+/// A folder of one shard, locked against writers.
 pub struct Part {
-    /// Where it is, as the user says.
+    /// Path as typed.
     pub path: PathBuf,
     hold: DirLock,
-    /// What it says of itself.
+    /// The plan in the folder.
     pub plan: PlanFile,
 }
 
 impl Part {
-    /// Opens a folder.
+    /// Opens and locks a folder.
+    ///
+    /// # Errors
+    /// A data error if it is not the folder of a shard, a usage error if it is in use.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let opened = Dir::open(path).map_err(|error| {
-            let what = format!("{}: no folder of a shard", path.display());
+            let what = format!("{}: is not the folder of a shard", path.display());
             Failure::data(anyhow::Error::new(error).context(what))
         })?;
         let hold = DirLock::shared(opened).map_err(Failure::usage)?;
         let unreadable = |error: std::io::Error| {
-            let what = format!("{}: no folder of a shard: cannot read {PLAN_FILE}", path.display());
+            let what = format!(
+                "{}: is not the folder of a shard: cannot read {PLAN_FILE}",
+                path.display()
+            );
             Failure::data(anyhow::Error::new(error).context(what))
         };
         let text = PlanFile::text(hold.dir()).map_err(unreadable)?;
@@ -75,41 +81,47 @@ impl Part {
         Ok(Self { path: path.to_path_buf(), hold, plan })
     }
 
-    /// Its journal.
+    /// Opens the journal for reading.
+    ///
+    /// # Errors
+    /// A data error if it cannot be read.
     pub fn journal<R: DeserializeOwned>(&self) -> Result<Journal<R>, Failure> {
         Journal::read_only(self.hold.dir()).map_err(Failure::data)
     }
 }
 
-/// A plan that says what it should not.
+/// The failure of a plan that cannot be used.
 pub fn no_plan(path: &Path, cause: impl Into<anyhow::Error>) -> Failure {
-    let what = format!("{} is no plan of a shard", path.join(PLAN_FILE).display());
+    let what = format!("{} is not a shard plan", path.join(PLAN_FILE).display());
     Failure::data(cause.into().context(what))
 }
 
 /// The shards of one plan.
 pub struct Shards {
     parts: Vec<Which>,
-    /// The builds that ran their cells.
+    /// Builds that ran their cells.
     pub builds: Vec<Build>,
 }
 
-/// Which shard of what.
+/// A shard and the plan that it is part of.
 pub struct Which {
-    /// Where it is.
+    /// Path of the folder.
     pub path: PathBuf,
     /// The part.
     pub shard: Shard,
-    /// What makes two plans one.
+    /// Digest of the plan.
     pub digest: String,
-    /// Who ran it last.
+    /// The last build that ran it.
     pub build: Build,
-    /// Who ran it before.
+    /// Builds that ran it before.
     pub earlier: Vec<Build>,
 }
 
 impl Shards {
-    /// All folders are for the same cells, run by one build unless the user knows better.
+    /// Checks that all folders are for the same cells and, unless `other_build`, run by one build.
+    ///
+    /// # Errors
+    /// A data error that names two folders that differ.
     pub fn of_one_plan(parts: Vec<Which>, other_build: bool) -> Result<Self, Failure> {
         let mut builds: Vec<Build> = Vec::new();
         for part in &parts {
@@ -121,9 +133,8 @@ impl Shards {
             }
             let (a, b) = (&first.build, &part.build);
             if !a.is_same(b) && !other_build {
-                let message = format!(
-                    "{one} was run by {a}, {other} by {b}: --other-build puts them together all the same"
-                );
+                let message =
+                    format!("{one} was run by {a}, {other} by {b}: --other-build merges them");
                 return Err(Failure::data(anyhow::anyhow!(message)));
             }
             for build in part.earlier.iter().chain([&part.build]) {
@@ -135,7 +146,10 @@ impl Shards {
         Ok(Self { parts, builds })
     }
 
-    /// The results have a place of their own.
+    /// Checks that `out` is not one of the folders.
+    ///
+    /// # Errors
+    /// A usage error if it is.
     pub fn apart_from(&self, out: &Path) -> Result<(), Failure> {
         let same = |part: &Which| {
             part.path.canonicalize().is_ok_and(|dir| out.canonicalize().is_ok_and(|out| out == dir))
@@ -147,8 +161,10 @@ impl Shards {
         Ok(())
     }
 
-    /// Every cell has a record somewhere; if not, says which shards are missing or unfinished.
-    /// `ids` are those of all cells, in order.
+    /// Checks that every cell has a record; `ids` has all cells in order.
+    ///
+    /// # Errors
+    /// A data error that names the missing and the unfinished shards.
     pub fn complete<R>(
         &self,
         ids: impl Iterator<Item = Result<CellId, Failure>>,

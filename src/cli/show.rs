@@ -1,4 +1,4 @@
-//! `replay show`: who holds which processors, at one instant of a run or over a window of it.
+//! `replay show`: the allocations of a run at an instant or over a window.
 
 mod candidates;
 mod window;
@@ -15,14 +15,14 @@ use self::window::{Drawn, Window};
 use super::args::{GridArgs, OutputArgs, WriteArg};
 use super::exit::{Exit, Failure};
 use super::explain::ONE_ALLOC;
-use super::interrupt::interruption;
+use super::interrupt::cancel_token;
 use super::output::configuration;
 use super::print::FormatArg;
 use super::resolved_grid::ResolvedGrid;
 use super::result_kind::Kind;
 use super::results::{Results, Tally};
 use super::session::Session;
-use super::skipped_jobs::why_nobody;
+use super::skipped_jobs::why_not_started;
 use replay_core::number::grouped;
 use replay_core::swf::Header;
 use replay_core::topology::{NodeId, Topology};
@@ -113,17 +113,14 @@ pub fn adapted(command: clap::Command) -> clap::Command {
     command
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("alloc", |arg| arg.long_help(ONE_ALLOC))
-        .mut_arg("write", |arg| {
-            arg.long_help(ABOUT_WRITE).requires("perfetto").help_heading("Show")
-        })
+        .mut_arg("write", |arg| arg.long_help(ABOUT_WRITE).help_heading("Show"))
 }
 
-/// Runs the one cell as far as the instant, and shows the machine.
+/// Runs the cell as far as the instant and shows the machine.
 pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Show, &args.output, command)?;
     let quiet = args.output.process.quiet;
-    let why =
-        "show draws processors that jobs do not share; allocator recorded is for run and sweep";
+    let why = "show: allocator recorded may share processors among jobs, which show cannot draw; it is for run and sweep";
     let (loaded, cell) = ResolvedGrid::one(&args.grid, "show", why, quiet)?;
     session.reads(loaded.inputs());
     let ShowArgs { at, job, candidates, gantt, film, .. } = args;
@@ -135,8 +132,8 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if cell.trace.topology.cluster().is_some() {
         let windowed = args.gantt.is_some() || args.film.is_some() || args.perfetto;
         if windowed || args.candidates {
-            let message = "show: on a cluster jobs move from slot to slot while they run, and no candidates \
-                           compete; --at and --job show who is on which host";
+            let message = "show: on a cluster jobs move from slot to slot while they run, and there are no candidates; \
+                           --at and --job show the jobs on each host";
             return Err(Failure::usage_message(message));
         }
     }
@@ -144,6 +141,11 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let Some((window, drawn)) = drawn.into_iter().find_map(|(at, drawn)| Some((at?, drawn))) {
         let window = window.seconds(&cell.trace.workload.header)?;
         return window::draw(&mut session, &loaded, cell, drawn, window);
+    }
+    if args.write.is_given() && !args.perfetto {
+        return Err(Failure::usage_message(
+            "--write is for --perfetto; --out writes tables and figures",
+        ));
     }
     if args.perfetto {
         return window::events(cell, &args.write, quiet);
@@ -153,9 +155,9 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         (None, number) => When::Started(number.unwrap_or_default()),
     };
     if args.candidates {
-        return candidates::compete(&mut session, &loaded, cell, when);
+        return candidates::show_candidates(&mut session, &loaded, cell, when);
     }
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let mut tally = Tally::of("pictures", 1);
     let mut shown = Picture { cell, loaded: &loaded, taken: None };
     match snapshot(cell, when, &stop) {
@@ -165,7 +167,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
         }
         Ok(None) => {
             let number = args.job.unwrap_or_default();
-            return Err(Failure::usage_message(why_nobody(cell, number)));
+            return Err(Failure::usage_message(why_not_started(cell, number)));
         }
         Err(CellProblem::Cancelled(_)) => {}
         Err(problem) => return Err(Failure::data(problem)),
@@ -176,7 +178,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let Some(taken) = &shown.taken
         && taken.holds.is_empty()
     {
-        session.say(match taken.span {
+        session.print_line(match taken.span {
             Some([first, last]) => format!(
                 "no job runs at that time; the jobs run from {} s to {} s",
                 grouped(first),
@@ -188,12 +190,15 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     session.publish(&mut shown, &tally)
 }
 
-/// Seconds of the trace, of an instant that an option says.
+/// Converts the instant of an option to seconds of the trace.
+///
+/// # Errors
+/// A usage error if it is a date and the header has no start.
 fn seconds(option: &str, at: TraceTime, header: &Header) -> Result<i64, Failure> {
     at.seconds(header).map_err(|error| Failure::usage_message(format!("{option}: {error}")))
 }
 
-/// The ends of a machine's rows and columns.
+/// Returns the edges of a machine in x and y.
 fn edges(topology: &Topology) -> [Edge; 2] {
     let edge = |axis: usize| match topology.grid().map(|grid| grid.axes()[axis].wrapped) {
         Some(false) => Edge::Wall,
@@ -203,7 +208,7 @@ fn edges(topology: &Topology) -> [Edge; 2] {
     [edge(0), edge(1)]
 }
 
-/// A cell at an instant.
+/// A snapshot of a cell.
 struct Picture<'a> {
     cell: &'a Cell,
     loaded: &'a ResolvedGrid,
@@ -211,7 +216,7 @@ struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    /// What is shown: the run, and in a sentence what it is doing.
+    /// Returns the run, and a sentence about the snapshot.
     fn words(&self, taken: &Snapshot) -> [String; 2] {
         let key = self.cell.key();
         let topology = &self.cell.trace.topology;
@@ -243,7 +248,7 @@ impl Picture<'_> {
         ]
     }
 
-    /// The map for people, above the table.
+    /// Prints the map, which precedes the table.
     fn print(&self, taken: &Snapshot) -> std::io::Result<()> {
         let mut out = stdout();
         let [run, doing] = self.words(taken);
@@ -261,7 +266,7 @@ impl Results for Picture<'_> {
         self.taken.as_ref().map_or(&[], |taken| &taken.holds)
     }
 
-    fn are_there(&self) -> bool {
+    fn exist(&self) -> bool {
         self.taken.is_some()
     }
 
@@ -305,14 +310,14 @@ impl Results for Picture<'_> {
         let topology = &self.cell.trace.topology;
         let sheets = Sheets::of(topology);
         let [title, doing] = self.words(taken);
-        let asked = taken.requested.map(|place| taken.holds[place].job.number);
-        let asked = asked.map(|number| format!("job {number} in black has just started"));
+        let job = taken.requested.map(|place| taken.holds[place].job.number);
+        let job = job.map(|number| format!("job {number} in black has just started"));
         let hosts = topology.cluster().filter(|cluster| cluster.levels() > 1).map(|_| {
             "a column is a host, whose processor goes to the lowest row first".to_string()
         });
         let figure = MachineMap {
             title,
-            subtitle: [Some(doing), hosts, Sheets::unfolded(topology), asked]
+            subtitle: [Some(doing), hosts, Sheets::unfolded(topology), job]
                 .into_iter()
                 .flatten()
                 .collect(),

@@ -1,7 +1,7 @@
-//! Strategies that are not named one by one: all that work, or those of the main job.
+//! Selection of allocators for `--alloc all` and for the main job.
 
 use super::args::GridArgs;
-use super::exit::{Failure, tell};
+use super::exit::{Failure, eprint_line};
 use super::resolved_grid::{ResolvedGrid, Tried};
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
@@ -15,27 +15,30 @@ use replay_experiment::compatibility::{
 };
 use replay_experiment::{Cell, Measure};
 
-/// As an allocator: all that work.
+/// The name that stands for all allocators that work.
 const ALL: &str = "all";
 
-/// What the main job compares, and by which tie vectors.
+/// Allocators and tie vectors of the main job.
 const MAIN_JOB: &str = "mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random";
 const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
 
-/// Strategies of hypercubes, clusters, and any machine, where those of meshes do not work.
+/// Allocators of hypercubes, clusters and any machine, for machines on which those of meshes do not work.
 pub const ELSEWHERE: &str =
     "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
 
-/// Flags with their strategies named.
+/// Options with every allocator named.
 pub struct Chosen {
-    /// The flags.
+    /// The options.
     pub args: GridArgs,
-    /// What was tried to name them, if something was.
+    /// Traces and allocators that were tried for the selection.
     pub tried: Option<Tried>,
 }
 
-/// Names what flags leave open: without any strategy those of the main job, if there is no trace or `alone` wants
-/// it; for `all` those that work on every machine with every scheduler.
+/// Replaces an absent selection by that of the main job, if there is no trace or `alone` is set, and `all` by the allocators
+/// that work on every machine with every scheduler.
+///
+/// # Errors
+/// Those of reading the traces, and a usage error if a name is unknown.
 pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failure> {
     let open = args.alloc.is_empty() && args.tie.is_empty();
     if open && args.trace.is_empty() {
@@ -50,8 +53,11 @@ pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failu
 }
 
 impl ResolvedGrid {
-    /// The grid of a command's flags. Without a trace, an allocator or a tie vector it is that of
-    /// the main job. All names are checked before any trace is read.
+    /// Resolves the options of a grid; without trace, allocator and tie vector the grid of the main job. All names are checked
+    /// before any trace is read.
+    ///
+    /// # Errors
+    /// A usage error for a wrong option, a data error for a wrong trace.
     pub fn resolve(
         args: &GridArgs,
         shake: Option<Shake>,
@@ -61,7 +67,10 @@ impl ResolvedGrid {
         Self::chosen(chosen(args, false, quiet)?, shake, measure, quiet)
     }
 
-    /// The same for the main job: without an allocator and a tie vector several strategies, whatever the trace.
+    /// Resolves the options of the main job; without allocator and tie vector it compares several strategies.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
     pub fn main_job(
         args: &GridArgs,
         shake: Option<Shake>,
@@ -71,7 +80,10 @@ impl ResolvedGrid {
         Self::chosen(chosen(args, true, quiet)?, shake, measure, quiet)
     }
 
-    /// The same for jobs that live as long as their messages take: `all` are those that [send](can_send) them.
+    /// Resolves the options of a grid whose jobs send messages: `all` stands for allocators that [support](can_send) that.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
     pub fn resolve_sending(
         args: &GridArgs,
         shake: Option<Shake>,
@@ -94,8 +106,11 @@ impl ResolvedGrid {
         }
     }
 
-    /// The one cell of a `command` that looks into a single run; under MC1x1 if no allocator is named.
-    /// `recorded` says why it cannot take the allocator of that name.
+    /// Resolves the single cell of a `command` that examines one run, by default of MC1x1. `recorded` is the message if the
+    /// allocator is recorded.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve), and a usage error if there are several cells.
     pub fn one(
         args: &GridArgs,
         command: &str,
@@ -113,19 +128,19 @@ impl ResolvedGrid {
         match <[Cell; 1]>::try_from(loaded.cells()) {
             Ok([cell]) => Ok((loaded, cell)),
             Err(cells) => Err(Failure::usage_message(format!(
-                "{command} takes one trace, machine, scheduler, strategy and seed; here are {} runs",
+                "{command} takes one trace, machine, scheduler, strategy and seed; the options give {} runs",
                 cells.len()
             ))),
         }
     }
 }
 
-/// Those of the main job, as far as they work on the machines of traces that the user names.
+/// Selects the allocators of the main job that work on the machines of the traces.
 fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     let trial = trial(args, quiet)?;
     let mut names = MAIN_JOB.to_string();
     if trial.machines().iter().any(|machine| machine.grid().is_none()) {
-        // Some are in both lists.
+        // Some names are in both lists.
         let named = split_list(MAIN_JOB);
         let more = split_list(ELSEWHERE).into_iter().filter(|name| !named.contains(name));
         names = named.iter().copied().chain(more).collect::<Vec<_>>().join(",");
@@ -134,7 +149,7 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     let alloc: Vec<String> = kept.iter().map(ToString::to_string).collect();
     if !refused.is_empty() && !quiet {
         let place = trial.place();
-        tell(format_args!("strategies that work on {place}: {}", alloc.join(", ")));
+        eprint_line(format_args!("strategies that work on {place}: {}", alloc.join(", ")));
     }
     let tie = match kept.iter().any(AllocatorSpec::takes_tie) {
         true => MAIN_JOB_TIES.map(str::to_string).to_vec(),
@@ -144,7 +159,7 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     Ok(Chosen { args, tried: Some(trial.tried(kept)) })
 }
 
-/// With `all` among the allocators, all names of those that work and `also` do what else is asked.
+/// Replaces `all` by the allocators that work and meet the requirement `also`.
 fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chosen, Failure> {
     let mut named: Vec<&str> = args.alloc.iter().flat_map(|list| split_list(list)).collect();
     let before = named.len();
@@ -153,7 +168,7 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
         return Ok(Chosen { args: args.clone(), tried: None });
     }
     let trial = trial(args, quiet)?;
-    // Placements of a log are no strategy.
+    // The recorded placements need scheduler recorded.
     let names = allocator::registry::standard().names().filter(|name| *name != "recorded");
     let names: Vec<&str> = names.filter(|name| !named.contains(name)).collect();
     let (kept, refused) = trial.sorted(&names.join(","), also)?;
@@ -163,7 +178,10 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
             false => format!("; {} do not: {}", refused.len(), refused.join(", ")),
         };
         let (place, more) = (trial.place(), if named.is_empty() { "" } else { " more" });
-        tell(format_args!("--alloc all: {}{more} strategies work on {place}{not}", kept.len()));
+        eprint_line(format_args!(
+            "--alloc all: {}{more} strategies work on {place}{not}",
+            kept.len()
+        ));
     }
     let names = kept.iter().map(ToString::to_string);
     let alloc = named.into_iter().map(str::to_string).chain(names).collect();
@@ -171,7 +189,7 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
     Ok(Chosen { args: GridArgs { alloc, ..args.clone() }, tried })
 }
 
-/// The traces and machines of flags, with a strategy that works everywhere.
+/// Traces and machines of the options, loaded with an allocator that works on every machine.
 struct Trial(ResolvedGrid);
 
 fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
@@ -198,12 +216,12 @@ impl Trial {
         machines
     }
 
-    /// Machines, schedulers and outages in words.
+    /// Returns machines, schedulers and outages as text.
     fn place(&self) -> String {
         let machines: Vec<String> = self.machines().iter().map(Topology::to_string).collect();
         let schedulers = &self.0.plan.grid.schedulers;
         let schedulers: Vec<String> = schedulers.iter().map(ToString::to_string).collect();
-        let down = if self.is_down() { " amid outages" } else { "" };
+        let down = if self.is_down() { " with outages" } else { "" };
         format!("{} with {}{down}", machines.join(", "), schedulers.join(", "))
     }
 
@@ -211,7 +229,7 @@ impl Trial {
         self.0.traces.iter().any(|trace| !trace.outages().is_empty())
     }
 
-    /// Which of these strategies work, and `also` do what else is asked, and the names of the others.
+    /// Returns the allocators that work and meet the requirement `also`, and the names of the others.
     fn sorted(
         &self,
         names: &str,

@@ -1,4 +1,4 @@
-//! `replay stream`: replicated stochastic streams over loads, schedulers and allocators.
+//! `replay stream`: replicated simulations of stochastic streams over loads, schedulers and allocators.
 
 mod backlog;
 mod figure;
@@ -14,9 +14,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::args::{OutputArgs, SeedArg};
-use super::eta::Cost;
-use super::exit::{Exit, Failure, tell};
-use super::interrupt::interruption;
+use super::eta::EtaReporter;
+use super::exit::{Exit, Failure, eprint_line};
+use super::interrupt::cancel_token;
 use super::messages::MessageArgs;
 use super::output::{ranked_sheets, unranked};
 use super::print::{FormatArg, SortArg, Sorting};
@@ -59,7 +59,7 @@ use replay_output::report::{Sheet, Shown};
   replay stream --machine hypercube:8 --arrivals 2,4 --max-replications 100
   replay stream --backlog 1,16 --rules first,slurm,dl --jobs 2000 --replications 3")]
 pub struct StreamArgs {
-    /// Set the machine: 10x10, torus:16x16, hypercube:7, blue-waters, ... [default: 16x16].
+    /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: 16x16].
     ///
     /// Takes a list. With --backlog the default is torus:16x16x16.
     #[arg(long, value_name = "MACHINE")]
@@ -121,13 +121,13 @@ pub struct StreamArgs {
     #[arg(long, requires = "out", conflicts_with = "no_plots")]
     log: bool,
 
-    /// Set the scheduler: fcfs, easy, conservative, ... (replay list schedulers) [default: fcfs].
+    /// Set the scheduler (replay list schedulers) [default: fcfs].
     ///
     /// Takes a list. With --pattern a scheduler must not use estimates of run times.
     #[arg(long, short, value_name = "NAME[..]")]
     sched: Vec<String>,
 
-    /// Set the allocator: mc1x1, mm, first-fit, ... (replay list allocators) [default: several].
+    /// Set the allocator (replay list allocators) [default: several].
     ///
     /// Takes a list. The default is first-fit,best-fit,frame-sliding,paging,mbs on meshes and tori; on a hypercube or
     /// cluster its own allocators and random.
@@ -179,7 +179,10 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
 }
 
-/// When a point has enough replications.
+/// Returns the rule by which a point has enough replications.
+///
+/// # Errors
+/// A usage error if the numbers contradict each other.
 fn stop_rule(args: &StreamArgs) -> Result<StopRule, Failure> {
     let rule = match args.replications {
         Some(replications) => StopRule::exactly(replications),
@@ -192,7 +195,7 @@ fn stop_rule(args: &StreamArgs) -> Result<StopRule, Failure> {
     };
     if rule.minimum > rule.maximum {
         return Err(Failure::usage_message(format!(
-            "--max-replications {} is less than --min-replications {}: raise the one or lower the other",
+            "--max-replications {} is less than --min-replications {}",
             rule.maximum, rule.minimum
         )));
     }
@@ -202,7 +205,7 @@ fn stop_rule(args: &StreamArgs) -> Result<StopRule, Failure> {
     Ok(rule)
 }
 
-/// Streams of arrivals.
+/// Runs streams with arrivals.
 fn run_points(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<Exit, Failure> {
     let points = points(args)?;
     let sorting = args.sort.of()?;
@@ -218,22 +221,26 @@ fn run_points(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Resul
     if let Some(sorting) = sorting.as_ref()
         && matches!(session.format(), FormatArg::Json | FormatArg::Csv)
     {
-        unranked(&results, sorting, "point").iter().for_each(|line| session.say(line));
+        unranked(&results, sorting, "point").iter().for_each(|line| session.print_line(line));
     }
     let exit = session.publish(&mut Streams { args, rule, results, sorting }, &tally)?;
     warn_if_wide(args, &session, wide);
     Ok(exit)
 }
 
-/// Reports intervals that are wider than what was asked for.
+/// Reports intervals that are wider than `--precision`.
 fn warn_if_wide(args: &StreamArgs, session: &Session, wide: bool) {
     if wide && args.replications.is_none() {
-        session.say("replay: some intervals are wider than --precision (--max-replications)");
+        session
+            .print_line("replay: some intervals are wider than --precision (--max-replications)");
     }
 }
 
-/// Estimates the points that the journal of the session's folder does not have; the places and results of those that are
-/// done. `met` gives the number of replications of a result, and whether they suffice.
+/// Estimates the points without a record in the journal of the folder. Returns the indices and results of the finished
+/// points. `met` returns the number of replications of a result, and whether they suffice.
+///
+/// # Errors
+/// Those of the journal.
 fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     args: &StreamArgs,
     session: &mut Session,
@@ -244,10 +251,11 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     estimate: impl Fn(&P, RunContext<'_>) -> Result<R, PointError> + Sync,
 ) -> Result<Vec<(usize, R)>, Failure> {
     let (quiet, exact) = (session.is_quiet(), args.replications.is_some());
-    let stop = interruption(quiet);
-    let cost = Cost::new(quiet);
+    let stop = cancel_token(quiet);
+    let reporter = EtaReporter::new(quiet);
     let progress = Points::new(quiet, points.len());
-    let forecast = |forecast| cost.hear(forecast, |line| progress.above(|| tell(line)));
+    let forecast =
+        |forecast| reporter.update(forecast, |line| progress.above(|| eprint_line(line)));
     let jobs_done = |jobs| progress.jobs_done(jobs);
     let watch = RunContext { jobs_done: &jobs_done, forecast: &forecast, ..RunContext::new(&stop) };
     session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
@@ -259,13 +267,13 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
         progress.above(|| match outcome {
             Ok(result) => {
                 let (replications, met) = met(&result);
-                let met = if met || exact { "" } else { ", not as precise as asked for" };
-                session.say(format_args!("{point}: {replications} replications{met}"));
+                let met = if met || exact { "" } else { ", wider than --precision" };
+                session.print_line(format_args!("{point}: {replications} replications{met}"));
                 Some(Ok(result))
             }
             Err(ReplicateError::Run { error: SampleError::Cancelled(_), .. }) => None,
             Err(error) => {
-                tell(format_args!("replay: point failed: {point}: {error}"));
+                eprint_line(format_args!("replay: point failed: {point}: {error}"));
                 Some(Err(format!("{point}: {error}")))
             }
         })
@@ -275,7 +283,7 @@ fn estimated<P: Display + Sync, R: Serialize + DeserializeOwned + Send>(
     Ok(resumed.take())
 }
 
-/// What the command came to.
+/// The results of the command.
 struct Streams<'a> {
     args: &'a StreamArgs,
     rule: &'a StopRule,
@@ -341,7 +349,7 @@ impl Results for Streams<'_> {
     }
 }
 
-/// What decides the numbers.
+/// Returns the configuration, which decides the numbers.
 fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> serde_json::Value {
     let points = results.iter().map(|StreamRow(point, estimates)| {
         serde_json::json!({
@@ -369,7 +377,7 @@ fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
     Ok(once(machines))
 }
 
-/// Refuses jobs that send more packets in the first replication than are simulated.
+/// Refuses streams whose jobs send too many packets in the first replication.
 fn few_packets(
     args: &StreamArgs,
     sides: &Sides,
@@ -384,24 +392,27 @@ fn few_packets(
     match packets > MOST_SENT {
         false => Ok(()),
         true => Err(Failure::usage_message(format!(
-            "--quota: on {topology} the {} of a replication send about {packets:.0e} packets; at most \
-             {MOST_SENT:.0e} are simulated flit by flit: lower --quota or --jobs",
+            "--quota: on {topology} the {} of a replication send about {packets:.0e} packets, and at most \
+             {MOST_SENT:.0e} are simulated; lower --quota or --jobs",
             counted(args.jobs, "job")
         ))),
     }
 }
 
-/// A job of a stream ends when its packets are delivered, which link loads do not tell.
+/// Refuses link loads, which have no time at which the packets of a job are delivered.
 fn by_flits(messages: Messages) -> Result<Messages, Failure> {
     match messages.window {
         None => Ok(messages),
         Some(_) => Err(Failure::usage_message(
-            "--network links: is for jobs of traces, whose times alone are known (contend)",
+            "--network links is for contend: link loads need the time of a job alone",
         )),
     }
 }
 
-/// Every combination: machines, in each schedulers, allocators, loads.
+/// Returns every combination: machines, for each schedulers, allocators and loads.
+///
+/// # Errors
+/// A usage error for a wrong option.
 fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     let loads = match (&args.load, &args.arrivals) {
         (Some(loads), _) => positive("--load", loads)?,
@@ -409,7 +420,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     };
     let sides: Sides = args.sides.parse().map_err(Failure::usage)?;
     if args.pattern.is_some() && args.service.is_some() {
-        let message = "--service: with --pattern a job lives as long as its messages take";
+        let message = "--service: with --pattern a job ends when its messages are delivered";
         return Err(Failure::usage_message(message));
     }
     if args.pattern.is_none() && args.messages.are_given() {
@@ -424,13 +435,13 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     if let Some(completions) = args.completions.filter(|&most| most > args.jobs) {
         let jobs = args.jobs;
         return Err(Failure::usage_message(format!(
-            "--completions: of {jobs} jobs (--jobs) {completions} cannot complete"
+            "--completions {completions}: there are {jobs} jobs (--jobs)"
         )));
     }
     if args.warm_up >= args.completions.unwrap_or(args.jobs) {
         let (warm_up, jobs) = (args.warm_up, args.completions.unwrap_or(args.jobs));
         return Err(Failure::usage_message(format!(
-            "--warm-up: of {jobs} jobs {warm_up} cannot be left out"
+            "--warm-up {warm_up}: must be less than the {jobs} jobs that complete"
         )));
     }
     let service = args.service.as_deref().unwrap_or(SERVICE);
@@ -444,8 +455,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     reject_recorded_scheduler(&schedulers)?;
     if let Some(scheduler) = estimating(&schedulers).filter(|_| args.pattern.is_some()) {
         return Err(Failure::usage_message(format!(
-            "--sched: {scheduler} goes by estimates of service times; with --pattern a job lives as \
-             long as its messages take, and that is not known beforehand"
+            "--sched: {scheduler} uses estimates of run times, which jobs with --pattern do not have"
         )));
     }
     let machines = machines(args)?;
@@ -476,12 +486,12 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                     ticks_per_unit,
                     ..StochasticStream::new(topology.extents())
                 };
-                // At one arrival per time unit.
+                // The load at one arrival per time unit.
                 let share = stream.offered_load().map_err(Failure::usage)?;
                 let rate = if args.load.is_some() { load / share } else { load };
                 if args.load.is_some() && load > 1.0 {
                     return Err(Failure::usage_message(format!(
-                        "--load: {} is more than the machine can do, 1; --arrivals takes arrivals per time unit \
+                        "--load: {} is above 1, the capacity of the machine; --arrivals takes arrivals per time unit \
                          ({} of them are this load on {topology})",
                         plain(load),
                         plain((rate * 1e6).round() / 1e6)
@@ -507,15 +517,18 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
     Ok(points)
 }
 
-/// The strategies as they are on a machine, each once.
+/// Returns the distinct strategies on a machine.
 fn on_machine(allocators: &[AllocatorSpec], machine: &Topology) -> Vec<AllocatorSpec> {
     let mut known = HashSet::new();
     let on_it = allocators.iter().map(|allocator| allocator.on(machine));
     on_it.filter(|allocator| known.insert(allocator.identity())).collect()
 }
 
-/// The default allocators: on meshes and tori those of the paper, elsewhere those that work on
-/// every machine and with every scheduler.
+/// Returns the default allocators: on meshes and tori those of the paper, else those that work on every machine and with every
+/// scheduler.
+///
+/// # Errors
+/// A usage error if there are none.
 fn usual(
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
@@ -540,15 +553,18 @@ fn usual(
     }
 }
 
-/// The first that looks at estimates.
+/// Returns the first scheduler that uses estimates.
 fn estimating(schedulers: &[SchedulerSpec]) -> Option<&SchedulerSpec> {
     schedulers.iter().find(|scheduler| scheduler.uses_estimates())
 }
 
-/// Loads or arrival rates that one command takes.
+/// Maximum number of loads or arrival rates.
 const MOST_LOADS: usize = 1000;
 
-/// The positive numbers of a list of numbers and of ranges, exactly as they are written, each once.
+/// Returns the distinct positive numbers of a list of numbers and ranges.
+///
+/// # Errors
+/// A usage error for another value, or too many.
 fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
     let texts = Values::listed(list).texts();
     let texts = texts.map_err(|e| Failure::usage_message(format!("{option}: {e}")))?;
@@ -568,7 +584,7 @@ fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
     Ok(loads)
 }
 
-/// The table for people; with `shares` loads are shares of the machine, as they are asked for.
+/// Returns the printed table, with `shares` by offered load, else by arrivals.
 fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
     let mut shown = vec![
         Shown::column(name::topology, "machine", 0),
@@ -583,7 +599,7 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
         .rank(1),
         Shown::column(name::replications, "runs", 0),
     ];
-    // Where there is no room for all, who is compared and the first measures stay.
+    // A narrow terminal keeps the compared strategies and the first measures.
     for (metric, title, rank) in [
         (Metric::FinishTime, "finish time", 1),
         (Metric::Utilization, "util %", 1),
@@ -591,12 +607,12 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
         (Metric::ExternalFragmentation, "fragmented %", 0),
         (Metric::InternalFragmentation, "lost %", 0),
         (Metric::Blocks, "blocks", 0),
-        // The only one here that tells strategies apart which never refuse a job.
+        // The only measure here that differs among strategies that never refuse a job.
         (Metric::PairwiseL1, "pairwise L1", 1),
     ] {
         let caption = metric.caption();
         let mean = match caption.unit {
-            // Of a share the title says so.
+            // The title has the unit %.
             "%" => Shown::column(caption.column, title, 2),
             _ => Shown::measure(caption.column, title, 2),
         };

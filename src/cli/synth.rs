@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::Args;
 
 use super::args::{QuietArg, SeedArg, WriteArg};
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
 use replay_core::naming::StrategyName;
 use replay_core::workload::lublin::{LublinFeitelson, write_swf};
 use replay_core::workload::sidecar::check_file;
@@ -62,7 +62,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
     command.mut_arg("write", |arg| arg.long_help(ABOUT_WRITE))
 }
 
-/// Makes a trace by a model.
+/// Generates a trace.
 pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
     let made = match &args.model {
         Some(model) => generate(model).map_err(Failure::usage)?,
@@ -75,7 +75,7 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
             .map_err(|e| Failure::output("standard output", e))?;
         return Ok(Exit::Done);
     };
-    // A device or a pipe has nothing beside it.
+    // A device or a pipe has no side files.
     let is_file = fs::metadata(path).map_or(true, |metadata| metadata.is_file());
     let shapes = made.shapes.as_ref().filter(|_| is_file).map(|shapes| (shapes_path(path), shapes));
     if is_file {
@@ -89,21 +89,21 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
         };
         begin().map_err(|e| Failure::output(path.display(), e))
     };
-    // A trace and its shapes belong together: neither has its name before both are written. Should the program end
-    // between the two names, the shapes name the new trace, and readers refuse them beside the old one.
+    // Both files are complete before either gets its name. If the program ends between the two, the shapes have the digest of
+    // the new trace, and readers refuse them with the old one.
     let beside = shapes.map(|(path, bytes)| begin(&path, bytes).map(|file| (path, file)));
     let swf = begin(path, &made.swf)?;
     if let Some((path, file)) = beside.transpose()? {
         file.finish().map_err(|e| Failure::output(path.display(), e))?;
         if !args.quiet.quiet {
-            tell(format_args!("shapes: {}", path.display()));
+            eprint_line(format_args!("shapes: {}", path.display()));
         }
     }
     swf.finish().map_err(|e| Failure::output(path.display(), e))?;
     Ok(Exit::Done)
 }
 
-/// Refuses to write a trace beside a file that names another one and would be taken for a part of it.
+/// Refuses to write a trace beside side files of another trace, which would be read with it.
 fn refuse_others(path: &Path, made: &SyntheticTrace) -> Result<(), Failure> {
     let replaced = made.shapes.is_some().then(|| shapes_path(path));
     let digest = blake3::hash(&made.swf).to_hex();
@@ -111,7 +111,7 @@ fn refuse_others(path: &Path, made: &SyntheticTrace) -> Result<(), Failure> {
     for file in beside.iter().filter(|file| replaced.as_ref() != Some(file)) {
         check_file(file, &path.display().to_string(), &digest).map_err(|other| {
             Failure::usage_message(format!(
-                "{}: belongs to another trace than the one to be written to {}; move it away",
+                "{}: belongs to another trace than that of --write {}; move it away",
                 other.file, other.trace
             ))
         })?;
@@ -119,7 +119,7 @@ fn refuse_others(path: &Path, made: &SyntheticTrace) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The Lublin-Feitelson model by the single options.
+/// Generates by the Lublin-Feitelson model with the single options.
 fn by_options(args: &SynthArgs) -> Result<SyntheticTrace, Failure> {
     let mut model = LublinFeitelson::batch_and_interactive(args.processors);
     if let Some(load) = args.load {

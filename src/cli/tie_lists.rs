@@ -37,16 +37,16 @@ pub struct TieLists {
     bf: Option<String>,
 }
 
-/// A list and the option that gives it.
+/// An option and its list.
 type Listed<'a> = (&'static str, &'a str);
 
 impl TieLists {
-    /// Returns the option that was given first in the order of the declaration, if there is one.
+    /// Returns the first given option in the order of their declaration.
     pub fn first(&self) -> Option<&'static str> {
         self.sr.as_ref().map(|_| "--sr").or_else(|| self.first_factor())
     }
 
-    /// Returns the first option that gives factors, if there is one.
+    /// Returns the first given option of factors.
     pub fn first_factor(&self) -> Option<&'static str> {
         let Self { factors, af, wf, bf, .. } = self;
         let all = [("--factors", factors), ("--af", af), ("--wf", wf), ("--bf", bf)];
@@ -57,7 +57,7 @@ impl TieLists {
         self.sr.as_deref().map(|list| ("--sr", list))
     }
 
-    /// The lists of AF, WF and BF.
+    /// Returns the lists of AF, WF and BF.
     fn factors(&self) -> [Option<Listed<'_>>; 3] {
         let Self { factors, af, wf, bf, .. } = self;
         [("--af", af), ("--wf", wf), ("--bf", bf)].map(|(option, own)| {
@@ -109,7 +109,7 @@ impl TieLists {
     }
 }
 
-/// The whole numbers of a list.
+/// Parses a list of whole numbers.
 fn numbers((option, list): Listed<'_>) -> Result<Numbers, Failure> {
     list.parse().map_err(|error| {
         Failure::usage_message(format!("{option}: {error}; a search takes whole numbers from 0"))

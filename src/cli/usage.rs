@@ -25,7 +25,7 @@ const RETIRED: [Retired; 5] = [
 /// Options that took a file and are flags now: the spelling, the command, and what replaces it.
 const FLAGS: [Retired; 1] = [("--perfetto", &["show"], "--perfetto --write FILE")];
 
-/// Makes the error of a command line name the option that is meant, if there is one.
+/// Adds the successor of a retired option, or a tip, to an error of the parser.
 pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> Error {
     let arguments: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
     let first = arguments.iter().find(|word| !matches!(**word, "-q" | "--quiet"));
@@ -40,7 +40,7 @@ pub fn explained(error: Error, arguments: &[OsString], definition: &Command) -> 
     }
 }
 
-/// What the error says of a retired option.
+/// Returns the message about a retired option; `None` if the error is about another argument.
 fn successor(error: &Error, arguments: &[&str], command: &str) -> Option<String> {
     let wrong = invalid(error)?;
     let of_command = |row: &&Retired| row.1.is_empty() || row.1.contains(&command);
@@ -64,7 +64,7 @@ fn successor(error: &Error, arguments: &[&str], command: &str) -> Option<String>
     flag.map(|(old, _, new)| format!("{old} FILE is now {new}"))
 }
 
-/// The argument that the error is about.
+/// Returns the argument that the error is about.
 fn invalid(error: &Error) -> Option<&str> {
     match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::String(argument)) => Some(argument),
@@ -72,7 +72,7 @@ fn invalid(error: &Error) -> Option<&str> {
     }
 }
 
-/// Replaces the tips of the parser on an unknown long option, which go by a loose similarity.
+/// Replaces the tips of the parser on an unknown long option, whose bar of similarity is low.
 fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
@@ -102,18 +102,18 @@ fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error 
     error
 }
 
-/// The long options of a command that its help shows, with their aliases.
+/// Returns the long options of a command and their aliases, without hidden ones.
 fn options(command: &Command) -> impl Iterator<Item = &str> {
     command.get_arguments().filter(|arg| !arg.is_hide_set()).flat_map(|arg| {
         arg.get_long().into_iter().chain(arg.get_visible_aliases().unwrap_or_default())
     })
 }
 
-/// Letters by which two words of one option may begin alike.
+/// Letters of the shortest common beginning of a typed option and the one that is meant.
 const PREFIX: usize = 4;
 
-/// The option that a misspelt one means: with the same first letter and at most two edits (one in a short word), or one
-/// that it begins with or that begins with it.
+/// Returns the option that a misspelt one means: with the same first letter and at most two edits (one in a short word), or
+/// with one as the beginning of the other.
 fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let reach = if typed.len() <= PREFIX { 1 } else { 2 };
     let near = |option: &&'a str| {

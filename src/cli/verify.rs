@@ -1,4 +1,4 @@
-//! `replay verify`: the published numbers beside ours, with a verdict on each.
+//! `replay verify`: compares our numbers with published ones and gives a verdict on each.
 
 mod figures;
 
@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::args::{ProcessArgs, ShakeArgs};
-use super::exit::{Exit, Failure, tell};
+use super::exit::{Exit, Failure, eprint_line};
 use super::figure_args::FigureArgs;
-use super::interrupt::interruption;
+use super::interrupt::cancel_token;
 use super::output::writable;
 use super::print::TableArgs;
 use replay_core::naming::hint;
@@ -94,15 +94,15 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let shake = args.shake.checked()?;
     if shake.is_some() && !suites.iter().any(|suite| suite.name == "johnson") {
         return Err(Failure::usage_message(
-            "--shake is for the suite johnson: the others replicate their streams",
+            "--shake is for the suite johnson: the other suites replicate their streams",
         ));
     }
     if args.full && !suites.iter().any(|suite| suite.full.is_some()) {
         return Err(Failure::usage_message(
-            "--full changes nothing in these suites: what it does is in replay list suites",
+            "--full has no effect in these suites; replay list suites describes its effect",
         ));
     }
-    // A path that cannot be written is found before any work.
+    // Outputs are checked before any work.
     let unwritten = |path: &PathBuf, e| Failure::output(path.display(), e);
     let begun = args.write.as_ref().map(|path| {
         AtomicFile::create(path).map(|file| (path, file)).map_err(|e| unwritten(path, e))
@@ -117,7 +117,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         only: args.trace.clone(),
         full: args.full,
         shake,
-        stop: interruption(quiet),
+        stop: cancel_token(quiet),
     };
     let (mut checks, mut audits) = (Vec::new(), Vec::new());
     let mut of_suites = Vec::new();
@@ -125,7 +125,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     for suite in suites {
         let mut progress = |line: &str| {
             if !quiet {
-                tell(format_args!("{}: {line}", suite.name));
+                eprint_line(format_args!("{}: {line}", suite.name));
             }
         };
         match suite.checks(&selection, &mut progress) {
@@ -134,7 +134,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
                 of_suites.push((suite.name, checks.len()..checks.len() + of_suite.len()));
                 checks.extend(of_suite);
             }
-            // Numbers of a part of its runs would not be those of the suite.
+            // A suite that was interrupted has no numbers.
             Err(_) if selection.stop.is_raised() => {
                 unfinished = Some(suite.name);
                 break;
@@ -148,7 +148,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     if checks.is_empty() {
         return Err(Failure::usage_message(
-            "no published number is about such a trace (replay list suites)",
+            "--trace: no published number is of such a trace (replay list suites)",
         ));
     }
     if let Some((path, mut file)) = begun {
@@ -162,7 +162,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
         let drawn = figures::write(&Plots::new(dir, style), &of_suites);
         let drawn = drawn.map_err(|e| Failure::output(dir.display(), e))?;
         if drawn.is_empty() && !quiet {
-            tell("--out: these suites have no printed number to draw");
+            eprint_line("--out: these suites have no printed number to draw");
         }
     }
     let printed = match args.audit {
@@ -176,26 +176,28 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     printed.map_err(|e| Failure::output("standard output", e))?;
     let complaints = complaints(&checks, args.audit.then_some(audits.as_slice()));
     if !quiet {
-        tell(summary(&checks));
+        eprint_line(summary(&checks));
         if checks.iter().any(Check::is_judged) {
-            tell(by_class(&checks));
+            eprint_line(by_class(&checks));
         }
     }
     for missing in audits.iter().filter(|_| args.audit && !quiet).filter_map(Audit::missing) {
-        tell(format_args!("replay: {missing} (--complete makes that a failure)"));
+        eprint_line(format_args!("replay: {missing} (--complete makes this a failure)"));
     }
     for complaint in &complaints {
-        tell(format_args!("replay: {complaint}"));
+        eprint_line(format_args!("replay: {complaint}"));
     }
     if let Some(suite) = unfinished {
-        tell(format_args!("replay: interrupted in {suite}; the suites before it are whole"));
+        eprint_line(format_args!(
+            "replay: interrupted in {suite}; the suites before it are complete"
+        ));
         return Ok(Exit::Interrupted);
     }
     if !checks.iter().any(Check::is_judged) && !quiet {
         let absent = |check: &Check| matches!(check.verdict(), Verdict::NotRun(NotRun::Absent(_)));
-        tell(match checks.iter().any(absent) {
-            true => "replay: nothing was compared: no trace is here",
-            false => "replay: nothing was judged; the table says why",
+        eprint_line(match checks.iter().any(absent) {
+            true => "replay: nothing was compared: no trace is present",
+            false => "replay: nothing was judged; the table has the reasons",
         });
     }
     let absent = |check: &Check| matches!(check.verdict(), Verdict::NotRun(NotRun::Absent(_)));
@@ -203,13 +205,13 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     Ok(if complaints.is_empty() && !incomplete { Exit::Done } else { Exit::Differs })
 }
 
-/// What does not come out as declared.
+/// Returns the checks and audits that are not as declared.
 fn complaints(checks: &[Check], audits: Option<&[Audit]>) -> Vec<String> {
     let audits = audits.into_iter().flatten().filter_map(Audit::complaint);
     checks.iter().filter_map(Check::complaint).chain(audits).collect()
 }
 
-/// How many rows have which verdict.
+/// Returns the number of rows with each verdict.
 fn summary(checks: &[Check]) -> String {
     let count = |which: fn(&Verdict) -> bool| checks.iter().filter(|c| which(&c.verdict())).count();
     let beyond = |verdict: Verdict| {
@@ -229,7 +231,7 @@ fn summary(checks: &[Check]) -> String {
     )
 }
 
-/// How many judged rows are of which class.
+/// Returns the number of judged rows of each class.
 fn by_class(checks: &[Check]) -> String {
     let judged = || checks.iter().filter(|check| check.is_judged());
     let count = |class| judged().filter(|check| check.class() == class).count();

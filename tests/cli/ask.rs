@@ -88,7 +88,7 @@ fn time_limit_ends_a_silent_program() {
     let dir = dir.file("no-read.sh", format!("yes '{question}'\n"));
     for silent in ["sleep${IFS}600", "exec${IFS}sleep${IFS}600${IFS}>&-", "sh${IFS}no-read.sh"] {
         let search = "search --jobs 50 --strategy external --time 1s --ask-command";
-        dir.replay(&format!("{search} {silent}")).code(0).says("the time is up");
+        dir.replay(&format!("{search} {silent}")).code(0).says("--time is up");
     }
 }
 

@@ -166,7 +166,7 @@ fn force_removes_only_journals_of_replay() {
     assert_eq!(dir.read("other/plan.json"), b"{\"a\": 1}");
     // A journal of another version counts as a journal of replay.
     let dir = tiny().file("out/journal.txt", "replay journal 99\n");
-    let words = ["out/journal.txt is a journal of another version", "--force begins anew"];
+    let words = ["out/journal.txt is a journal of another version", "--force discards the journal"];
     dir.replay("sweep -q --trace tiny.swf --out out").fails(3, 1, &words);
     dir.replay(&format!("{sweep} out")).code(0);
 }
@@ -178,7 +178,7 @@ fn does_not_overwrite_the_list_of_packets() {
     symlink("packets.csv", dir.path("link.csv")).expect("a link");
     for channels in ["packets.csv", "./packets.csv", "link.csv"] {
         let command = format!("network --packets packets.csv --channels {channels}");
-        dir.replay(&command).fails(2, 1, &["that is the list of packets"]);
+        dir.replay(&command).fails(2, 1, &["is also the list of packets"]);
         assert_eq!(dir.read("packets.csv"), PACKETS.as_bytes());
     }
     let line = "\"$0\" network --packets - --channels packets.csv < packets.csv";
@@ -186,7 +186,7 @@ fn does_not_overwrite_the_list_of_packets() {
         .args(["-c", line, env!("CARGO_BIN_EXE_replay")])
         .current_dir(dir.path(""))
         .output();
-    Outcome::new(line, output.expect("a shell")).code(2).says("that is the list of packets");
+    Outcome::new(line, output.expect("a shell")).code(2).says("is also the list of packets");
     assert_eq!(dir.read("packets.csv"), PACKETS.as_bytes());
     // An invalid list leaves the previous table of channels unchanged.
     let dir = dir.file("channels.csv", "of yesterday");

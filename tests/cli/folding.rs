@@ -71,7 +71,7 @@ const LARGE: &str = "; MaxProcs: 128\n1 0 -1 10 128\n2 0 -1 10 4\n";
 fn limit_folds_jobs_larger_than_the_machine() {
     let dir = Dir::new().file("large.swf", LARGE);
     let command = "--trace large.swf --machine hypercube:5 --alloc limit[k=4] --format json";
-    let note = "large on hypercube:5: larger than the machine, and folded: 1";
+    let note = "large on hypercube:5: 1 job is larger than the machine and is folded";
     let run = dir.replay(command).code(0).says(note);
     run.demand(
         run.fields(&["jobs", "makespan"]) == ["2 80"],

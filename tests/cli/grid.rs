@@ -245,11 +245,11 @@ fn recorded_schedule_has_the_waits_of_the_log() {
     let expected = ["recorded 3 2.3333333333333335", "fcfs 5 3.6"];
     run.demand(rows == expected, &format!("the mean of field 3: {rows:?}"));
     let run = run.says(
-        "log, recorded: the log does not tell how long 1 job waited (field 3), first job 4 (line 5); such jobs are in \
-         no measure of recorded, and other schedulers run them\n",
+        "log, recorded: excluded from all metrics: 1 job without a recorded wait (field 3), first job 4 (line 5); other \
+         schedulers run such jobs\n",
     );
     run.says("log on 2x2, recorded: 1 job starts with too few processors free; if these count as busy, 1 does, in 1 period of at most 5 s, \
-              with at most 1 processor too many; first job 5; such jobs have none, and are in no measure\n");
+              with at most 1 processor too many; first job 5; these jobs get no processors and are excluded from all metrics\n");
     // The comparison covers the other three jobs, which wait 0, 0 and 8 s under FCFS.
     dir.replay(&format!("{line} recorded,fcfs --out o --no-plots -q")).code(0);
     let table = String::from_utf8(dir.read("o/against_log.csv")).expect("text");
@@ -271,7 +271,7 @@ fn recorded_schedule_has_the_waits_of_the_log() {
     let values = names.map(|name| mean[place(name)].as_str());
     assert_eq!(values, ["3", "1", "1", "0", "2.3333333333333335", "2.6666666666666665"]);
     dir.replay(&format!("{line} recorded[overfull=error]")).code(3).says("first job 5");
-    let nothing = ["none.swf: the log does not tell how long its jobs waited"];
+    let nothing = ["none.swf: no job has a recorded wait"];
     dir.replay("--trace none.swf --alloc random --sched recorded -q").fails(3, 1, &nothing);
     let refuses =
         ["allocator first-fit may change the schedule; scheduler recorded has that of the log"];

@@ -38,7 +38,7 @@ fn converts_a_log() {
     let run =
         run.says("log.txt: 4 lines, 2 jobs kept; 0 dropped; 2 that are not jobs; 0 malformed\n");
     let run = run.says("not a job step of a job: 1, first in line 3\n");
-    run.says("beside it: a.nodes.csv").says("not a job header: 1, first in line 1\n");
+    run.says("side file: a.nodes.csv").says("not a job header: 1, first in line 1\n");
     assert_eq!(rows(&dir, "a.nodes.csv"), "job,nodes\n1,\"n[001-004]\"\n2,\"n[001-008]\"\n");
     assert_eq!(dir.files(""), ["a.nodes.csv", "a.swf", "log.txt"]);
     let run = dir.replay("--trace a.swf --alloc mc1x1 --format json -q").code(0);
@@ -51,7 +51,7 @@ fn converts_a_log() {
 /// Job names are written next to the trace unless they equal its job numbers.
 fn keeps_job_names_of_the_log() {
     let dir = Dir::new().file("log.txt", SACCT.replace("\n2|", "\n2_17|"));
-    dir.replay("import sacct log.txt --write a.swf").code(0).says("beside it: a.ids.csv");
+    dir.replay("import sacct log.txt --write a.swf").code(0).says("side file: a.ids.csv");
     assert_eq!(rows(&dir, "a.ids.csv"), "job,id\n1,1\n2,2_17\n");
     let map = "time = 'unix'\n[columns]\nid = 'i'\nsubmit = 't'\nrun = 'r'\nsize = 'n'\n";
     let dir =
@@ -59,9 +59,9 @@ fn keeps_job_names_of_the_log() {
     dir.replay("import csv t.csv --map map.toml --write t.swf -q").code(0);
     assert_eq!(rows(&dir, "t.ids.csv"), "job,id\n1,\"a,\"\"b\"\n3,7\n");
     // Existing files that are not from this log are not overwritten.
-    let words = ["a.ids.csv is there and none of this log's"];
+    let words = ["a.ids.csv exists, and this log has no such file"];
     let dir = dir.file("p.nodes.csv.gz", "of yesterday");
-    let packed = ["p.nodes.csv.gz is there: it would be taken for the nodes of this trace"];
+    let packed = ["p.nodes.csv.gz exists: it would be read as the nodes of this trace"];
     dir.replay("import sacct log.txt --write p.swf").fails(2, 1, &packed);
     let dir = dir.file("log.txt", SACCT).file("a.nodes.csv", "of yesterday");
     dir.replay("import sacct log.txt --write a.swf").fails(2, 1, &words);
@@ -79,7 +79,7 @@ fn imports_shapes() {
     // Jobs without a shape are counted and do not affect the shapes of other jobs.
     let odd = dir.file("odd.csv", format!("{log}2,9,CLOS,4,4,60\n2,9,T2D,3x3,4,60\n"));
     let run = odd.replay("import rfold odd.csv --write b.swf").code(0);
-    let run = run.says("noted     no shape: 1, first in line 4").says("beside it: b.shapes.csv");
+    let run = run.says("noted     no shape: 1, first in line 4").says("side file: b.shapes.csv");
     let run = run.says("noted     shape does not match the size, left out: 1, first in line 5");
     run.says("noted     repeated job id, kept: 1, first in line 5");
     assert_eq!(rows(&odd, "b.shapes.csv"), rows(&odd, "a.shapes.csv"));
@@ -88,7 +88,7 @@ fn imports_shapes() {
     // If no job has a shape, an old shapes file does not belong to this trace.
     let none = odd
         .file("none.csv", format!("{}\n2,9,CLOS,4,4,60\n", log.lines().next().unwrap_or_default()));
-    let words = ["a.shapes.csv is there and none of this log's"];
+    let words = ["a.shapes.csv exists, and this log has no such file"];
     none.replay("import rfold none.csv --write a.swf -q").fails(2, 1, &words);
 }
 
@@ -173,7 +173,7 @@ fn joins_several_files() {
     );
     dir.replay("import sacct a.txt no.txt -q").fails(2, 1, &["cannot read no.txt"]);
     dir.replay("import sacct - a.txt -").fails(2, 1, &["read once only"]);
-    dir.replay("import sacct a.txt b.txt --write b.txt").fails(2, 1, &["that is the log"]);
+    dir.replay("import sacct a.txt b.txt --write b.txt").fails(2, 1, &["is also the log"]);
     dir.replay("import sacct a.txt ./a.txt").fails(
         2,
         1,
@@ -289,7 +289,7 @@ fn reports_what_cannot_be_imported() {
 
 fn does_not_overwrite_the_log() {
     let dir = Dir::new().file("log.txt", SACCT);
-    dir.replay("import sacct log.txt --write log.txt").fails(2, 1, &["that is the log"]);
+    dir.replay("import sacct log.txt --write log.txt").fails(2, 1, &["is also the log"]);
     dir.replay("import sacct log.txt --write no/a.swf").fails(2, 1, &["cannot write no/a.swf"]);
     assert_eq!(dir.read("log.txt"), SACCT.as_bytes());
 }

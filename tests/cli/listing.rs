@@ -65,7 +65,7 @@ fn a_listing_is_a_table_too() {
     let dir = Dir::new();
     let csv = dir.replay("list networks --format csv").code(0).stdout;
     let mut lines = csv.lines();
-    assert_eq!(lines.next(), Some("kind,name,about,source,parameters"));
+    assert_eq!(lines.next(), Some("kind,name,aliases,about,source,parameters"));
     assert!(lines.next().is_some_and(|line| line.starts_with("network,lo,")), "{csv}");
     let md = dir.replay("list systems --format md").code(0);
     md.prints("| kind").prints("| blue-waters ");

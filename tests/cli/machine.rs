@@ -36,7 +36,7 @@ fn default_machine_comes_from_the_header() {
 fn requires_a_machine_without_maxprocs() {
     for head in ["", "; MaxProcs: 0\n", "; MaxProcs: -1\n", "; MaxProcs: many\n"] {
         let dir = Dir::new().file("t.swf", format!("{head}1 0 0 5 2\n"));
-        let message = "t.swf: the header has no usable MaxProcs; say which machine with --machine";
+        let message = "t.swf: the header has no usable MaxProcs; set the machine with --machine";
         dir.replay("--trace t.swf -q").fails(2, 1, &[message]);
         let run = dir
             .replay("--trace t.swf -q --machine 2x2 --alloc mc1x1 --format json")
@@ -150,7 +150,7 @@ fn contention_has_one_process_at_a_point() {
         (run, String::from_utf8(jobs).expect("text"))
     };
     let (run, jobs) = contend("processors", "4x2*2");
-    run.says("4x2*2: a job has one process at every point that it gets; sizes are in points");
+    run.says("4x2*2: a job has one process at each of its points; sizes are in points");
     let (_, same) = contend("points", "4x2");
     assert_eq!(jobs, same);
 }

@@ -122,11 +122,11 @@ fn merge_rejects_shards_of_other_searches() {
 fn rejects_searches_that_cannot_be_sharded() {
     let dir = Dir::with_trace();
     for (arguments, words) in [
-        ("--strategy local", "local asks by what it was answered"),
+        ("--strategy local", "local chooses vectors by the results"),
         ("--strategy external --ask-command true", "external asks"),
         ("--strategy random", "add --spare 0"),
         ("--spare 3", "add --spare 0"),
-        ("--time 5s", "nobody knows which vectors"),
+        ("--time 5s", "with --time the evaluated vectors depend"),
         ("--trace -", "standard input cannot be read again"),
         ("--test -", "standard input cannot be read again"),
     ] {
@@ -138,7 +138,7 @@ fn rejects_searches_that_cannot_be_sharded() {
     // One shard of one is the whole search.
     dir.replay(&format!("search {GRID} -q --shard 1/1 --out one")).code(0).prints("AF : WF : BF");
     // The directory of an unsharded search cannot be merged.
-    dir.replay("merge one --out merged").fails(3, 1, &["one: no folder of a shard"]);
+    dir.replay("merge one --out merged").fails(3, 1, &["one: is not the folder of a shard"]);
 }
 
 fn resumes_a_truncated_shard() {

@@ -71,7 +71,7 @@ fn rejects_invalid_cases() {
         &["c.csv:1: the column n is missing"],
     );
     dir().file("c.csv", "").replay("place --machines m --cases c.csv").fails(3, 1, &["empty"]);
-    dir().replay("place --machines absent --cases c.csv").fails(2, 1, &["absent: not a folder"]);
+    dir().replay("place --machines absent --cases c.csv").fails(2, 1, &["absent: is not a folder"]);
     dir().replay("place --machines m --cases absent.csv").fails(2, 1, &["absent.csv"]);
 }
 
@@ -153,11 +153,11 @@ fn suggests_similar_values() {
         ("--rules slrum", "did you mean \"slurm\"?"),
         ("--mix cube", "did you mean \"cubes\"?"),
         ("--estimates exat", "did you mean \"exact\"?"),
-        ("--machine hypercube:4", "no torus or mesh"),
+        ("--machine hypercube:4", "is not a torus or mesh"),
         ("--machine torus:4x4x4,torus:8x8x8", "there is one machine"),
         ("--menu trace", "a stream has none"),
         ("--machine torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
-        ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu has not its sizes"),
+        ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu does not have its sizes"),
     ] {
         dir.replay(&format!("stream --backlog 1 {options}")).fails(2, 1, &[word]);
     }

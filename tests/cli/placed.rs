@@ -61,7 +61,7 @@ fn node_map_gives_positions() {
     assert_eq!(run.fields(&["total_pairwise_l1"]), ["24"]);
     run.demand(!run.stderr.contains("in order of their names"), "positions are not guessed");
     dir.replay(&format!("{both} -q")).code(0);
-    dir.replay(both).code(0).says("(--node-map tells where they are)");
+    dir.replay(both).code(0).says("(--node-map gives their points)");
     for (command, code, words) in [
         ("--node-map bad.csv", 3, "bad.csv:4: field y: 4 is outside 4x4*2, which has 0 to 3"),
         ("--node-map j.swf", 3, "j.swf:1: field node: the header is \"; MaxProcs: 16\""),
@@ -72,7 +72,7 @@ fn node_map_gives_positions() {
     let other = "--trace j.swf --sched recorded --alloc random --machine 4x4 --node-map map.csv -q";
     dir.replay(other).fails(2, 1, &["--node-map: says where the nodes of a log stand, which only"]);
     let search = "search --trace j.swf --node-map map.csv -q";
-    dir.replay(search).fails(2, 1, &["--node-map: is for run, sweep and plan"]);
+    dir.replay(search).fails(2, 1, &["--node-map is for run, sweep and plan"]);
     // Cell ids depend on the map, and a sweep accepts one.
     let dir = dir.file("turned.csv", "node,x\na,1\nb,2\nc,3\nd,4\ne,5\nf,6\n");
     let id = |map: &str| {
@@ -105,8 +105,9 @@ fn leaves_out_unsupported_pairs() {
         "6 fcfs random",
     ];
     assert_eq!(run.fields(&["run", "scheduler", "allocator"]), expected);
-    let run =
-        run.says("left out: scheduler easy with allocator recorded, which repeats placements");
+    let run = run.says(
+        "left out: scheduler easy with allocator recorded, which repeats recorded placements",
+    );
     run.says("left out: scheduler fcfs with allocator recorded");
     // Output files, a sharded sweep and perturbed copies of this grid.
     dir.replay(&format!("{grid} --out o -q")).code(0);
@@ -173,8 +174,8 @@ fn reads_boxes_of_nodes() {
     let dir = dir.file("j.nodes.csv", "job,nodes\n1,0-99\n2,4\n3,5\n").file("j.swf", LOG);
     let run =
         dir.replay("--trace j.swf --sched recorded --alloc recorded,random --machine 3x2").code(0);
-    let run =
-        run.says("1 list of more nodes than 3x2 has, first of job 1; these jobs have no place");
+    let run = run
+        .says("1 list with more nodes than 3x2 has, first of job 1; these jobs have no placement");
     run.demand(run.stderr.matches("too few processors free").count() == 1, "once");
     let log = LOG.replace("100 4 -1 -1 4", "5 512 -1 -1 512");
     let dir = dir.file("j.swf", log);
@@ -369,14 +370,11 @@ fn reports_missing_placements() {
     let words = ["allocator recorded repeats the placements of a log", "not with fcfs"];
     dir.replay("--trace j.swf --machine 4x4 --alloc recorded -q").fails(2, 1, &words);
     for (nodes, words) in [
-        (
-            "1,n[1-\n",
-            ["of none of its jobs anything tells where it ran; 1 unreadable list of nodes"],
-        ),
+        ("1,n[1-\n", ["no job has a recorded placement; 1 unreadable list of nodes"]),
         ("1,0-3\nx,4\n", ["j.nodes.csv:3: field job: \"x\" is not a number"]),
         ("1\n", ["j.nodes.csv:2: field nodes: is missing"]),
         ("1,0\n1,2\n", ["j.nodes.csv:3: field job: job 1 already has nodes"]),
-        ("9,0-3\n", ["j.swf: of none of its jobs anything tells where it ran"]),
+        ("9,0-3\n", ["j.swf: no job has a recorded placement"]),
     ] {
         let dir = Dir::new().file("j.swf", LOG).file("j.nodes.csv", format!("job,nodes\n{nodes}"));
         dir.replay(&format!("--trace j.swf {BOTH} -q")).fails(3, 1, &words);

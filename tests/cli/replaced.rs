@@ -229,7 +229,7 @@ fn readers_report_damaged_tables() {
     let dir = tiny();
     dir.replay("--trace tiny.swf --alloc mbs,random -q --no-plots --out out").code(0);
     fs::remove_file(dir.path("out/manifest.json")).expect("a file");
-    dir.replay("compare out:0 out:1").code(0).says("it has no manifest.json");
+    dir.replay("compare out:0 out:1").code(0).says("has no manifest.json");
     let mut refused = 0;
     for name in ["runs.parquet", "jobs.parquet"] {
         let whole = dir.read(&format!("out/{name}"));

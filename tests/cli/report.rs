@@ -100,13 +100,13 @@ fn rejects_other_files() {
         .file("empty/readme", "");
     dir.replay("report").code(2).says("DIR|FILE.csv");
     dir.replay("report absent").code(3).says("absent: no such file: name a directory");
-    dir.replay("report other.csv").code(3).says("other.csv: neither a folder of results");
+    dir.replay("report other.csv").code(3).says("other.csv: is neither a folder of results");
     dir.replay("report folder").code(3).says("manifest.json: not a manifest of replay");
     dir.replay("report broken").code(3).says("broken/manifest.json: not a manifest of replay");
     dir.replay("report empty").code(3).says("empty/manifest.json: no such file: name a folder");
     dir.replay("report folder --write other.csv")
         .code(2)
-        .says("other.csv: is there and is no page");
+        .says("other.csv: exists and is not a page");
     assert_eq!(dir.read("other.csv"), b"a,b\n1,2\n");
     assert!(!dir.files("").contains(&"report.html".to_string()));
 }

@@ -148,7 +148,7 @@ fn reruns_damaged_records() {
     let line = 1 + text[..middle].iter().filter(|&&byte| byte == b'\n').count();
     fs::write(&journal, &text).expect("a file");
     let resumed = dir.replay("sweep grid.toml --out out").code(0);
-    let resumed = resumed.says(&format!("out/journal.txt:{line}: damaged record passed over"));
+    let resumed = resumed.says(&format!("out/journal.txt:{line}: damaged record skipped"));
     resumed.says("sweep: 122 cells: 121 done before, 1 run");
     assert_equals_clean(&dir, "out");
 }
@@ -223,11 +223,12 @@ fn rejects_journals_of_another_build() {
         let older = plan.replace(&value(key), &format!("\"{key}\": \"{other}\""));
         assert_ne!(plan, older);
         fs::write(dir.path("clean/plan.json"), &older).expect("a file");
-        let words = ["clean was begun by replay ", other, "this is replay ", "--force begins anew"];
+        let words =
+            ["clean was begun by replay ", other, "this is replay ", "--force discards its cells"];
         dir.replay("sweep grid.toml -q --out clean").fails(2, 1, &words);
         // `merge` rejects shards of different builds, too.
         dir.replay("sweep grid.toml -q --out other").code(0);
-        let words = ["other was run by replay ", other, "--other-build puts them together"];
+        let words = ["other was run by replay ", other, "--other-build merges them"];
         dir.replay("merge other clean -q --out merged").fails(3, 1, &words);
         dir.replay("merge other clean -q --other-build --out merged").code(0);
         assert_eq!(manifest("merged")["builds"].as_array().map(Vec::len), Some(2));
@@ -373,7 +374,7 @@ fn does_not_mix_in_other_unfinished_results() {
     fs::write(dir.path("out/plan.json"), plan.replace(sources, "0123456789abcdef"))
         .expect("a file");
     let resume = format!("{stream} --out out");
-    let words = ["out was begun by replay ", "this is replay ", "--force begins anew"];
+    let words = ["out was begun by replay ", "this is replay ", "--force discards its cells"];
     dir.replay(&resume).fails(2, 1, &words);
     restore();
     fs::write(dir.path("out/journal.txt"), "my notes\n").expect("a file");

@@ -194,7 +194,7 @@ fn writes_result_files() {
 fn time_limit_ends_a_search() {
     let run = Dir::with_trace()
         .replay("search --jobs 100 --strategy random --evaluations 999999999 --time 1s");
-    run.code(0).says("the time is up").prints("AF : WF : BF");
+    run.code(0).says("--time is up").prints("AF : WF : BF");
     // The time is divided among the traces, and given vectors are evaluated in any case.
     let dir = Dir::with_trace();
     dir.replay("synth --jobs 200 --processors 64 --seed 5 --write other.swf").code(0);
@@ -286,7 +286,7 @@ fn full_disk_keeps_earlier_results() {
 fn warns_if_no_vector_is_feasible() {
     let dir = Dir::with_trace();
     let run = dir.replay(&format!("{SMALL} --constraint worst-class<=-99")).code(0);
-    run.says("no vector keeps the constraints").prints("over limit %");
+    run.says("no vector satisfies the constraints").prints("over limit %");
 }
 
 fn rejects_bad_options() {

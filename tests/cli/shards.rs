@@ -170,10 +170,14 @@ fn merge_rejects_other_folders() {
     dir.replay("merge s1 empty --out merged").fails(
         3,
         1,
-        &["empty: no folder of a shard", "plan.json"],
+        &["empty: is not the folder of a shard", "plan.json"],
     );
-    dir.replay("merge nowhere --out merged").fails(3, 1, &["nowhere: no folder of a shard"]);
-    dir.replay("merge odd --out merged").fails(3, 1, &["odd/plan.json is no plan of a shard"]);
+    dir.replay("merge nowhere --out merged").fails(
+        3,
+        1,
+        &["nowhere: is not the folder of a shard"],
+    );
+    dir.replay("merge odd --out merged").fails(3, 1, &["odd/plan.json is not a shard plan"]);
 }
 
 fn merge_rejects_a_shard_as_output() {

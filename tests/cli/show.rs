@@ -259,7 +259,7 @@ fn shows_candidates() {
     dir.replay("show --trace lublin-10x10 --alloc first-fit --job 200 --candidates -q").fails(
         2,
         1,
-        &["--candidates", "nobody competed", "replay explain"],
+        &["--candidates", "had no candidates", "replay explain"],
     );
 }
 
@@ -319,7 +319,8 @@ fn trace_events_do_not_overlap() {
     assert!(!dir.path("-").exists());
     let words = ["error: --perfetto FILE is now --perfetto --write FILE\n"];
     dir.replay("show --jobs 9 --perfetto run.json").refused(&words);
-    dir.replay("show --jobs 9 --job 3 --write run.json").refused(&["--perfetto"]);
+    let words = ["--write is for --perfetto"];
+    dir.replay("show --jobs 9 --job 3 --write run.json").fails(2, 1, &words);
     assert!((1..=100).contains(&lanes.keys().filter(|lane| lane[0] == 3).count()));
     for slices in lanes.values_mut() {
         slices.sort_unstable();

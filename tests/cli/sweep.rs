@@ -162,7 +162,7 @@ fn every_table_has_every_format() {
     assert_eq!(lines(&format!("{plan} --format csv")), 2);
     let kinds = dir.replay(&format!("{plan} --format json")).code(0);
     assert_eq!(kinds.fields(&["allocator", "cells", "jobs_of_each"]), ["mc1x1 7 60"]);
-    assert!(first(&format!("{plan} --format md")).starts_with("| trace |"));
+    assert!(first(&format!("{plan} --format md")).starts_with("| trace "));
     let cells = format!("{plan} --list");
     assert_eq!(first(&format!("{cells} --format csv")).split(',').next(), Some("run"));
     assert_eq!(lines(&format!("{cells} --format csv")), 1 + 7);
@@ -206,7 +206,7 @@ fn large_grids_need_confirmation() {
     let dir = Dir::new().file("tiny.swf", TINY);
     let grid = "-q --trace tiny.swf --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10 --seed 0,1,2,3,4,5,6,7,8,9,10,11";
     for command in ["plan", "sweep --out out"] {
-        let words = ["the grid has 111,576 cells, more than 100,000: say --yes"];
+        let words = ["the grid has 111,576 cells, more than 100,000: --yes accepts it"];
         dir.replay(&format!("{command} {grid}")).fails(2, 1, &words);
     }
     let plan = dir.replay(&format!("plan {grid} --yes --list --format json")).code(0);

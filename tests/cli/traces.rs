@@ -127,7 +127,11 @@ fn quiet_verify_prints_no_messages() {
 
 fn rejects_unknown_traces_and_suites() {
     let dir = Dir::with_program();
-    dir.replay("verify --trace quarks").fails(2, 1, &["no published number is about such a trace"]);
+    dir.replay("verify --trace quarks").fails(
+        2,
+        1,
+        &["--trace: no published number is of such a trace"],
+    );
     dir.replay("verify johnson quarks").fails(
         2,
         1,

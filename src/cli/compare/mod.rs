@@ -1,4 +1,4 @@
-//! `replay compare`: two runs of the same jobs, job by job.
+//! `replay compare`: compares two runs of the same jobs, job by job.
 
 mod projection;
 mod schedule;
@@ -16,7 +16,7 @@ pub use projection::Projected;
 use projection::{Axes, RunMeasure};
 
 use crate::cli::args::ProcessArgs;
-use crate::cli::exit::{Exit, Failure, tell};
+use crate::cli::exit::{Exit, Failure, eprint_line};
 use crate::cli::figure_args::FigureArgs;
 use crate::cli::named_value::one;
 use crate::cli::print::{FormatArg, SortArg, TableArgs};
@@ -46,12 +46,12 @@ use std::io::stdout;
   replay compare out:0 out:3 --schedule --out out/moved
   replay compare out/contend:0 out/contend:1 --measure stretch
 
-Compares results with a table of every job: of a replay (jobs.parquet, unless --no-jobs), of a sweep
+Compares results that have a table of jobs: those of a replay (jobs.parquet, unless --no-jobs), of a sweep
 with --job-table, and of contend (contend_jobs.parquet).
-Less is better for every measure. Results of contend also have medians and trimmed means (without 5 % of
+Smaller is better for every measure. Results of contend also have medians and trimmed means (without 5 % of
 the jobs at each end); a warning names the two jobs that decide an order by a mean stretch. The 95 %
 interval of a change is Student's t over weeks of submission, or over days if there are fewer than eight
-weeks. Weeks and days in which the measure is 0 do not count; fewer than five that count give no interval.
+weeks. Weeks and days in which the measure is 0 do not count; fewer than five others give no interval.
 Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
 pub struct CompareArgs {
     /// Base of the comparison: a folder of results of a replay, sweep or contend, or one of its runs, FOLDER:RUN.
@@ -129,14 +129,14 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         super::output::writable(dir)?;
     }
     let Some(other) = &args.other else {
-        // The definition asks for both of them.
+        // Without it the parser requires --row and --col.
         return axes.map_or(Ok(Exit::Done), |axes| project(args, axes));
     };
     let [base, others] = Runs::read_both([&args.base, other], &Wanted::Jobs)?;
     for runs in [&base, &others] {
         if runs.manifest.is_null() && !args.process.quiet {
-            tell(format_args!(
-                "{}: it has no manifest.json, so its tables are not checked",
+            eprint_line(format_args!(
+                "{}: has no manifest.json; its tables are not checked",
                 runs.text
             ));
         }
@@ -144,7 +144,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let tables = base.tables;
     if tables != others.tables {
         let [one, two] = [&base, &others].map(|runs| format!("{} has {}", runs.text, runs.holds()));
-        return Err(Failure::usage_message(format!("{one}, {two}: name two of one kind")));
+        return Err(Failure::usage_message(format!("{one}, {two}: name two folders of one kind")));
     }
     if args.schedule {
         return schedules(args, style, &base, &others);
@@ -167,7 +167,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         (&of_both[..], args.table.format, args.process.quiet)
         && pair[0].differing(pair[1]).count() > 1
     {
-        tell(table::pair_in_words(*pair, [&base.text, &others.text].map(String::as_str)));
+        eprint_line(table::pair_in_words(*pair, [&base.text, &others.text].map(String::as_str)));
     }
     let bases: Vec<RunRow> = of_both.iter().map(|[first, _]| RunRow::clone(first)).collect();
     for [first, second] in of_both {
@@ -175,26 +175,26 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         let folds = [base.folding.contains(&first.run), others.folding.contains(&second.run)];
         if folds[0] != folds[1] && !args.process.quiet {
             let one = &names[usize::from(folds[1])];
-            tell(format_args!("{one}: distances are not comparable: {}", comparable::WHY));
+            eprint_line(format_args!("{one}: distances are not comparable: {}", comparable::WHY));
         }
         if let (Some(stretch), false) = (stretch, args.process.quiet) {
-            decided_by_two_jobs(&pairs, stretch, &names, second).iter().for_each(tell);
+            decided_by_two_jobs(&pairs, stretch, &names, second).iter().for_each(eprint_line);
         }
         let [name, other_name] = names.each_ref().map(String::as_str);
-        let everybody = [1, i64::MAX];
+        let all_sizes = [1, i64::MAX];
         let compare = |measure: usize, sizes: [i64; 2]| {
             let compared = pairs.compare([name, other_name], (tables, measure), sizes);
             compared.of_folding(folds)
         };
         for &measure in &measures {
-            compared.push(compare(measure, everybody));
+            compared.push(compare(measure, all_sizes));
             if args.by_size {
                 let classes = pairs.classes().into_iter();
                 compared.extend(classes.map(|sizes| compare(measure, sizes)));
             }
         }
         of_runs.resize(compared.len(), second.clone());
-        let limited = limits.iter().map(|&(measure, limit)| (limit, compare(measure, everybody)));
+        let limited = limits.iter().map(|&(measure, limit)| (limit, compare(measure, all_sizes)));
         limits_of.extend(limited);
     }
     corrected(compared.iter_mut());
@@ -212,12 +212,11 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     args.table
         .print(compared.iter().map(|(_, row)| row), for_people, &mut stdout())
         .map_err(|e| Failure::output("standard output", e))?;
-    failed.iter().for_each(tell);
+    failed.iter().for_each(eprint_line);
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
-/// A line about each mean of the stretch by which two jobs decide the order of two runs; `run` is
-/// one of them.
+/// Returns a line for each mean stretch by which two jobs decide the order of two runs; `run` is one of them.
 fn decided_by_two_jobs(
     pairs: &Pairs,
     stretch: usize,
@@ -240,7 +239,7 @@ fn decided_by_two_jobs(
     two_job_reversals(&stretches).iter().map(line).collect()
 }
 
-/// Corrects verdicts for the comparisons of one measure: those of all sizes, and those of classes of size.
+/// Corrects verdicts for the number of comparisons of one measure, separately for all sizes and for classes of size.
 fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
     let mut families: BTreeMap<(Name, bool), Vec<&mut Compared>> = BTreeMap::new();
     for one in compared {
@@ -249,8 +248,8 @@ fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
     families.into_values().for_each(|family| correct(family, 0));
 }
 
-/// The message on a mean that is worse by more than `limit` percent, unless it may not be worse at all. With
-/// too few blocks for a verdict the change alone decides.
+/// Returns the message about a mean that is worse by more than `limit` percent with the verdict worse; `None` otherwise. With
+/// too few blocks for a verdict the change decides alone.
 fn exceeded(one: &Compared, limit: f64) -> Option<String> {
     let few = one.blocks < FEWEST;
     if one.change.is_nan() || one.change <= limit || !(few || one.verdict() == "worse") {
@@ -265,14 +264,14 @@ fn exceeded(one: &Compared, limit: f64) -> Option<String> {
     };
     let (run, measure, change) = (&one.run, one.measure, fixed(one.change, 2));
     Some(format!(
-        "{run}: {measure} is worse by {change} % ({interval}); at most {limit} % is allowed"
+        "{run}: {measure} is worse by {change} % ({interval}); --fail-if-worse allows {limit} %"
     ))
 }
 
-/// One folder by two properties of its runs.
+/// Prints measures of one folder by two properties of its runs.
 fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
     if args.by_size || !args.fail_if_worse.is_empty() {
-        let message = "--by-size and --fail-if-worse: are for two folders";
+        let message = "--by-size and --fail-if-worse need two folders";
         return Err(Failure::usage_message(message));
     }
     let sorting = args.sort.of::<Projected>()?;
@@ -286,7 +285,7 @@ fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Two folders by the starts of their jobs.
+/// Prints the starts of the jobs of two folders.
 fn schedules(
     args: &CompareArgs,
     style: FigureStyle,
@@ -295,7 +294,7 @@ fn schedules(
 ) -> Result<Exit, Failure> {
     if base.tables.start.is_none() {
         return Err(Failure::usage_message(format!(
-            "--schedule: {} has {}, whose jobs have no starts in seconds of the trace",
+            "--schedule: {} has {}, whose jobs have no start in seconds of the trace",
             base.text,
             base.holds()
         )));
@@ -313,7 +312,7 @@ fn schedules(
     Ok(Exit::Done)
 }
 
-/// The names of two runs, and their jobs in pairs.
+/// Returns the names of two runs, and their jobs in pairs.
 fn jobs(
     args: &CompareArgs,
     [base, others]: [&Runs; 2],
@@ -321,7 +320,7 @@ fn jobs(
 ) -> Result<([String; 2], Pairs), Failure> {
     same_log([base, others], [first, second])?;
     let pairs = Pairs::new(&base.jobs(first)?, &others.jobs(second)?);
-    // Where both have one name, the folders tell them apart.
+    // Runs of the same name are distinguished by their folders.
     let mut names = [first.name(), second.name()];
     if names[0] == names[1] {
         names =
@@ -334,61 +333,67 @@ fn jobs(
         )));
     }
     if pairs.unpaired > 0 && !args.process.quiet {
-        tell(format_args!(
-            "{name} and {other_name}: {} jobs that only one of them has are left out",
+        eprint_line(format_args!(
+            "{name} and {other_name}: {} jobs of only one of them are left out",
             grouped(pairs.unpaired as u64)
         ));
     }
     Ok((names, pairs))
 }
 
-/// The runs of a folder that are meant.
+/// The selected runs of a folder.
 struct Runs {
+    /// The argument as typed.
     text: String,
     tables: &'static JobTables,
     runs: Vec<RunRow>,
     /// Numbers of the runs that fold jobs; none if the table lacks that column.
     folding: HashSet<i64>,
     data: Rc<Data>,
-    /// What the folder says of itself; null if that cannot be read.
+    /// The manifest; null if it cannot be read.
     manifest: Rc<serde_json::Value>,
 }
 
-/// One reading of a folder: all tables are of one manifest.
+/// A folder as it was read once, so that all tables are of one manifest.
 struct Contents {
     tables: &'static JobTables,
     runs: Vec<RunRow>,
     /// Numbers of the runs that fold jobs; none if the table lacks that column.
     folding: HashSet<i64>,
     data: Rc<Data>,
-    /// What the folder says of itself; null if that cannot be read.
+    /// The manifest; null if it cannot be read.
     manifest: Rc<serde_json::Value>,
 }
 
-/// What is read of a folder beside its runs.
+/// The data to read beside the runs of a folder.
 enum Wanted<'a> {
-    /// Their jobs.
+    /// Jobs.
     Jobs,
-    /// Measures of the runs, as `--measure` names them; the usual ones if it names none.
+    /// Measures by their names of `--measure`; the default measures without names.
     Columns(&'a [String]),
 }
 
-/// What was read of it.
+/// Data of the runs of a folder.
 enum Data {
     Jobs(JobsTable),
-    /// Measures, and by the number of a run its values in their order.
+    /// Measures, and their values by the number of a run.
     Columns(Vec<RunMeasure>, HashMap<i64, Vec<f64>>),
 }
 
 impl Runs {
-    /// Reads the runs that `text` names: FOLDER, or FOLDER:RUN.
+    /// Reads the runs of an argument, FOLDER or FOLDER:RUN.
+    ///
+    /// # Errors
+    /// A usage error for a wrong argument, a data error for results that cannot be read.
     fn read(text: &str, wanted: &Wanted<'_>) -> Result<Self, Failure> {
         let (dir, number) = folder_and_run(text)?;
         Contents::read(dir, wanted)?.select(text, dir, number)
     }
 
-    /// Reads two arguments. A folder that both name is read once: two readings could be of two
-    /// results, if another command replaces them in between.
+    /// Reads two arguments. A folder that both name is read once: another command could replace its results in between.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
     fn read_both(texts: [&String; 2], wanted: &Wanted<'_>) -> Result<[Self; 2], Failure> {
         let [(dir, number), (other, other_number)] =
             [folder_and_run(texts[0])?, folder_and_run(texts[1])?];
@@ -404,12 +409,12 @@ impl Runs {
         ])
     }
 
-    /// What the folder holds.
+    /// Returns what the folder holds, as text.
     fn holds(&self) -> &'static str {
         if *self.tables == CONTENDED { "results of contend" } else { "replays" }
     }
 
-    /// The measures of the columns that were read; none if jobs were.
+    /// Returns the measures whose columns were read; none if jobs were read.
     fn measures(&self) -> &[RunMeasure] {
         match &*self.data {
             Data::Jobs(_) => &[],
@@ -417,7 +422,7 @@ impl Runs {
         }
     }
 
-    /// The jobs of a run; none if they were not read.
+    /// Returns the jobs of a run; none if they were not read.
     fn jobs(&self, run: &RunRow) -> Result<Vec<JobRow>, Failure> {
         match &*self.data {
             Data::Jobs(jobs) => jobs.of(run.run).map_err(bad),
@@ -425,7 +430,7 @@ impl Runs {
         }
     }
 
-    /// The value of a run in one of the columns, if they were read.
+    /// Returns the value of a run in one of the columns, if they were read.
     fn value(&self, run: &RunRow, column: usize) -> Option<f64> {
         match &*self.data {
             Data::Jobs(_) => None,
@@ -433,7 +438,7 @@ impl Runs {
         }
     }
 
-    /// The digest of a log's text, if the manifest has it.
+    /// Returns the digest of a trace, if the manifest has it.
     fn digest(&self, trace: &str) -> Option<&str> {
         let mut traces = self.manifest["configuration"]["traces"].as_array()?.iter();
         traces.find(|one| one["name"] == trace)?["digest"].as_str()
@@ -480,7 +485,10 @@ impl Contents {
         Ok(Self { tables, runs, folding, data, manifest })
     }
 
-    /// The runs that an argument names: all, or the one of this number.
+    /// Selects the runs of an argument: all, or the run of this number.
+    ///
+    /// # Errors
+    /// A usage error if there is no such run.
     fn select(&self, text: &str, dir: &Path, number: Option<i64>) -> Result<Runs, Failure> {
         let mut runs = self.runs.clone();
         if let Some(number) = number {
@@ -507,7 +515,7 @@ impl Contents {
     }
 }
 
-/// The folder of an argument, and the run that it names after a colon, if it names one.
+/// Splits an argument into the folder and the number of a run after a colon.
 fn folder_and_run(text: &str) -> Result<(&Path, Option<i64>), Failure> {
     match text.rsplit_once(':') {
         // A folder may have a colon in its name.
@@ -523,7 +531,7 @@ fn folder_and_run(text: &str) -> Result<(&Path, Option<i64>), Failure> {
     }
 }
 
-/// The error of a folder without the table of jobs, with the option that writes it.
+/// The failure of a folder without the table of jobs, with the option that writes it.
 fn no_jobs(
     error: &ResultError,
     folder: &ResultFolder,
@@ -539,7 +547,7 @@ fn no_jobs(
     Failure::data(anyhow::anyhow!("{} does not exist: {writes}", path.display()))
 }
 
-/// Which tables a folder has to compare.
+/// Returns the tables of a folder that can be compared.
 fn tables(
     folder: &ResultFolder,
     manifest: &serde_json::Value,
@@ -559,7 +567,7 @@ fn tables(
                 _ => "",
             };
             Err(Failure::usage_message(format!(
-                "{}: holds results of {name}; compare takes those of replays, sweeps (--job-table) and \
+                "{}: holds results of {name}; compare takes results of replays, sweeps (--job-table) and \
                  contend{instead}",
                 dir.display()
             )))
@@ -569,15 +577,15 @@ fn tables(
     }
 }
 
-/// Refuses to pair jobs of different logs: equal job numbers are not equal jobs. A log by another name, as at
-/// another load, is the same; so is another version of a log by the same name.
+/// Refuses to pair jobs of different logs, whose equal job numbers are different jobs. Logs are the same if they have the
+/// same digest (at another load the name differs) or the same name (another version of a log).
 fn same_log(runs: [&Runs; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
     let [(name, digest), (other, other_digest)] =
         [0, 1].map(|i| (rows[i].trace(), runs[i].digest(rows[i].trace())));
     match (digest, other_digest) {
         (Some(digest), Some(other_digest)) if name != other && digest != other_digest => {
             Err(Failure::usage_message(format!(
-                "{} is of {name} and {} of {other}: their jobs are not the same ones",
+                "{} is of {name} and {} of {other}: they have different jobs",
                 runs[0].text, runs[1].text
             )))
         }
@@ -585,7 +593,10 @@ fn same_log(runs: [&Runs; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
     }
 }
 
-/// Which runs are compared.
+/// Pairs the runs of two folders by their keys.
+///
+/// # Errors
+/// A usage error if no runs have the same key.
 fn paired<'a>(
     base: &'a Runs,
     others: &'a Runs,
@@ -609,7 +620,7 @@ fn paired<'a>(
     }
     let alone = base.runs.len() + others.runs.len() - 2 * pairs.len();
     if alone > 0 && !quiet {
-        tell(format_args!("{alone} runs that only one folder has are left out"));
+        eprint_line(format_args!("{alone} runs of only one folder are left out"));
     }
     Ok(pairs)
 }

@@ -1,4 +1,4 @@
-//! `replay compare --schedule`: who starts earlier, who later.
+//! `replay compare --schedule`: jobs that start earlier or later.
 
 use std::io::Write;
 
@@ -10,10 +10,13 @@ use replay_output::plot::{FileNames, Plots, Shift, Shifts, save};
 use replay_output::report::{Sheet, Shown};
 use std::io::stdout;
 
-/// So many jobs that move most are told to people.
-const TOLD: usize = 20;
+/// Jobs in the table of the largest shifts.
+const ROWS: usize = 20;
 
-/// Prints where jobs of pairs of runs start, and draws it into a folder.
+/// Prints the starts of the jobs of pairs of runs, and draws them.
+///
+/// # Errors
+/// A usage error if a file cannot be written.
 pub fn show(
     pairs: &[Vec<StartChange>],
     table: TableArgs,
@@ -21,7 +24,7 @@ pub fn show(
     plots: Option<&Plots>,
 ) -> Result<(), Failure> {
     let printed = match table.format {
-        FormatArg::Table | FormatArg::Md => for_people(pairs, table, sorting.as_ref()),
+        FormatArg::Table | FormatArg::Md => print_summary(pairs, table, sorting.as_ref()),
         FormatArg::Json | FormatArg::Csv => {
             let mut rows: Vec<&StartChange> = pairs.iter().flatten().collect();
             if let Some(sorting) = &sorting {
@@ -51,8 +54,8 @@ fn figure(pair: &[StartChange], first: &StartChange) -> Shifts {
     }
 }
 
-/// Of each pair a sentence, and the jobs that move most.
-fn for_people(
+/// Prints a sentence for each pair, and the jobs with the largest shifts.
+fn print_summary(
     pairs: &[Vec<StartChange>],
     table: TableArgs,
     sorting: Option<&Sorting<StartChange>>,
@@ -67,7 +70,7 @@ fn for_people(
         let part = |(jobs, seconds): (u64, i64), how: &str| match jobs {
             0 => format!("none starts {how}"),
             _ => format!(
-                "{} start {how}, by {} s in the mean",
+                "{} start {how}, by {} s on average",
                 grouped(jobs),
                 fixed(seconds as f64 / jobs as f64, 0)
             ),
@@ -87,8 +90,8 @@ fn for_people(
             Some(sorting) => most.sort_by(|a, b| sorting.order(a, b)),
             None => most.sort_by_key(|row| (-row.later().abs(), row.job)),
         }
-        let more = most.len().saturating_sub(TOLD);
-        most.truncate(TOLD);
+        let more = most.len().saturating_sub(ROWS);
+        most.truncate(ROWS);
         if most.is_empty() {
             continue;
         }

@@ -1,5 +1,4 @@
-//! Figures of `replay contend`: allocators compared, what stands behind their correlations, and the use of
-//! the links.
+//! Figures of `replay contend`: comparisons of allocators, scatter plots of their correlations, and the use of links.
 
 use replay_core::table::{Name, name};
 use std::path::PathBuf;
@@ -15,16 +14,19 @@ use replay_output::plot::{
     ScatterPanel, SpreadCurve, Spreads, save, spreads,
 };
 
-/// Draws a comparison of every setting and how the stretch of its jobs spreads, the points of every row of correlations, and a map of every run
-/// of a trace as it is on a 2D machine; the paths of the files. Names have a seed that is not 0; subtitles
-/// say the seed, and how many jobs send packets.
+/// Draws a comparison and the distribution of stretch for each setting, the points of each row of correlations, and link maps
+/// of each run of an unperturbed trace on a 2D machine. Returns the paths of the files. File names have a seed that is not 0;
+/// subtitles have the seed and the number of jobs that send packets.
+///
+/// # Errors
+/// Those of drawing and writing.
 pub fn write(
     plots: &Plots,
     outcomes: &[ContentionRun],
     shaken: &[ShakenRow],
 ) -> anyhow::Result<Vec<PathBuf>> {
     let most = plots.style().strategies;
-    // As in the gallery, unless it is that of the default.
+    // As in the gallery, file names omit the default seed.
     let seed_in_name = |key: &RunKey| (key.seed != 0).then(|| seed_of(key));
     let mut stems = FileNames::default();
     let mut files = Vec::new();
@@ -48,7 +50,7 @@ pub fn write(
         let mut parts = vec!["scatter", kind, &key.trace, &key.topology, &key.scheduler];
         parts.extend(one.over_jobs.then_some(strategy.as_str()));
         parts.extend(seed.as_deref());
-        // Of a run its own jobs, of allocators those of all of them.
+        // A row over jobs counts those of its run, a row over allocators those of all its runs.
         let runs = settings(outcomes).into_iter().find(|group| of_setting(&group[0].key, key));
         let mut runs = runs.unwrap_or_default();
         runs.retain(|run| !one.over_jobs || run.key == *key);
@@ -60,7 +62,7 @@ pub fn write(
         .filter(|outcome| outcome.is_unshaken())
         .filter_map(|outcome| Some((outcome, link_maps(outcome)?)));
     let drawn: Vec<(&ContentionRun, LinkMaps)> = drawn.collect();
-    // Who is compared has one scale: all that ran on a trace and machine.
+    // All runs of a trace and machine share one scale.
     let most = |key: &RunKey| {
         let alike = drawn.iter().filter(|(other, _)| {
             (&other.key.trace, &other.key.topology) == (&key.trace, &key.topology)
@@ -85,20 +87,20 @@ fn seed_of(key: &RunKey) -> String {
     format!("seed {}", key.seed)
 }
 
-/// Whether runs have one setting, that of a figure.
+/// Returns whether two runs have the same setting.
 fn of_setting(a: &RunKey, b: &RunKey) -> bool {
     (&a.trace, &a.policy, &a.topology, &a.scheduler, a.seed)
         == (&b.trace, &b.policy, &b.topology, &b.scheduler, b.seed)
 }
 
-/// The first line of a subtitle: what ran, and with which seed.
+/// Returns the first line of a subtitle: the run and its seed.
 fn line(key: &RunKey, strategy: Option<&str>) -> String {
     let seed = seed_of(key);
     let parts = [Some(&*key.trace), Some(&*key.topology), Some(&*key.scheduler), strategy];
     parts.into_iter().flatten().chain([seed.as_str()]).collect::<Vec<_>>().join(", ")
 }
 
-/// How many jobs of runs send packets; a strategy that leaves jobs out has fewer.
+/// Returns the number of jobs of runs that send packets, a range if it differs among them.
 fn senders(runs: &[&ContentionRun]) -> String {
     let of = |run: &&ContentionRun| run.result.jobs.iter().filter(|job| job.packets > 0).count();
     let (least, most) = runs
@@ -114,14 +116,14 @@ fn senders(runs: &[&ContentionRun]) -> String {
     }
 }
 
-/// Metrics beside a median: the ends of its interval, trimmed mean, 95 % percentile.
+/// Columns beside a median: the ends of its interval, the trimmed mean and the 95th percentile.
 struct Beside {
     interval: [Name; 2],
     trimmed_mean: Name,
     p95: Name,
 }
 
-/// What strategies are compared by: title, metric, what stands beside it, factor, where bars begin.
+/// Compared metrics: title, column, columns beside it, factor, origin of the bars.
 const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
     (
         "Stretch",
@@ -160,11 +162,11 @@ const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
     ("Dispersal (%)", name::mean_sending_dispersal, None, 100.0, 0.0),
 ];
 
-/// Medians of stretch and its factors with what stands beside them, and mean distances; over shaken copies, with
-/// their intervals, where there are any. The first by [`order`](ranking::order) is on top.
+/// Returns the comparison of medians of stretch and its factors, and of mean distances, over perturbed copies if there are any.
+/// Strategies are in the [order](ranking::order) of the ranking.
 fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     let columns = Contention::columns();
-    // A metric of a run, and half the width of its interval over copies.
+    // A metric of a run, and the half width of its interval over copies.
     let value = |run: &ContentionRun, metric: Name| -> Option<(f64, Option<f64>)> {
         match shaken {
             [] => {
@@ -214,7 +216,7 @@ fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let copies = shaken.iter().find(|row| row.run == group[0].run).map(|row| row.mean.count);
     let mut subtitle = vec![line(key, None), senders(group), pattern.to_string()];
-    // The last ones first give way on a small page.
+    // A small page omits lines from the last.
     subtitle.push(match copies {
         Some(n) => format!("means over {n} shaken copies of the trace, 95 % intervals"),
         None => "95 % intervals of the medians over jobs".to_string(),
@@ -233,7 +235,7 @@ fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     }
 }
 
-/// How stretch spreads over the jobs of each strategy; nothing if none sends.
+/// Returns the distribution of stretch over the jobs of each strategy; `None` if no job sends packets.
 fn stretches(group: &[&ContentionRun], most: usize) -> Option<Spreads> {
     let spread = |run: &&ContentionRun| {
         let jobs = run.result.jobs.iter();
@@ -246,11 +248,11 @@ fn stretches(group: &[&ContentionRun], most: usize) -> Option<Spreads> {
         strategies: vec![name.clone()],
         spread,
     });
-    // The figure itself counts the jobs, which are those that send packets.
+    // The figure adds the number of jobs, which are those that send packets.
     spreads(STRETCHES, vec![line(key, None), pattern.clone()], curves.collect(), most)
 }
 
-/// The points of a row of correlations, pair by pair, of these runs.
+/// Returns the points of a row of correlations, with a panel for each pair of measures.
 fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&ContentionRun], most: usize) -> Scatter {
     let key = of.key;
     let strategy = of.over_jobs.then(|| key.strategy());
@@ -275,16 +277,16 @@ fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&ContentionRun], most: 
                 false => format!("{pattern}; means over the jobs that send packets, in-sample"),
             },
         ],
-        // More than so many colours cannot be told apart: then all points have one.
+        // With more names than distinct colours all points have one colour.
         names: if of.names.len() > most { Vec::new() } else { of.names.clone() },
         panels: PAIRS.iter().map(panel).collect(),
     }
 }
 
-/// The directions of a 2D machine, as [`LinkUse`] has them, and where they lead on the map.
+/// Directions of a 2D machine in the order of [`LinkUse`], with their directions on the map.
 const DIRECTIONS: [&str; 4] = ["-x (to the left)", "+x (to the right)", "-y (down)", "+y (up)"];
 
-/// Use of links by place, on 2D machines.
+/// Returns the maps of link use; `None` unless the machine is a 2D grid.
 fn link_maps(outcome: &ContentionRun) -> Option<LinkMaps> {
     let grid = outcome.trace.topology.grid().filter(|grid| grid.dimensions() == 2)?;
     let (width, length) = (grid.extent(0) as u16, grid.extent(1) as u16);

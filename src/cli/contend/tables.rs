@@ -10,8 +10,7 @@ use replay_experiment::shaken::ShakenRow;
 use replay_output::frame::{FrameError, write as write_table};
 use replay_output::report::{CONTENTION_FIGURES, Sheet, Shown, shaken_summary};
 
-/// The runs of traces as they are for people, how their measures go together, and what all comes to over
-/// shaken copies.
+/// Returns the printed tables: runs, correlations of their measures, and means over perturbed copies.
 pub fn sheets(runs: &[ContentionRun], shaken: &[ShakenRow]) -> Vec<Sheet> {
     let mut sheets = vec![stretches(runs), traffic(runs), correlations(&Correlations::of(runs))];
     if !shaken.is_empty() {
@@ -20,7 +19,10 @@ pub fn sheets(runs: &[ContentionRun], shaken: &[ShakenRow]) -> Vec<Sheet> {
     sheets
 }
 
-/// Writes the tables of runs, jobs, correlations and, if there are any, shaken copies; their paths.
+/// Writes the tables of runs, jobs, correlations and, if there are any, perturbed copies. Returns the paths of the files.
+///
+/// # Errors
+/// Those of writing.
 pub fn write(
     dir: &Path,
     runs: &[ContentionRun],
@@ -37,11 +39,11 @@ pub fn write(
     Ok(files)
 }
 
-/// What is said above the table of stretches.
+/// The line above the table of stretches.
 const STRETCHES: &str = "stretch, placement and contention: medians over the jobs that send packets; trimmed: mean \
      without 5 % of these jobs at each end; off target: jobs whose time alone misses run time x scale by more than 1 %";
 
-/// Stretch and its factors for people.
+/// Returns the table of stretch and its factors.
 fn stretches(runs: &[ContentionRun]) -> Sheet {
     let mut shown = keys(runs);
     shown.push(Shown::column(name::median_stretch, "stretch", 4));
@@ -73,7 +75,7 @@ fn stretches(runs: &[ContentionRun]) -> Sheet {
     sheet.led_by(Some(STRETCHES.to_string()))
 }
 
-/// Packets, places and times for people.
+/// Returns the table of packets, distances and times.
 fn traffic(runs: &[ContentionRun]) -> Sheet {
     let mut shown = keys(runs);
     shown.extend([
@@ -91,7 +93,7 @@ fn traffic(runs: &[ContentionRun]) -> Sheet {
     Sheet::of(runs.iter().filter(|run| run.is_unshaken()), shown)
 }
 
-/// The columns that tell runs apart. Machines and seeds are shown if there are several.
+/// Returns the columns that identify runs; machine and seed only if there are several.
 fn keys<'a>(runs: &[ContentionRun]) -> Vec<Shown<'a, ContentionRun>> {
     let (machines, seeds) = varied(runs.iter().map(|run| &run.key));
     let mut shown = vec![Shown::column(name::trace, "trace", 0)];
@@ -104,7 +106,7 @@ fn keys<'a>(runs: &[ContentionRun]) -> Vec<Shown<'a, ContentionRun>> {
     shown
 }
 
-/// Correlations for people.
+/// Returns the table of correlations.
 fn correlations(all: &[Correlations<'_>]) -> Sheet {
     let (machines, seeds) = varied(all.iter().map(|one| one.key));
     let over = move |one: &Correlations<'_>| {
@@ -132,7 +134,7 @@ fn correlations(all: &[Correlations<'_>]) -> Sheet {
     Sheet::of(all, shown)
 }
 
-/// Whether runs of one trace have several machines, and whether there are several seeds.
+/// Returns whether runs of one trace have several machines, and whether there are several seeds.
 pub fn varied<'a>(keys: impl Iterator<Item = &'a RunKey> + Clone) -> (bool, bool) {
     let Some(first) = keys.clone().next() else { return (false, false) };
     let machines = keys.clone().any(|key| {

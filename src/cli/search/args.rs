@@ -1,3 +1,5 @@
+//! Arguments of `replay search`.
+
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};

@@ -1,4 +1,4 @@
-//! A window of a run: bars over time, a film, or a trace of events.
+//! A window of a run as bars over time or as a film, and a whole run as events.
 
 use replay_core::table::name;
 use std::io::{BufWriter, Write};
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::cli::args::WriteArg;
-use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::interrupt::interruption;
+use crate::cli::exit::{Exit, Failure, eprint_line};
+use crate::cli::interrupt::cancel_token;
 use crate::cli::output::configuration;
 use crate::cli::resolved_grid::ResolvedGrid;
 use crate::cli::results::{Results, Tally};
@@ -26,12 +26,15 @@ use replay_output::plot::{Areas, Bar, Film, FilmJob, Gantt, Line, Lines, Plots, 
 use replay_output::report::machine::Sheets;
 use replay_output::report::{Sheet, Shown, perfetto};
 
-/// Part of a trace, from one instant to another.
+/// A part of a trace, from one instant to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window([TraceTime; 2]);
 
 impl Window {
-    /// Its first and last second.
+    /// Returns the ends in seconds of the trace.
+    ///
+    /// # Errors
+    /// A usage error if the first is not before the second, or a date cannot be converted.
     pub fn seconds(self, header: &Header) -> Result<[i64; 2], Failure> {
         let second = |at: TraceTime| super::seconds("FROM..TO", at, header);
         let [from, until] = [second(self.0[0])?, second(self.0[1])?];
@@ -57,25 +60,25 @@ impl std::str::FromStr for Window {
     }
 }
 
-/// How a window is drawn.
+/// The picture of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Drawn {
-    /// As bars.
+    /// Bars.
     Gantt,
-    /// As a film.
+    /// An animation.
     Film,
 }
 
-/// The most bars of a figure, and jobs of a film.
+/// Maximum number of bars of a figure, and of jobs of a film.
 const MOST: usize = 200_000;
-/// The most instants at which fragmentation is told.
+/// Maximum number of rows of the table fragmentation.
 const INSTANTS: usize = 2_000;
-/// Seconds that a film takes.
+/// Seconds of a film.
 const DURATION: u32 = 20;
 
-/// Runs the cell and keeps who had which processors; `None` if interrupted.
+/// Runs the cell and records its allocations; `None` if interrupted.
 fn ran(cell: &Cell, quiet: bool) -> Result<Option<RunResult>, Failure> {
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let measure = Measure { jobs: true, nodes: true, ..Measure::default() };
     match run_cell(0, cell, measure, RunContext::new(&stop)) {
         Ok(run) => Ok(Some(run)),
@@ -84,7 +87,7 @@ fn ran(cell: &Cell, quiet: bool) -> Result<Option<RunResult>, Failure> {
     }
 }
 
-/// The part of a window that a run has: from its first arrival to its last end. A window beside the run stays as it is.
+/// Cuts a window to a run, from its first arrival to its last end. A window outside of the run stays as it is.
 fn within_run(run: &RunResult, [from, until]: [i64; 2]) -> [i64; 2] {
     let begin = run.jobs.iter().map(|job| job.arrival).min().unwrap_or(from);
     let end = run.allocations.iter().map(|one| one.end).max().unwrap_or(until);
@@ -95,6 +98,9 @@ fn within_run(run: &RunResult, [from, until]: [i64; 2]) -> [i64; 2] {
 }
 
 /// Draws a window of the cell, cut to the run.
+///
+/// # Errors
+/// A usage error if the window has no job or too many bars, or if a film has no folder.
 pub fn draw(
     session: &mut Session,
     loaded: &ResolvedGrid,
@@ -103,7 +109,7 @@ pub fn draw(
     window: [i64; 2],
 ) -> Result<Exit, Failure> {
     if drawn == Drawn::Film && session.folder().is_none() {
-        let message = "--film: a film is a file, say --out DIR for it";
+        let message = "--film: needs --out DIR for the file of the film";
         return Err(Failure::usage_message(message));
     }
     let mut tally = Tally::of("pictures", 1);
@@ -129,7 +135,7 @@ pub fn draw(
         if bars > MOST {
             let (bars, most) = (grouped(bars as u64), grouped(MOST as u64));
             let message =
-                format!("the window has {bars} bars, more than {most}: take a shorter one");
+                format!("the window has {bars} bars, more than {most}: choose a shorter window");
             return Err(Failure::usage_message(message));
         }
         part.run = Some(run);
@@ -140,10 +146,13 @@ pub fn draw(
     session.publish(&mut Rows { part, rows }, &tally)
 }
 
-/// Writes the whole run as a trace of events.
+/// Writes the whole run as events.
+///
+/// # Errors
+/// A usage error if the file cannot be written.
 pub fn events(cell: &Cell, write: &WriteArg, quiet: bool) -> Result<Exit, Failure> {
     let Some(run) = ran(cell, quiet)? else {
-        tell("replay: interrupted; nothing is written");
+        eprint_line("replay: interrupted; nothing is written");
         return Ok(Exit::Interrupted);
     };
     let mut out = write.begin(&[])?;
@@ -155,7 +164,7 @@ pub fn events(cell: &Cell, write: &WriteArg, quiet: bool) -> Result<Exit, Failur
     out.finish()?;
     if let Some(path) = write.file().filter(|_| !quiet) {
         let (jobs, slices) = (grouped(run.allocations.len() as u64), grouped(slices as u64));
-        tell(format_args!("{}: {jobs} jobs in {slices} slices", path.display()));
+        eprint_line(format_args!("{}: {jobs} jobs in {slices} slices", path.display()));
     }
     Ok(Exit::Done)
 }
@@ -175,7 +184,7 @@ impl Part<'_> {
         format!("{} on {}, {}, {}", key.trace, key.topology, key.scheduler, key.strategy())
     }
 
-    /// In words, and the place of each processor in the figure's order.
+    /// Returns the name of the figure's order of processors, and the position of each processor in it.
     fn order(&self) -> (String, Vec<usize>) {
         let topology = &self.cell.trace.topology;
         let mut places = vec![0; topology.processors()];
@@ -215,7 +224,7 @@ impl Part<'_> {
         bars
     }
 
-    /// Second 0 of the trace in local seconds since 1970, if the log says when it begins.
+    /// Returns second 0 of the trace in local seconds since 1970, if the header has UnixStartTime.
     fn epoch(&self) -> Option<i64> {
         let header = &self.cell.trace.workload.header;
         Some(header.unix_start_time()?.saturating_add(header.time_zone().unwrap_or(0)))
@@ -251,7 +260,7 @@ impl Part<'_> {
         }
     }
 
-    /// Free processors over time, and what of them the largest free box and the largest region have.
+    /// Returns the figure of free processors, of the largest free box and of the largest region over time.
     fn free_space(&self) -> Areas {
         let line = |name: &str, value: &dyn Fn(&FreeSpace) -> Option<u32>| {
             let mut points = Vec::new();
@@ -259,7 +268,7 @@ impl Part<'_> {
             for space in &self.spaces {
                 let Some(value) = value(space) else { continue };
                 let x = space.at as f64 / 3600.0;
-                // It holds until the next row.
+                // The value holds until the next row.
                 points.extend(before.map(|before| Point::new(x, before)));
                 points.push(Point::new(x, f64::from(value)));
                 before = Some(f64::from(value));
@@ -289,7 +298,7 @@ impl Part<'_> {
     }
 }
 
-/// What is drawn, with the rows that say it.
+/// A window with its allocations as rows.
 struct Rows<'a, 'b> {
     part: Part<'a>,
     rows: Vec<WithRun<'b, Allocation>>,

@@ -1,4 +1,4 @@
-//! `replay stream --backlog`: how much of a torus the rules of placement keep busy while jobs always wait.
+//! `replay stream --backlog`: utilization of a torus under placement rules while jobs always wait.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ use replay_output::report::{Sheet, Shown};
 
 const MACHINE: &str = "torus:16x16x16";
 
-/// What takes the place of arrivals, schedulers and allocators.
+/// Options in place of arrivals, schedulers and allocators, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct BacklogArgs {
     /// Keep N jobs waiting in place of arrivals, and compare placement rules on a torus; takes a list.
@@ -115,13 +115,13 @@ pub struct BacklogArgs {
 }
 
 impl BacklogArgs {
-    /// Whether a backlog takes the place of arrivals.
+    /// Returns whether `--backlog` was given.
     pub fn is_given(&self) -> bool {
         !self.backlog.is_empty()
     }
 }
 
-/// The values, each once.
+/// Returns distinct values in the order of their first occurrence.
 fn distinct<T: PartialEq>(named: Vec<T>) -> Vec<T> {
     let mut distinct = Vec::with_capacity(named.len());
     for one in named {
@@ -132,7 +132,10 @@ fn distinct<T: PartialEq>(named: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Runs every mix, estimate and window under every rule, or searches for each.
+/// Runs every mix, estimate and window under every rule, or searches for the best weights of each.
+///
+/// # Errors
+/// A usage error for a wrong option.
 pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<Exit, Failure> {
     let backlog = &args.backlog;
     let anchors = one("--anchors", &backlog.anchors, &Anchors::ALL)?;
@@ -149,7 +152,7 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
         return Err(Failure::usage_message(format!("--machine {machine}: is not a torus or mesh")));
     };
     if backlog.menu == Menu::Trace {
-        let why = "--menu trace goes by the sizes of a trace, and a stream has none: name a menu, or boxes by list:";
+        let why = "--menu trace takes the sizes of a trace, which a stream does not have: name another menu, or boxes by list:";
         return Err(Failure::usage_message(why));
     }
     let torus = backlog.menu.torus(grid, anchors, true);
@@ -158,7 +161,9 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
         mixes.iter().find(|mix| mix.draw(bench.torus(), 1, Estimates::Exact, 0).is_none())
     {
         let name = mix.name();
-        return Err(Failure::usage_message(format!("--mix {name}: the menu has not its sizes")));
+        return Err(Failure::usage_message(format!(
+            "--mix {name}: the menu does not have its sizes"
+        )));
     }
     let mut backlogs = Vec::new();
     for &mix in &mixes {
@@ -211,7 +216,10 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
     Ok(exit)
 }
 
-/// The torus.
+/// Returns the machine.
+///
+/// # Errors
+/// A usage error unless it is one machine with one processor at each point.
 fn machine(args: &StreamArgs) -> Result<Topology, Failure> {
     let machines: Vec<Topology> = parse_list(&args.machine, MACHINE)?;
     require_one_processor_per_point(&machines)?;
@@ -227,7 +235,7 @@ struct Rows<'a, Row> {
     rule: &'a StopRule,
     machine: Topology,
     rows: Vec<Row>,
-    /// The columns for people.
+    /// Printed columns.
     shown: fn() -> Vec<Shown<'static, Row>>,
 }
 
@@ -264,7 +272,7 @@ impl<Row: Table> Results for Rows<'_, Row> {
     }
 }
 
-/// A backlog, for people.
+/// Returns the printed columns of a backlog.
 fn of_backlogs<Row: Table + 'static>() -> Vec<Shown<'static, Row>> {
     vec![
         Shown::column(name::mix, "mix", 0),

@@ -1,18 +1,18 @@
-//! From journals to result files.
+//! Writes the results of a sweep from its journals.
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::baseline::Baseline;
-use crate::cli::exit::{Exit, Failure, tell};
-use crate::cli::interrupt::interruption;
+use crate::cli::exit::{Exit, Failure, eprint_line};
+use crate::cli::interrupt::cancel_token;
 use crate::cli::output::ranked_summaries;
 use crate::cli::print::{FormatArg, Sorting};
 use crate::cli::progress::Progress;
 use crate::cli::results::metadata;
 use crate::cli::session::Session;
-use crate::cli::skipped_jobs::LeftOut;
+use crate::cli::skipped_jobs::SkippedJobs;
 use replay_core::table::Table;
 use replay_experiment::files::ResultFolder;
 use replay_experiment::journal::{Journal, Outcome};
@@ -26,23 +26,26 @@ use replay_output::report::page::{Folder, sentences};
 use replay_output::report::sweep::{SweepConfiguration, SweepDetails};
 use std::io::stdout;
 
-/// What else a user may want of a sweep.
+/// Optional outputs of a sweep.
 #[derive(Default)]
 pub struct Extras<'a> {
-    /// The traces, and what the cells are to keep, if they are to run once more for tables of jobs or placements.
+    /// The traces, and what to measure, if cells run once more for tables of jobs or placements.
     pub again: Option<(&'a [Arc<Trace>], Measure)>,
     /// Earlier results to print the new ones beside.
     pub baseline: Option<Arc<Baseline>>,
-    /// The order of the runs that are printed; without it, and a baseline, none are.
+    /// The order of printed runs; as a table runs are printed only with an order or a baseline.
     pub sorting: Option<Sorting<RunResult>>,
 }
 
-/// So many runs are printed.
+/// Rows of the printed table.
 const SHOWN: usize = 50;
 
-/// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one
-/// record at a time; then prints the files' names. The same bytes whatever the journals'
-/// order and number. `builds` ran the cells, this process `cells_run` of them.
+/// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one record at a time; then prints the
+/// names of the files, or all runs as JSON or CSV. The bytes do not depend on order and number of the journals. `builds` ran
+/// the cells, this process `cells_run` of them.
+///
+/// # Errors
+/// A usage error if an output cannot be written, a data error if the journals contradict each other.
 pub fn write(
     mut session: Session,
     plan: &Plan,
@@ -60,13 +63,13 @@ pub fn write(
         Tables::create(place, &metadata(&text), kept).map_err(|e| Failure::output("results", e))?;
     let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
     let log = LogBaseline::new(plan).map_err(Failure::usage)?;
-    // The one that repeats the log of the cells before.
+    // The latest run of the recorded schedule that cells were compared with.
     let mut latest: Option<RunResult> = None;
     let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
     let table = session.table();
     let is_data = matches!(table.format, FormatArg::Json | FormatArg::Csv);
     let mut shown: Vec<RunResult> = Vec::new();
-    let mut left_out = LeftOut::default();
+    let mut left_out = SkippedJobs::default();
     for run in 0..plan.len() {
         match outcome(plan, journals, run)? {
             Outcome::Failed(why) => {
@@ -75,11 +78,11 @@ pub fn write(
                 failed.push(format!("{trace} {machine} {scheduler} {}: {why}", key.strategy()));
             }
             Outcome::Done(mut result) => {
-                // The journal knows what was computed; names and order are the plan's.
+                // Records have the numbers; names and order are those of the plan.
                 result.run = run;
                 result.key = plan.key(run).map_err(Failure::usage)?;
                 replay_seconds += result.seconds;
-                left_out.take(&result.key, &result.turned_away);
+                left_out.add(&result.key, &result.turned_away);
                 if let Some(estimates) = &mut estimates {
                     estimates.take(plan, run, result.compared().0);
                 }
@@ -110,7 +113,9 @@ pub fn write(
         && !run_again(plan, traces, kept, &done, &mut tables, session.is_quiet())?
     {
         session.abandon();
-        tell("replay: interrupted while jobs or placements were written; the same command goes on");
+        eprint_line(
+            "replay: interrupted while jobs or placements were written; the same command continues",
+        );
         return Ok(Exit::Interrupted);
     }
     let shaken = estimates.map(|estimates| estimates.rows(plan)).transpose();
@@ -158,16 +163,16 @@ pub fn write(
     if !session.is_quiet()
         && let Some(dir) = files.first().and_then(|file| file.parent())
     {
-        // What was just written is there.
+        // Reads the results that were just written.
         let folder = ResultFolder::open(dir).map_err(Into::into);
         let folder = folder.and_then(|folder| Folder::read(&folder, |_| session.kind().tables()));
-        folder.iter().flat_map(sentences).for_each(tell);
-        left_out.tell();
+        folder.iter().flat_map(sentences).for_each(eprint_line);
+        left_out.report();
     }
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
-/// Takes a run in among those that are printed: the first in their order.
+/// Inserts a run among the first `most` runs in the printed order.
 fn show(
     shown: &mut Vec<RunResult>,
     run: RunResult,
@@ -184,7 +189,7 @@ fn show(
     }
 }
 
-/// Runs cells once more for their jobs and placements, as `kept` says; `false` if interrupted.
+/// Runs cells once more for their jobs and placements. Returns `false` if it was interrupted.
 fn run_again(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -195,7 +200,7 @@ fn run_again(
 ) -> Result<bool, Failure> {
     let mut plan = plan.clone();
     plan.grid.measure = kept;
-    let stop = interruption(quiet);
+    let stop = cancel_token(quiet);
     let progress = Progress::of_plan(quiet, &plan, runs)?;
     let mut written = 0;
     let jobs_done = |jobs| progress.jobs_done(jobs);
@@ -213,8 +218,10 @@ fn run_again(
     ran.map(|()| written == runs.len())
 }
 
-/// What became of a cell, whatever the order of the journals: a result counts for more than
-/// a failure, and there is but one.
+/// Returns the outcome of a cell, independent of the order of the journals: a result takes precedence over a failure.
+///
+/// # Errors
+/// A data error if two journals have different results, or none has the cell.
 fn outcome(
     plan: &Plan,
     journals: &mut [Journal<RunResult>],
@@ -231,8 +238,8 @@ fn outcome(
                 if !one.is_same(&other) {
                     let (place, here) = (place.display(), here.display());
                     return Err(Failure::data(anyhow::anyhow!(
-                        "cell {run} ({id}) has one result in {place} and another in {here}: run \
-                         one of them again with --force"
+                        "cell {run} ({id}) has one result in {place} and another in {here}: run one of them again with \
+                         --force"
                     )));
                 }
                 (Outcome::Done(one), place)

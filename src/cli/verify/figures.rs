@@ -1,12 +1,14 @@
-//! Figures of `replay verify`: the printed numbers of a figure or table with ours beside them.
+//! Figures of `replay verify`: printed numbers of a figure or table, and ours.
 
 use std::path::PathBuf;
 
 use replay_output::plot::{FileNames, Plots, PublishedComparison, PublishedRow, save};
 use replay_published::Check;
 
-/// Draws a figure for each figure or table of each suite that has printed numbers and ours; the paths of
-/// the files.
+/// Draws a figure for each figure or table of each suite that has printed numbers and ours. Returns the paths of the files.
+///
+/// # Errors
+/// Those of drawing and writing.
 pub fn write(plots: &Plots, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<PathBuf>> {
     let mut stems = FileNames::default();
     let mut files = Vec::new();
@@ -26,12 +28,12 @@ pub fn write(plots: &Plots, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<P
     Ok(files)
 }
 
-/// Whether a number was printed, not words or a bound, and ours is known.
+/// Returns whether the printed value is a number, not a claim or a bound, and ours is known.
 fn has_both(check: &Check) -> bool {
     check.is_number() && check.published != 0.0 && check.value().is_some()
 }
 
-/// Values whose largest is more than this many times their smallest do not share an axis.
+/// Values share an axis if the largest is at most this many times the smallest.
 const SPAN: f64 = 20.0;
 
 fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {
@@ -40,7 +42,7 @@ fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {
     let printed = || checks.iter().map(|check| check.published);
     let least = printed().fold(f64::INFINITY, f64::min);
     let most = printed().fold(f64::NEG_INFINITY, f64::max);
-    // Rows that begin with the same words are of one measure.
+    // Rows that begin with the same words have one measure.
     let values = !names.before.is_empty() && least > 0.0 && most <= SPAN * least;
     let row = |((check, label), group): ((&&Check, String), String)| {
         Some(PublishedRow {
@@ -69,7 +71,7 @@ fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {
     }
 }
 
-/// Texts without the words that all of them begin and end with.
+/// Texts without the words that all of them begin or end with.
 struct Shortened {
     before: String,
     after: String,
@@ -117,7 +119,7 @@ mod tests {
     use super::without_common;
 
     #[test]
-    fn common_words_are_said_once() {
+    fn common_words_are_removed() {
         let texts = ["finish time random load 10", "finish time mbs load 10"];
         let short = without_common(texts.into_iter());
         assert_eq!(short.left, ["random", "mbs"]);

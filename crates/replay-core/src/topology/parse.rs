@@ -6,6 +6,7 @@ use super::{
 };
 use crate::naming::hint;
 use crate::number::grouped;
+use crate::sanitize::excerpt;
 
 /// Error of a machine description that cannot be parsed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -27,6 +28,10 @@ impl FromStr for Topology {
 
 fn parse(text: &str) -> Result<Topology, String> {
     let system = SYSTEMS.iter().find(|system| system.name.eq_ignore_ascii_case(text));
+    if system.is_none() && text.starts_with(char::is_alphabetic) && !text.contains(':') {
+        let near = hint(text, SYSTEMS.iter().map(|system| system.name));
+        return Err(format!("no system \"{}\"{near}", excerpt(text)));
+    }
     let text = system.map_or(text, |system| system.machine);
     let Some((points, per_point)) = text.split_once('*') else { return parse_points(text) };
     let per_point = per_point.trim();

@@ -125,6 +125,8 @@ pub enum SettingsError {
     #[error("link is {0}; on a torus it must be 1, as two virtual channels share each link")]
     SlowTorus(u32),
     /// Nothing says how the parts of the machine are linked.
-    #[error("machine {0}: nothing says which links join its tori or lead past its holes")]
+    #[error(
+        "machine {0}: nothing says which links join its tori, switches or blocks, or lead past holes"
+    )]
     NoLinks(String),
 }

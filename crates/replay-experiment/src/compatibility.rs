@@ -266,7 +266,7 @@ fn check_pair(
              cannot tell; guard=count works with it"
         )));
     }
-    if asks && !strategy.refusals_last {
+    if asks && !strategy.refusals_last && !strategy.reserves_by_trial {
         return Err(Incompatible::new(format!(
             "allocator {allocator} may refuse a job although its place is free, because the other free \
              processors decide where it looks; scheduler {scheduler} cannot promise a place with it; \

@@ -125,6 +125,8 @@ pub enum SettingsError {
     #[error("link is {0}; on a torus it must be 1, as two virtual channels share each link")]
     SlowTorus(u32),
     /// The links of a machine of several tori are not defined.
-    #[error("machine {0}: the links between its tori and around its holes are not defined")]
+    #[error(
+        "machine {0}: the links between its tori, switches or blocks, and around holes are not defined"
+    )]
     NoLinks(String),
 }

@@ -137,10 +137,9 @@ impl Rule<'_> {
                     }
                     let [idle_i, idle_b] = [i, b].map(|block| self.idle(&free, block, 1));
                     let [fit_i, fit_b] = [idle_i >= rest, idle_b >= rest];
-                    if fit_i && !fit_b
-                        || !fit_i && !fit_b && idle_i >= idle_b
-                        || fit_i && idle_i <= idle_b
-                    {
+                    let tighter = fit_i && (!fit_b || idle_i <= idle_b);
+                    let fuller = !fit_i && !fit_b && idle_i >= idle_b;
+                    if tighter || fuller {
                         best = Some(i);
                     }
                 }

@@ -101,8 +101,8 @@ pub fn place(
             switches[best].nodes.iter().map(|node| node.0).filter(|node| free.contains(node));
         nodes.extend(here.take(rest));
         leaves += 1;
-        for switch in 0..switches.len() {
-            total[switch] += distance(tree, best, switch).unwrap_or(0);
+        for (switch, total) in total.iter_mut().enumerate() {
+            *total += distance(tree, best, switch).unwrap_or(0);
         }
         let former = count[best];
         let marked = ancestors(tree, best).into_iter();

@@ -20,7 +20,7 @@ impl FreeNodes {
     pub fn all(hierarchy: &Hierarchy) -> Self {
         let count = hierarchy.processors() as u32;
         let mut words = vec![u64::MAX; count.div_ceil(64) as usize];
-        if let Some(last) = words.last_mut().filter(|_| count % 64 > 0) {
+        if let Some(last) = words.last_mut().filter(|_| !count.is_multiple_of(64)) {
             *last = (1 << (count % 64)) - 1;
         }
         let below = hierarchy.units().iter().map(|unit| unit.nodes).collect();

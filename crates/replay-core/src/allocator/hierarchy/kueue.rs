@@ -200,8 +200,7 @@ impl KueueRule {
         let mut top: Vec<u32> = tree.roots().collect();
         by_name(&mut top);
         let (mut depths, mut places) = (vec![top], vec![0; switches.len()]);
-        loop {
-            let Some(here) = depths.last() else { break };
+        while let Some(here) = depths.last() {
             let mut below = Vec::new();
             for (place, &switch) in (0..).zip(here) {
                 places[switch as usize] = place;

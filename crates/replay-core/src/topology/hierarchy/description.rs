@@ -233,8 +233,8 @@ impl Hierarchy {
                 levels(sizes).map_err(|problem| error(line, Subject::Sizes, problem))?
             }
             None => {
-                let sizes = entries.iter().map(|entry| entry.nodes.len() as u32);
-                (sizes.filter(|&size| size > 0).next().unwrap_or(1), (0..=4).collect())
+                let mut sizes = entries.iter().map(|entry| entry.nodes.len() as u32);
+                (sizes.find(|&size| size > 0).unwrap_or(1), (0..=4).collect())
             }
         };
         let blocks = Blocks {

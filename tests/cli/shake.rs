@@ -171,7 +171,7 @@ fn results_do_not_depend_on_threads() {
 fn search_ranks_by_mean_over_copies() {
     let dir = Dir::with_trace();
     let search = "search --jobs 200 --sr 1..2 --factors 0..2 --shake 4 --format json --top 50 --tie 2,13,20,6";
-    let run = dir.replay(search).code(0).says("other vectors cannot be told from the best");
+    let run = dir.replay(search).code(0).says("other vectors do not differ significantly from the best");
     let rows = run.objects();
     let found: Vec<&Value> = rows.iter().filter(|row| row["rank"].is_u64()).collect();
     let better: Vec<f64> = found.iter().map(|row| number(row, "improvement_percent")).collect();

@@ -149,7 +149,7 @@ fn settings(args: &SearchArgs, task: &SearchTask) -> serde_json::Value {
 }
 
 impl SearchReport<'_> {
-    /// Of every search on shaken copies, how many vectors cannot be told from its best.
+    /// Returns a line for each search on perturbed copies: how many vectors do not differ significantly from its best.
     pub fn as_good(&self) -> Vec<String> {
         let of_search = self.all.chunk_by(|a, b| a.searched == b.searched);
         let line = |rows: &[SearchRow]| {
@@ -158,7 +158,8 @@ impl SearchReport<'_> {
             let ranked = rows.iter().filter(|row| row.rank.is_some()).count() - 1;
             let as_good = rows.iter().filter(|row| row.is_as_good()).count();
             Some(format!(
-                "{}: {} of {} other vectors cannot be told from the best ({}) on {copies} shaken copies",
+                "{}: {} of {} other vectors do not differ significantly from the best ({}) on {copies} \
+                 perturbed copies",
                 best.searched,
                 grouped(as_good as u64),
                 grouped(ranked as u64),

@@ -6,7 +6,6 @@
 #
 # Usage: scripts/abuse.sh [PROGRAM] [SECTION...] [--quick | --minutes N] [--seed S] [--help]
 #
-#
 #   scripts/abuse.sh                                   a few minutes: some cases of each section
 #   scripts/abuse.sh --minutes 60 --report out/abuse   an hour: every case, then random ones
 #   scripts/abuse.sh --list                            the sections

@@ -91,7 +91,7 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
         let file = TopologyFile::open(&path, args.topology.as_deref());
         let file = file.map_err(MachineError::Unreadable)?;
         if !args.quiet.quiet {
-            file.warnings.iter().for_each(|warning| tell(format_args!("{path}: {warning}")));
+            file.warnings.iter().for_each(|warning| eprint_line(format_args!("{path}: {warning}")));
         }
         Ok(file.machine)
     };

@@ -14,7 +14,9 @@ use replay_core::number::grouped;
 use replay_experiment::compare::REPLAYED;
 use replay_experiment::files::{ResultError, ResultFolder};
 use replay_output::frame::read::{JobsTable, ReadError};
-use replay_output::report::page::{Csv, DOCTYPE, Folder, FolderError, is_published, page, told};
+use replay_output::report::page::{
+    Csv, DOCTYPE, Folder, FolderError, compare_top_strategies, is_published, page,
+};
 
 /// Arguments of `replay report`.
 #[derive(Clone, Debug, Args)]
@@ -95,7 +97,7 @@ fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     let mut folder = Folder::read(results, tables)?;
     if results.files().iter().any(|file| file.name == JobsTable::file(&REPLAYED)) {
         match JobsTable::open(results, &REPLAYED) {
-            Ok(jobs) => folder.told = told(&folder, |run| jobs.of(run))?,
+            Ok(jobs) => folder.comparisons = compare_top_strategies(&folder, |run| jobs.of(run))?,
             Err(ReadError::Results(ResultError::Missing(_))) => {}
             Err(error) => return Err(error.into()),
         }

@@ -89,7 +89,7 @@ fn verdict_has_an_interval() {
     dir.replay(&format!("{run} --no-jobs --out short")).code(0);
     dir.replay("report short --write short.html -q").code(0);
     let page = String::from_utf8(dir.read("short.html")).expect("UTF-8");
-    assert!(page.contains("without an interval, for the folder has no jobs.parquet"));
+    assert!(page.contains("no interval, because the directory has no jobs.parquet"));
 }
 
 fn rejects_other_files() {
@@ -103,7 +103,7 @@ fn rejects_other_files() {
     dir.replay("report other.csv").code(3).says("other.csv: is neither a folder of results");
     dir.replay("report folder").code(3).says("manifest.json: not a manifest of replay");
     dir.replay("report broken").code(3).says("broken/manifest.json: not a manifest of replay");
-    dir.replay("report empty").code(3).says("empty/manifest.json: no such file: name a folder");
+    dir.replay("report empty").code(3).says("empty/manifest.json: no such file; name a directory");
     dir.replay("report folder --write other.csv")
         .code(2)
         .says("other.csv: exists and is not a page");

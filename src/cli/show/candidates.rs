@@ -259,7 +259,7 @@ impl Decision<'_> {
             subtitle: self.words(explained, shown),
             sides: sheets.sides,
             edges: super::edges(topology),
-            states: ground: states,
+            states,
             scan_radius: self.vector().map(|vector| vector.scan_radius),
             candidates,
         }

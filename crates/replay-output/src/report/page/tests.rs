@@ -47,7 +47,7 @@ fn names_the_best_strategy_of_each_setting() {
         "T on 4x4: 1,234 jobs kept of 1,300 records, 5 changed, 66 dropped (size-not-positive)",
         "replay --alloc &#39;mc1x1[a b]&#39;".replace("&#39;", "'").as_str(),
     ] {
-        assert!(page.contains(text), "{expected}\n{page}");
+        assert!(page.contains(expected), "{expected}\n{page}");
     }
 }
 

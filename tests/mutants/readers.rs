@@ -201,8 +201,8 @@ fn imported(source: &str, map: Option<ColumnMap>, log: &[u8]) -> bool {
             let records = reader.records().filter(|record| record.is_ok()).count();
             assert_eq!(records as u64, report.jobs, "{}", String::from_utf8_lossy(&swf));
             RecordedPlacements::of_file(nodes.as_slice(), "made.nodes.csv")
-                .expect("what was written");
-            ShapeFile::read(shapes.as_slice(), "made.shapes.csv").expect("what was written");
+                .expect("a written map can be read");
+            ShapeFile::read(shapes.as_slice(), "made.shapes.csv").expect("written shapes can be read");
             true
         }
         Err(error) => refused(error),

@@ -40,13 +40,13 @@ fn main() -> ExitCode {
     trials.extend(results::trials(root));
     trials.extend(style::trials(root));
     trials.extend(links::trials(root, pages));
-    // Commands of a page follow on each other, and the pages of reference must stand before
-    // links to them are followed.
+    // Commands of a page depend on each other, and reference pages must be written before links to them are
+    // checked.
     let arguments = Arguments { test_threads: Some(1), ..arguments };
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-/// Whether the book is to be written rather than compared.
+/// Returns whether the book is written instead of compared.
 fn writes() -> bool {
     std::env::var_os("REPLAY_WRITE_BOOK").is_some()
 }

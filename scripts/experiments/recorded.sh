@@ -135,7 +135,7 @@ waits() {
         }'
 }
 
-# same_jobs FILE: prints metrics of each scheduler over the jobs that the replay of the log has too, those of the log first.
+# same_jobs FILE: prints metrics of each scheduler, the log first, over the jobs that the replay of the log includes.
 same_jobs() {
     csv "$1" '
         get("of_size") != "" { next }

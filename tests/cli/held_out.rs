@@ -1,5 +1,5 @@
 //! Compares 2,000 decisions of `replay place` on 60 random machines with a direct implementation of
-//! the rules of Slurm 26.05, `topology/torus3d`. The implementation uses nothing of the library.
+//! the rules of Slurm 26.05, `topology/torus3d`. The implementation does not use the library.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

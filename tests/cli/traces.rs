@@ -113,12 +113,12 @@ fn audit_reports_which_verdicts_can_fail() {
     );
     let absent = run.fields(&["absent"]);
     run.demand(absent == ["192"], "absent rows are counted");
-    run.says("johnson: nothing was audited: 192 rows are of logs that are not here");
+    run.says("johnson: nothing was audited: the logs of 192 rows are absent");
     dir.replay("verify johnson --audit --complete").code(1);
     dir.replay("verify johnson --audit").code(0).prints("unnoticed");
     dir.replay("verify johnson --audit --full").refused(&["--audit", "--full"]);
     dir.replay("verify johnson --full").fails(2, 1, &["--full changes nothing", "list suites"]);
-    dir.replay("list suites").prints("--full: 50,500 jobs a replication");
+    dir.replay("list suites").prints("--full: 50,500 jobs per replication");
 }
 
 fn quiet_verify_prints_no_messages() {
@@ -156,7 +156,7 @@ fn rejects_another_log_of_that_name() {
     let dir = Dir::with_program().file(&format!("traces/{KTH}.swf"), TINY);
     // If the number of jobs differs, nothing else is compared.
     let run = dir.replay("verify johnson --trace KTH-SP2").code(1);
-    let run = run.prints("not run: KTH-SP2-1996-2 has 2 jobs, the paper's log 28489");
+    let run = run.prints("not run: KTH-SP2-1996-2 has 2 jobs, but the paper's log has 28489");
     run.says("0 same, 0 within, 0 undecided, 1 differ, 0 contradict");
     let dir = dir.file(&format!("traces/{KTH}.swf"), "1 0 0 5 x\n");
     let failed = dir.replay("verify johnson --trace KTH-SP2 -q");

@@ -1,8 +1,8 @@
-"""Reads a folder of results as users do, with pandas and with polars, and checks what it finds.
+"""Reads an output directory with pandas and with polars, and checks the tables.
 
 Usage: read_results.py FOLDER
 
-Prints one line per table; on the first thing that is wrong it ends with an AssertionError.
+Prints one line per table; the first error ends the program with an AssertionError.
 """
 
 import json
@@ -37,17 +37,17 @@ PANDAS = {"u": "uint64", "i": "int64", "f": "float64"}
 
 
 def schema(table):
-    """Column names and type letters of a table."""
+    """Returns the column names and type letters of a table."""
     return dict(word.split(":") for word in TABLES[table].split())
 
 
 def check_types(table, pandas, polars):
-    """Both libraries see the same columns, of the right types, and the same values."""
+    """Checks that both libraries read equal columns of the expected types with equal values."""
     columns = schema(table)
     assert polars.schema == {name: POLARS[kind] for name, kind in columns.items()}, polars.schema
     assert list(pandas.columns) == list(columns), pandas.columns
     for name, kind in columns.items():
-        # pandas turns integers with nulls into floats, and has two kinds of text.
+        # pandas converts integers with nulls to floats, and has two kinds of text.
         if kind in PANDAS and not pandas[name].isna().any():
             assert pandas[name].dtype == PANDAS[kind], (name, pandas[name].dtype)
         if kind == "l":
@@ -58,7 +58,7 @@ def check_types(table, pandas, polars):
 
 
 def check_metadata(table, path):
-    """The file says what it is, in which units, and what made it."""
+    """Checks that the metadata of a file gives its table, units and program; returns the configuration."""
     found = pq.read_metadata(path).metadata or {}
     found = {key.decode(): value.decode() for key, value in found.items()}
     assert found["table"] == table and found["about"], found
@@ -72,7 +72,7 @@ def check_metadata(table, path):
 
 
 def check_csv(folder, table, polars):
-    """The CSV twin holds the same values, to the last digit."""
+    """Checks that the CSV file has the same values, to the last digit."""
     dtypes = {name: POLARS[kind] for name, kind in schema(table).items()}
     twin = pl.read_csv(folder / f"{table}.csv", schema=dtypes)
     assert polars.equals(twin), f"{table}: CSV and Parquet differ"
@@ -84,7 +84,7 @@ def check_csv(folder, table, polars):
 
 
 def check_jobs(runs, jobs):
-    """What is said of runs follows from their jobs."""
+    """Checks that the metrics of runs follow from their jobs."""
     assert (jobs["wait"] == jobs["start"] - jobs["submit"]).all()
     assert (jobs["turnaround"] == jobs["end"] - jobs["submit"]).all()
     assert (jobs["wait"] >= 0).all() and jobs["dispersal"].between(0, 1).all()
@@ -107,7 +107,7 @@ def check_jobs(runs, jobs):
 
 
 def check_sizes(jobs, sizes):
-    """What is said of job sizes follows from the jobs."""
+    """Checks that the metrics of job sizes follow from the jobs."""
     groups = jobs.groupby(["run", "size"])
     ours = pd.DataFrame({
         "jobs": groups.size(),
@@ -120,7 +120,7 @@ def check_sizes(jobs, sizes):
 
 
 def check_placements(jobs, placements):
-    """Each job has as many processors as it held, and nobody else has them meanwhile."""
+    """Checks that each job has its number of processors, which no other job has at the same time."""
     both = placements.merge(jobs[["run", "job", "start", "end", "held_size"]], on=["run", "job", "start", "end"])
     assert len(both) == len(placements) == len(jobs)
     assert (both["nodes"].map(len) == both["held_size"]).all()
@@ -146,7 +146,7 @@ def main(folder):
     print(f"runs: {len(runs)} rows")
     check_sizes(jobs, sizes)
     print("by_size: agree")
-    # Ties are counted where asked for, and only by strategies that have them.
+    # Ties are counted only on request, and only for strategies that break ties.
     counted = runs["tied_decisions"].notna()
     assert (counted == ((runs["allocator"] == "mc1x1") & manifest["configuration"]["ties"])).all()
     assert jobs["tied"].notna().equals(jobs["run"].map(runs.set_index("run")["tied_decisions"].notna()))

@@ -1,27 +1,29 @@
+//! Tolerances between printed and measured numbers.
+
 use std::fmt;
 
 use replay_core::number::fixed;
 
-/// How far ours may be from the published value.
+/// Accepted difference between the measured and the published value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Tolerance {
-    /// By no more than this.
+    /// At most this difference in either direction.
     Absolute(f64),
-    /// By no more than this fraction of the published value.
+    /// At most this fraction of the published value in either direction.
     Relative(f64),
-    /// Ours must be below the published value.
+    /// The measured value must be below the published value.
     Below,
-    /// Ours must be above the published value.
+    /// The measured value must be above the published value.
     Above,
-    /// Ours must not exceed the published value by more than this fraction of it.
+    /// The measured value may exceed the published value by at most this fraction of it.
     AtMost(f64),
-    /// By no more than this, within which 95 % of shaken copies of the log come out.
+    /// At most the half-width of the range of 95 % of single perturbed copies of the log.
     OfShaken(f64),
 }
 
 impl Tolerance {
-    /// Whether a value within `margin` of `ours` is near enough. The bounds allow for the
-    /// rounding of binary fractions, nothing more.
+    /// Whether any value within `margin` of `ours` is accepted. The limits allow only for the rounding of binary
+    /// fractions.
     pub fn admits(self, published: f64, ours: f64, margin: f64) -> bool {
         let slop = margin + 1e-9 * published.abs().max(1.0);
         match self {
@@ -35,7 +37,7 @@ impl Tolerance {
         }
     }
 
-    /// Whether every value within `margin` of `ours` is on the right side of a bound.
+    /// Whether every value within `margin` of `ours` satisfies a bound.
     pub(super) fn clears(self, published: f64, ours: f64, margin: f64) -> bool {
         let slop = 1e-9 * published.abs().max(1.0);
         match self {
@@ -46,7 +48,7 @@ impl Tolerance {
         }
     }
 
-    /// How far ours may be from the published value either way, if it compares the value itself.
+    /// Accepted distance from the published value in either direction; `None` for a bound.
     pub(super) fn reach(self, published: f64) -> Option<f64> {
         match self {
             Tolerance::Absolute(by) | Tolerance::OfShaken(by) => Some(by),
@@ -55,8 +57,7 @@ impl Tolerance {
         }
     }
 
-    /// Whether it compares the value itself, not with a bound. What shaken logs come to is neither: the
-    /// printed number is of one log.
+    /// Whether the value itself is compared, as opposed to a bound or to the range of perturbed copies of one log.
     pub(super) fn is_two_sided(self) -> bool {
         matches!(self, Tolerance::Absolute(_) | Tolerance::Relative(_))
     }

@@ -35,7 +35,7 @@ impl Queue {
         Some(Selection::new(job.id, None))
     }
 
-    /// Returns the job selected last to its position.
+    /// Puts the job selected last back at its position, and returns it.
     fn refused(&mut self, lasts: bool) -> QueuedJob {
         let (position, job, free) = self.selected.take().expect("a selected job");
         self.jobs.insert(position, job);

@@ -139,7 +139,7 @@ impl Machine {
         self.down.version += 1;
     }
 
-    /// Returns processors to service as free processors.
+    /// Puts processors back into service as free processors.
     ///
     /// # Panics
     /// If a processor is in service.

@@ -41,7 +41,7 @@ impl ByDimension {
         Some(job)
     }
 
-    /// Returns a job to the front of its queue.
+    /// Puts a job back at the front of its queue.
     pub fn put_back(&mut self, job: QueuedJob) {
         self.queues[dimension(job.size)].push_front(job);
         self.waiting += 1;

@@ -5,7 +5,7 @@
 //! events.
 //!
 //! An allocator may be unable to place the selected job although enough processors are free
-//! ([`Scheduler::on_refused`]). The scheduler returns the job to its position in the queue and does not select it again
+//! ([`Scheduler::on_refused`]). The scheduler puts the job back at its position in the queue and does not select it again
 //! before a job completes or, with an allocator whose refusals [do not
 //! last](crate::allocator::Capabilities::refusals_last), before a job starts or completes.
 //!
@@ -141,8 +141,8 @@ pub trait Scheduler: Send {
     /// not exceed `system.free`.
     fn next_job(&mut self, system: System<'_>) -> Option<Selection>;
 
-    /// Returns the job that [`next_job`](Self::next_job) has just selected to its position in the queue. Only called if
-    /// the scheduler [takes refusals](Capabilities::takes_refusals).
+    /// Puts the job that [`next_job`](Self::next_job) has just selected back at its position in the queue. Only called
+    /// if the scheduler [takes refusals](Capabilities::takes_refusals).
     fn on_refused(&mut self, job: JobId, rejection: Rejection);
 
     /// Returns the number of waiting jobs.

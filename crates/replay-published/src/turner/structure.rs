@@ -1,4 +1,4 @@
-//! Chapters 2 and 3: subcubes, and what meshes leave of them.
+//! Chapters 2 and 3: subcubes, and the subcubes that meshes leave.
 
 use super::{AFL, FL, defect, printed};
 use crate::claim::claim;
@@ -15,12 +15,12 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
 
-/// What these checks are about.
+/// Name of the machine in the checks.
 pub const MACHINE: &str = "hypercube";
 
 const EXACT: Tolerance = Tolerance::Absolute(0.0);
 
-/// The checks of both chapters.
+/// Checks both chapters.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
     let mut checks = with_swaps(of([FL, AFL])?, [[FL, AFL]], |_| of([AFL, FL]))?;
     let strategies = NAMES.map(|(name, ..)| name);
@@ -31,8 +31,8 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// The strategy whose numbers stand for those of this one.
-fn standing_for(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'static str {
+/// Returns the strategy that is exchanged with `name`, or `name` itself.
+fn substitute(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'static str {
     match exchanged {
         Some([a, b]) if name == a => b,
         Some([a, b]) if name == b => a,
@@ -43,7 +43,7 @@ fn standing_for(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'s
 /// Dimensions of the hypercube on which subcubes are counted.
 const N: u32 = 6;
 
-/// A strategy, and how many subcubes of k dimensions section 2.2 has it recognize among n.
+/// Strategy, its constructor, and the number of k-dimensional subcubes that it recognizes by section 2.2.
 type Recognizes = (&'static str, fn() -> Box<dyn Subcubes>, fn(u32) -> u32);
 
 const NAMES: [Recognizes; 3] = [
@@ -56,7 +56,7 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |value, i| value * (n - i) / (i + 1))
 }
 
-/// The subcubes of `k` dimensions that a strategy takes when their processors are the only free ones.
+/// Number of `k`-dimensional subcubes that a strategy allocates when exactly their processors are free.
 fn count(strategy: fn() -> Box<dyn Subcubes>, k: u32) -> u32 {
     let mut found = 0;
     for stars in (0..1u32 << N).filter(|stars| stars.count_ones() == k) {
@@ -72,14 +72,14 @@ fn count(strategy: fn() -> Box<dyn Subcubes>, k: u32) -> u32 {
     found
 }
 
-/// Section 2.2: how many subcubes each strategy recognizes.
+/// Section 2.2: number of subcubes that each strategy recognizes.
 fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, VerifyError> {
     let machine = format!("hypercube:{N}");
     let mut checks = Vec::new();
     for (name, _, formula) in NAMES {
-        let own = standing_for(exchanged, name);
+        let own = substitute(exchanged, name);
         let strategy = NAMES.iter().find(|(other, ..)| *other == own).map(|(_, make, _)| *make);
-        let strategy = strategy.ok_or_else(|| defect("a strategy without subcubes"))?;
+        let strategy = strategy.ok_or_else(|| defect("unknown strategy"))?;
         let what = format!("{name}: subcubes of 3 dimensions recognized");
         let (text, ours) = (formula(3).to_string(), f64::from(count(strategy, 3)));
         checks.push(printed("section 2.2", &machine, &what, &text, ours, EXACT)?);
@@ -90,8 +90,8 @@ fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verify
         checks.push(match name {
             "gray code" => check.known(
                 2.0,
-                "twice the buddy system's holds from 1 to n - 1 dimensions: there are no more single \
-                 processors than 2^n and no more whole hypercubes than one",
+                "twice the number of the buddy system holds for 1 to n - 1 dimensions: there are only 2^n single \
+                 processors and one whole hypercube",
             ),
             _ => check,
         });
@@ -99,7 +99,7 @@ fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verify
     Ok(checks)
 }
 
-/// The checks with these strategies as the free list and the auxiliary one.
+/// Checks chapters 2 to 4 with these strategies as FL and AFL.
 fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let ten = "hypercube:10";
     let machine: Topology = ten.parse().map_err(defect)?;
@@ -147,7 +147,10 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let adjacent: usize = five.iter().enumerate().map(near).sum();
     let what = "5x5 mesh: pairs of adjacent cubes left";
     let check = claim("Fig. 3.4", "hypercube:6", what, "1", adjacent as f64, Tolerance::Above)?;
-    checks.push(Check { note: "\"many\": more than one is our bound".to_string(), ..check });
+    checks.push(Check {
+        note: "\"many\": the bound chosen for replay is more than one".to_string(),
+        ..check
+    });
     checks.extend(partitions()?);
     checks.extend(five_cube([fl, afl])?);
     let sides = || (1..=16).flat_map(|x| (1..=16).map(move |y| (x, y)));
@@ -158,8 +161,8 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Sections 3.4.5 and 3.4.6: a mesh in a cube of k dimensions leaves at most k^2 subcubes, and with its own subcubes
-/// these are at most k^2 too. Of a single processor k is 0.
+/// Sections 3.4.5 and 3.4.6: a mesh in a cube of k dimensions leaves at most k^2 subcubes, and these together with its
+/// own subcubes are also at most k^2. A single processor, for which k is 0, is excluded.
 fn partitions() -> Result<Vec<Check>, VerifyError> {
     let (mut left, mut all) = (0.0_f64, 0.0_f64);
     for (x, y) in (1..=32).flat_map(|x| (1..=32).map(move |y| (x, y))).skip(1) {
@@ -182,9 +185,9 @@ fn partitions() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// The processors that a strategy gives these requests, one after another on an empty machine; empty where it
-/// refuses.
-fn given(
+/// Returns the processors that a strategy allocates to a sequence of requests on an empty machine; empty for a refused
+/// request.
+fn allocated(
     machine: &str,
     strategy: &str,
     requests: &[Request],
@@ -193,34 +196,34 @@ fn given(
     let spec: AllocatorSpec = strategy.parse().map_err(defect)?;
     let mut allocator = spec.build(&topology, 0).map_err(defect)?;
     let mut machine = Machine::new(topology);
-    let mut given = Vec::new();
+    let mut allocated = Vec::new();
     for &request in requests {
         let mut nodes = Vec::new();
         if allocator.allocate(&machine, request, &mut nodes).is_ok() {
             machine.occupy(&nodes);
         }
-        given.push(nodes);
+        allocated.push(nodes);
     }
-    Ok(given)
+    Ok(allocated)
 }
 
-/// How many of the requests a strategy places.
+/// Number of requests that a strategy places.
 fn placed(machine: &str, strategy: &str, requests: &[Request]) -> Result<f64, VerifyError> {
-    let given = given(machine, strategy, requests)?;
-    Ok(given.iter().filter(|nodes| !nodes.is_empty()).count() as f64)
+    let allocated = allocated(machine, strategy, requests)?;
+    Ok(allocated.iter().filter(|nodes| !nodes.is_empty()).count() as f64)
 }
 
-/// A request for a mesh.
+/// Builds a request for a mesh.
 fn mesh(x: u16, y: u16) -> Request {
     Request::shaped(u32::from(x * y), Some([x, y, 1]))
 }
 
-/// The dimensions of subcubes that were handed out one after another.
+/// Returns the dimensions of subcubes that were allocated in sequence.
 fn dimensions(mut nodes: &[NodeId]) -> Vec<u32> {
     let mut dimensions = Vec::new();
     while let Some(first) = nodes.first() {
         let differing = |of: &[NodeId]| of.iter().fold(0, |bits, node| bits | (node.0 ^ first.0));
-        // 2^k processors that differ in k bits are a subcube.
+        // 2^k processors that differ in k bits form a subcube.
         let is_cube = |k: &u32| differing(&nodes[..1 << k]).count_ones() == *k;
         let k = (0..=nodes.len().ilog2()).rev().find(is_cube).unwrap_or(0);
         dimensions.push(k);
@@ -229,17 +232,17 @@ fn dimensions(mut nodes: &[NodeId]) -> Vec<u32> {
     dimensions
 }
 
-/// Strategies that [`section_3_1`] compares: a job in two subcubes, in one for each bit of its size, and in one.
+/// Strategies of [`section_3_1`]: two subcubes per job, one subcube per bit of its size, and one subcube.
 const SECTION_3_1: [&str; 3] = ["non-cubic[cubes=2]", "non-cubic", FL];
 
-/// Section 3.1: the subcubes of 11 processors, and meshes of 2 x 5 and 2 x 3 on 16 processors.
+/// Section 3.1: subcubes for 11 processors, and meshes of 2 x 5 and 2 x 3 on 16 processors.
 fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, VerifyError> {
     let figure = "section 3.1, Kim et al.";
     let four = "hypercube:4";
-    let [two, several, fl] = SECTION_3_1.map(|name| standing_for(exchanged, name));
+    let [two, several, fl] = SECTION_3_1.map(|name| substitute(exchanged, name));
     let eleven = |strategy: &str| {
-        let given = given(four, strategy, &[Request::shaped(11, None)])?;
-        Ok::<Vec<NodeId>, VerifyError>(given.concat())
+        let allocated = allocated(four, strategy, &[Request::shaped(11, None)])?;
+        Ok::<Vec<NodeId>, VerifyError>(allocated.concat())
     };
     let mut checks = Vec::new();
     for (strategy, places) in [(two, ["3", "2"].as_slice()), (several, ["3", "1", "0"].as_slice())]
@@ -256,7 +259,7 @@ fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verif
     let check = printed(figure, four, "11 processors in 2 cubes: processors", "11", held, EXACT)?;
     checks.push(check.known(12.0, "cubes of 3 and 2 dimensions hold 8 and 4 processors"));
     let fitted = |check: Check| Check {
-        note: "the rule of the strategy was chosen on this example".to_string(),
+        note: "the rule of the strategy was fitted to this example".to_string(),
         ..check.sample(Sample::Fitted)
     };
     let mut checks: Vec<Check> = checks.into_iter().map(fitted).collect();
@@ -266,8 +269,8 @@ fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verif
     Ok(checks)
 }
 
-/// Chapter 4: of a 5-cube on which the free list has placed a mesh of 4 x 2 a 4-cube and a 3-cube are left, which the
-/// next mesh of 4 x 6 cannot use; the auxiliary list places 4 x 6 and 4 x 2 on one 5-cube.
+/// Chapter 4: after the free list has placed a 4 x 2 mesh on a 5-cube, a 4-cube and a 3-cube are left, which the next
+/// 4 x 6 mesh cannot use. The auxiliary free list places 4 x 6 and 4 x 2 on one 5-cube.
 fn five_cube([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let five = "hypercube:5";
     let placed = |name: &str, requests: &[Request]| placed(five, name, requests);
@@ -298,11 +301,11 @@ mod tests {
     use crate::Verdict;
 
     #[test]
-    fn what_is_printed_is_so() {
-        let checks = checks().expect("they run");
+    fn printed_numbers_agree_except_declared_ones() {
+        let checks = checks().expect("runs without error");
         assert_eq!(checks.len(), 31);
         for check in checks {
-            assert_eq!(check.surprise(), None, "{}: {:?}", check.what, check.ours);
+            assert_eq!(check.undeclared_change(), None, "{}: {:?}", check.what, check.ours);
             let expected = match (check.is_claim, &check.known) {
                 (true, Some(_)) => Verdict::Contradicts,
                 (false, Some(_)) => Verdict::Differs,
@@ -323,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gray_code_sees_twice_the_subcubes_of_the_buddy_system() {
+    fn a_gray_code_recognizes_twice_the_subcubes_of_the_buddy_system() {
         let [buddy, gray, _] = NAMES.map(|(_, strategy, _)| strategy);
         assert_eq!((count(buddy, 2), count(gray, 2)), (16, 32));
         assert_eq!((count(buddy, 0), count(gray, 0)), (64, 64));

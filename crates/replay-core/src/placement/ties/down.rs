@@ -30,7 +30,7 @@ impl Ties {
         }
     }
 
-    /// Returns cells to service, free, that were taken [out of service](Self::withdraw).
+    /// Puts cells back into service, free, that were taken [out of service](Self::withdraw).
     pub fn restore(&mut self, cells: impl IntoIterator<Item = u32>) {
         for cell in cells {
             self.open.give_cells(&self.fixed.torus, [cell]);

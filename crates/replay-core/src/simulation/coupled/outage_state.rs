@@ -13,7 +13,8 @@ use crate::workload::JobId;
 #[derive(Clone, Debug)]
 pub struct OutageState<'a> {
     outages: &'a Outages,
-    /// Ends (`false`) and begins of windows, in this order at equal times: time, begins, window.
+    /// Ends (`false`) and starts (`true`) of windows, in this order at equal times: time, starts,
+    /// window.
     changes: Vec<(i64, bool, usize)>,
     next: usize,
     /// Number of active windows by processor.

@@ -185,8 +185,8 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Finds the first time with a place if there is one at all later times: tries the last time before the previous
-    /// result, if there is one, and that result itself, then times in doubling steps, and finally bisects.
+    /// Finds the first time with a place, assuming that all later times have one, too. Tries the last time before the
+    /// previous result, if there is one, and that result itself, then times in doubling steps, and finally bisects.
     fn bisect(
         &mut self,
         mut refused: FutureState<'_>,

@@ -1,8 +1,8 @@
-//! Chapter 3: whether messages of jobs meet.
+//! Chapter 3: channels shared by messages of different jobs.
 //!
-//! Two jobs meet if a directed channel serves all-pairs traffic of both under e-cube routing. The
-//! thesis proves that a mesh and what it leaves of its subcube do not (theorem 1), and concludes that
-//! with the auxiliary list no jobs ever do.
+//! Two jobs share a channel if all-pairs traffic of both uses a directed channel under e-cube routing. The thesis
+//! proves that a mesh and the subcubes that it leaves do not share channels (theorem 1), and concludes that jobs never
+//! do under the auxiliary free list.
 
 use std::collections::BTreeSet;
 
@@ -20,18 +20,18 @@ use replay_core::allocator::{MachineEvent, Request};
 use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
 
-/// Node and next node.
+/// Directed channels, as node and next node.
 type Channels = BTreeSet<(u32, u32)>;
 
-/// The order in which a message changes the bits of its address.
+/// Choice of the next address bit that a message changes, among the differing bits.
 type Order = fn(u32) -> u32;
 
-/// Of the bits that differ, the lowest: e-cube routing.
+/// Chooses the lowest differing bit: e-cube routing.
 fn lowest(differing: u32) -> u32 {
     differing & differing.wrapping_neg()
 }
 
-/// Of the bits that differ, the highest.
+/// Chooses the highest differing bit.
 fn highest(differing: u32) -> u32 {
     1 << differing.ilog2()
 }
@@ -46,7 +46,7 @@ fn append_route(channels: &mut Channels, from: NodeId, to: NodeId, order: Order)
     }
 }
 
-/// The channels of all-pairs traffic under e-cube routing.
+/// Returns the channels of all-pairs traffic under e-cube routing.
 fn channels(nodes: &[NodeId]) -> Channels {
     let mut channels = Channels::new();
     for &from in nodes {
@@ -60,7 +60,7 @@ fn channels(nodes: &[NodeId]) -> Channels {
 /// Orders of routing that [`routes`] compares.
 const ORDERS: [&str; 2] = ["lowest bit first", "highest bit first"];
 
-/// Figure 3.1: meshes of 2 x 5 and 2 x 3 in the columns of one Gray code, and a route of each.
+/// Figure 3.1: one route in each of two meshes, 2 x 5 and 2 x 3, which are in the columns of one Gray code.
 fn routes(order: Order) -> Result<Vec<Check>, VerifyError> {
     let route = |from, to| {
         let mut channels = Channels::new();
@@ -72,9 +72,9 @@ fn routes(order: Order) -> Result<Vec<Check>, VerifyError> {
     Ok(vec![claim("Fig. 3.1", "hypercube:4", what, "0", shared, Tolerance::Above)?])
 }
 
-/// Meshes up to 8 x 8 of which a channel also serves a cube that they leave.
-fn meeting_meshes() -> usize {
-    let meets = |(x, y): (u32, u32)| {
+/// Number of meshes up to 8 x 8 that share a channel with a cube that they leave.
+fn meshes_sharing_channels() -> usize {
+    let shares = |(x, y): (u32, u32)| {
         let mesh = Mesh::new([x, y, 1]);
         let mut nodes = Vec::new();
         mesh.append_to(Cube::whole(mesh.dimension()), &mut nodes);
@@ -86,15 +86,15 @@ fn meeting_meshes() -> usize {
             !own.is_disjoint(&channels(&inside))
         })
     };
-    (1..=8).flat_map(|x| (1..=8).map(move |y| (x, y))).filter(|&sides| meets(sides)).count()
+    (1..=8).flat_map(|x| (1..=8).map(move |y| (x, y))).filter(|&sides| shares(sides)).count()
 }
 
 const SEEDS: u64 = 60;
 const REQUESTS: u32 = 300;
 
-/// Pairs of jobs that run at the same time and meet: while one of 5 x 5 holds a hypercube of six
-/// dimensions, small ones come and go in what it leaves.
-fn meeting_jobs(strategy: &str) -> Result<usize, VerifyError> {
+/// Number of pairs of running jobs that share a channel, while a 5 x 5 mesh runs in a hypercube of six dimensions and
+/// small jobs start and end in the remaining subcubes.
+fn jobs_sharing_channels(strategy: &str) -> Result<usize, VerifyError> {
     const SHAPES: [[u16; 3]; 9] = [
         [1, 1, 1],
         [1, 2, 1],
@@ -125,7 +125,7 @@ fn meeting_jobs(strategy: &str) -> Result<usize, VerifyError> {
                 found += running.iter().filter(|(_, other)| !own.is_disjoint(other)).count();
                 running.push((nodes, own));
             } else if running.len() > 1 {
-                // The large one stays.
+                // The large job keeps running.
                 let (nodes, _) = running.swap_remove(random.random_range(1..running.len()));
                 machine.release(&nodes);
                 allocator.on_event(&machine, MachineEvent::Released(&nodes));
@@ -136,35 +136,35 @@ fn meeting_jobs(strategy: &str) -> Result<usize, VerifyError> {
     Ok(found)
 }
 
-/// The auxiliary list whose subcubes return to their heirs.
+/// Auxiliary free list whose subcubes return to their heirs.
 const HEIRS: &str = "afl[release=heir]";
 
-/// The checks.
+/// Checks the figure, the theorem and its conclusion.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
     let mut checks = with_swaps(routes(lowest)?, [ORDERS], |_| routes(highest))?;
     checks.extend(with_swaps(of([AFL, HEIRS])?, [[AFL, HEIRS]], |_| of([HEIRS, AFL]))?);
     Ok(checks)
 }
 
-/// The checks with these strategies as the auxiliary list and that with heirs.
+/// Checks the theorem and its conclusion with these strategies as AFL without and with heirs.
 fn of([afl, heirs]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let none = Tolerance::Absolute(0.0);
     let what = "meshes up to 8x8 that share a channel with a cube they leave";
-    let meshes = meeting_meshes() as f64;
+    let meshes = meshes_sharing_channels() as f64;
     let mut checks = vec![claim("theorem 1, Q9", "hypercube", what, "0", meshes, none)?];
     for (name, strategy, is_known) in
         [("AFL", afl, true), ("AFL, subcubes return to their heirs", heirs, false)]
     {
         let what = format!("{name}: pairs of running jobs that share a channel");
-        let found = meeting_jobs(strategy)? as f64;
+        let found = jobs_sharing_channels(strategy)? as f64;
         let check = claim("section 3.4, Q9", "hypercube:6", &what, "0", found, none)?;
         let log = Some(format!("{SEEDS} x {REQUESTS} requests"));
         let check = Check { log, ..check };
         checks.push(if is_known {
             check.known(
                 730.0,
-                "by Fig. 3.9 a subcube is given back to the free list while the job that left \
-                 it runs, and merges with cubes that theorem 1 does not cover",
+                "by Fig. 3.9 a subcube returns to the free list while the job that left \
+                 it is running, and merges with cubes that theorem 1 does not cover",
             )
         } else {
             check
@@ -179,15 +179,15 @@ mod tests {
     use crate::Verdict;
 
     #[test]
-    fn jobs_meet_by_the_figure_and_not_where_cubes_return() {
-        let checks = checks().expect("they run");
+    fn jobs_share_channels_by_the_figure_and_not_with_heirs() {
+        let checks = checks().expect("runs without error");
         let [routes, theorem, figure, heirs] = checks.as_slice() else { panic!("{checks:?}") };
         assert_eq!((routes.verdict(), routes.unnoticed().count()), (Verdict::Within, 0));
         assert_eq!((theorem.verdict(), heirs.verdict()), (Verdict::Within, Verdict::Within));
-        assert_eq!((figure.verdict(), figure.surprise()), (Verdict::Contradicts, None));
+        assert_eq!((figure.verdict(), figure.undeclared_change()), (Verdict::Contradicts, None));
     }
 
-    /// Figure 3.1: from 4 to 10 by 6 and 2.
+    /// Figure 3.1: the route from 4 to 10 passes 6 and 2.
     #[test]
     fn routes_change_the_lowest_bit_first() {
         let found = channels(&[0b0100, 0b1010].map(NodeId));

@@ -176,7 +176,7 @@ fn on_machines(
             for workload in at_loads(&workload, &machine, &grid.loads, quiet)? {
                 let machine = machine.clone();
                 let trace = Trace::new(workload, machine, policy.name, &grid.schedulers);
-                let trace = trace.following(grid.deps).amid(outages.clone());
+                let trace = trace.with_dependencies(grid.deps).with_outages(outages.clone());
                 let trace = trace.prepared(grid.prepared.clone());
                 let (some, all) = repeats_places(grid)?;
                 let trace = match (some, recorded) {

@@ -274,7 +274,7 @@ fn recorded_schedule_has_the_waits_of_the_log() {
     let nothing = ["none.swf: no job has a recorded wait"];
     dir.replay("--trace none.swf --alloc random --sched recorded -q").fails(3, 1, &nothing);
     let refuses =
-        ["allocator first-fit may change the schedule; scheduler recorded has that of the log"];
+        ["allocator first-fit may change the schedule; scheduler recorded repeats that of the log"];
     dir.replay("--trace log.swf --alloc first-fit --sched recorded -q").fails(2, 1, &refuses);
     dir.replay("stream --sched recorded -q").fails(
         2,

@@ -208,7 +208,7 @@ fn rejects_mesh_allocators_on_hypercubes() {
     dir.replay("--machine hypercube:7 --alloc afl --sched conservative").fails(
         2,
         1,
-        &["cannot work with that"],
+        &["does not support this"],
     );
 }
 
@@ -300,7 +300,7 @@ fn rejects_other_allocators_on_shared_hosts() {
     dir.replay("--machine cluster:128x2 --alloc random").fails(2, 1, &words);
     let words = ["allocator \"elmer\": needs a cluster", "machine 8x8"];
     dir.replay("--machine 8x8 --alloc elmer").fails(2, 1, &words);
-    let words = ["scheduler easy goes by estimates", "cluster:128x2"];
+    let words = ["scheduler easy uses estimates", "cluster:128x2"];
     dir.replay("--machine cluster:128x2 --alloc elmer --sched easy").fails(2, 1, &words);
     let words = ["messages of jobs that share a processor are not modelled"];
     dir.replay("stream --machine cluster:8x2 --alloc elmer --pattern one-to-all")

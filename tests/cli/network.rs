@@ -612,7 +612,7 @@ fn rejects_unsupported_options() {
         ("stream --pattern n-body --flits 0", "flits"),
         ("contend --flits 0", "flits"),
         ("contend --mapping sideways", "sideways"),
-        ("contend --sched conservative --alloc first-fit", "cannot work with that"),
+        ("contend --sched conservative --alloc first-fit", "does not support this"),
         ("network --packets - --machine 1x", "1x"),
     ] {
         dir.replay(command).code(2).says(word);

@@ -268,7 +268,7 @@ fn replays_on_a_machine_from_a_file() {
         (format!("{run} placements[menu=pow2]"), "says which boxes there are"),
         (format!("{run} placements[tie=1]"), "tie compares boxes of one torus"),
         (format!("{run} slurm-torus3d[topology=two]"), "pods.yaml:1: no topology is called two"),
-        ("--trace t.swf --machine pods.yaml,8x8 --alloc random".into(), "stands alone"),
+        ("--trace t.swf --machine pods.yaml,8x8 --alloc random".into(), "must be the only machine"),
         ("--trace t.swf --machine 8x8 --alloc placements[file=pods.yaml]".into(), machine),
         ("--trace t.swf --machine no.yaml --alloc random".into(), "no.yaml: cannot be read"),
         ("contend --trace t.swf --machine pods.yaml --alloc random".into(), "which links join"),

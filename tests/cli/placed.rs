@@ -70,7 +70,7 @@ fn node_map_gives_positions() {
         dir.replay(&format!("{both} {command} -q")).fails(code, 1, &[words]);
     }
     let other = "--trace j.swf --sched recorded --alloc random --machine 4x4 --node-map map.csv -q";
-    dir.replay(other).fails(2, 1, &["--node-map: says where the nodes of a log stand, which only"]);
+    dir.replay(other).fails(2, 1, &["--node-map: maps the nodes of a log to the machine, which only"]);
     let search = "search --trace j.swf --node-map map.csv -q";
     dir.replay(search).fails(2, 1, &["--node-map is for run, sweep and plan"]);
     // Cell ids depend on the map, and a sweep accepts one.
@@ -278,7 +278,7 @@ fn strict_stops_at_conflicts() {
     held.replay("sweep g.toml --out o -q").fails(3, 1, &words);
     // --strict has no effect without recorded starts, so it is an error.
     let words =
-        ["--strict: stops where a log contradicts itself, which only scheduler recorded repeats"];
+        ["--strict: stops at contradictions in a log, which only scheduler recorded repeats"];
     run(&held, "4x4 --sched fcfs --alloc random --strict").fails(2, 1, &words);
     held.replay("search --trace j.swf --machine 4x4 --strict -q").fails(
         2,

@@ -260,7 +260,7 @@ fn rejects_unsupported_options() {
         ("stream --sides unifrom", "uniform"),
         ("stream --service pareto[k=3,q=2]", "pareto"),
         ("stream --sides uniform[low=9,high=20] --machine 8x8", "uniform"),
-        ("stream --sched conservative --alloc first-fit", "cannot work with that"),
+        ("stream --sched conservative --alloc first-fit", "does not support this"),
         ("stream --machine torus:8x8 --alloc busy-list", "torus"),
         ("stream --pattern n-bodies", "n-body"),
         ("stream --pattern n-body --preset hi", "bani-mohammad"),
@@ -281,10 +281,10 @@ fn rejects_unsupported_options() {
         ("stream --pattern n-body --sched ssd", "estimates"),
         ("stream --pattern n-body --sched out-of-order[order=least-work]", "estimates"),
         ("--trace stream[arivals=2]", "arrivals"),
-        ("--sched conservative --alloc first-fit --trace stream[jobs=5]", "cannot work with that"),
+        ("--sched conservative --alloc first-fit --trace stream[jobs=5]", "does not support this"),
         (
             "--sched conservative --alloc paging[size=1] --trace stream[jobs=5]",
-            "cannot work with that",
+            "does not support this",
         ),
     ] {
         dir.replay(command).code(2).says(word);

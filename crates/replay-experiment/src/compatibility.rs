@@ -1,4 +1,4 @@
-//! Rules of what goes together: allocators, schedulers, machines, and what a grid asks of them.
+//! Compatibility of allocators, schedulers, machines and grid settings.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use replay_core::simulation::is_always_coupled;
 use replay_core::topology::Topology;
 use replay_core::workload::Dependencies;
 
-/// What does not go together, and why.
+/// An incompatibility and its reason.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}{problem}", parameter.map(|key| format!("{key}: ")).unwrap_or_default())]
 pub struct Incompatible {
-    /// The key of the grid file at fault, if it is not a strategy or a machine.
+    /// The key of the grid file in error, unless it is a strategy or a machine.
     pub parameter: Option<&'static str>,
-    /// What is wrong, without the key.
+    /// Description of the error, without the key.
     pub problem: String,
 }
 
@@ -34,7 +34,7 @@ impl Incompatible {
         Self { parameter: Some(parameter), problem: problem.into() }
     }
 
-    /// The error of a strategy that does not work on a machine.
+    /// Creates the error of a strategy that does not support a machine.
     pub(crate) fn on(machine: &Topology, error: &NameError) -> Self {
         Self::new(format!("{error} (machine {machine})"))
     }
@@ -46,24 +46,24 @@ impl From<NameError> for Incompatible {
     }
 }
 
-/// Checks a grid before its traces are loaded, on the machines that it names.
+/// Checks a grid on its given machines, before traces are loaded.
 ///
 /// # Errors
-/// [`Incompatible`] if a strategy does not work there, or an option has no effect or contradicts another.
+/// [`Incompatible`] if a strategy does not support a machine, or an option has no effect or contradicts another.
 pub fn check_grid(grid: &ParameterGrid) -> Result<(), Incompatible> {
     check_strategies(grid, &grid.machines, &[])?;
     let recorded = grid.schedulers.iter().find(|scheduler| scheduler.recorded().is_some());
     match recorded {
         Some(scheduler) if grid.deps != Dependencies::Ignore => {
             let problem = format!(
-                "{}: scheduler {scheduler} repeats the starts of a log, whatever they followed",
+                "{}: scheduler {scheduler} repeats recorded starts and ignores dependencies",
                 grid.deps.name()
             );
             return Err(Incompatible::of("deps", problem));
         }
         Some(scheduler) if !grid.file.loads.is_empty() => {
             let problem = format!(
-                "scheduler {scheduler} repeats the starts of a log, which had the load that it had"
+                "scheduler {scheduler} repeats recorded starts, so the load cannot be scaled"
             );
             return Err(Incompatible::of("loads", problem));
         }
@@ -74,20 +74,20 @@ pub fn check_grid(grid: &ParameterGrid) -> Result<(), Incompatible> {
     {
         return Err(Incompatible::of(
             "node-map",
-            "says where the nodes of a log stand, which only allocator recorded asks for",
+            "maps the nodes of a log to the machine, which only allocator recorded uses",
         ));
     }
     if grid.file.strict && recorded.is_none() {
         return Err(Incompatible::of(
             "strict",
-            "stops where a log contradicts itself, which only scheduler recorded repeats \
-             (policy strict refuses records that cleaning would change)",
+            "stops at contradictions in a log, which only scheduler recorded repeats \
+             (policy strict rejects records that cleaning would change)",
         ));
     }
     Ok(())
 }
 
-/// Checks the outages of the traces of a grid.
+/// Checks that a grid supports the outages of its traces.
 ///
 /// # Errors
 /// [`Incompatible`] if a machine, a scheduler or an allocator does not support them.
@@ -98,12 +98,14 @@ pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), 
     let machine = &trace.topology;
     let undefined = |why: String| Err(Incompatible::of("down", why));
     if machine.cluster().is_some() {
-        return undefined(format!("on {machine}, whose hosts jobs share, outages are not defined"));
+        return undefined(format!(
+            "outages are not supported on {machine}, whose hosts are shared by jobs"
+        ));
     }
     for scheduler in &grid.schedulers {
         if scheduler.recorded().is_some() {
             return undefined(format!(
-                "scheduler {scheduler} repeats the starts of a log, outages and all"
+                "scheduler {scheduler} repeats recorded starts, which already reflect outages"
             ));
         }
     }
@@ -116,10 +118,10 @@ pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), 
     Ok(())
 }
 
-/// Checks that an allocator, as it was `built`, supports outages.
+/// Checks that an allocator supports outages; `built` is the allocator built for a machine.
 ///
 /// # Errors
-/// [`Incompatible`] if it does not.
+/// [`Incompatible`] if it does not support outages.
 pub fn check_outage_support(
     allocator: &AllocatorSpec,
     built: &dyn Allocator,
@@ -129,17 +131,18 @@ pub fn check_outage_support(
         false => Err(Incompatible::of(
             "down",
             format!(
-                "allocator {allocator} keeps books in which processors out of service have no place; mc1x1, mm, \
-             curves, random, first-fit, paging, mbs, gabl and others work"
+                "allocator {allocator} does not support outages; mc1x1, mm, \
+             curves, random, first-fit, paging, mbs, gabl and others do"
             ),
         )),
     }
 }
 
-/// Checks the strategies of a grid on machines. Those `known` are [compatible](compatible_allocators) there.
+/// Checks the strategies of a grid on machines. Strategies in `known` were already found
+/// [compatible](compatible_allocators).
 ///
 /// # Errors
-/// [`Incompatible`] if one does not work on a machine, or not with a scheduler.
+/// [`Incompatible`] if a strategy does not support a machine or a scheduler.
 pub fn check_strategies<'a>(
     grid: &ParameterGrid,
     machines: impl IntoIterator<Item = &'a Topology>,
@@ -150,13 +153,13 @@ pub fn check_strategies<'a>(
     let mut entries = HashSet::new();
     let first: Vec<usize> =
         (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i))).collect();
-    // On a large machine it takes long to make one.
+    // Building an allocator for a large machine takes long.
     let on_all = |&index: &usize| -> Result<bool, Incompatible> {
         let strategy = grid.strategies.get(index)?;
         if !grid.measure.ties && known.contains(&strategy) {
             return Ok(false);
         }
-        // A plan leaves out the others beside a scheduler that repeats the log.
+        // A plan pairs the allocator that repeats the log only with schedulers that repeat it.
         let is_recorded = |scheduler: &&SchedulerSpec| scheduler.recorded().is_some();
         let repeats = strategy.recorded() && grid.schedulers.iter().any(|s| is_recorded(&s));
         let mut counts = false;
@@ -175,18 +178,18 @@ pub fn check_strategies<'a>(
     if !counted {
         return Err(Incompatible::of(
             "ties",
-            "none of these allocators scores candidates, so none has ties to count; mc1x1, \
-             gen-alg and mm have",
+            "none of these allocators scores candidates, so there are no ties to count; mc1x1, \
+             gen-alg and mm do",
         ));
     }
     Ok(())
 }
 
-/// Builds an allocator for a machine, to be used with each of the schedulers.
+/// Builds an allocator for a machine and checks it with each of the schedulers.
 ///
 /// # Errors
-/// [`Incompatible`] if it does not work there, or may refuse or round up and one of the schedulers works only with
-/// allocators that keep its schedule.
+/// [`Incompatible`] if the allocator does not support the machine, or can refuse jobs or round up sizes while a
+/// scheduler requires allocators that keep its schedule.
 pub fn build<'a>(
     allocator: &AllocatorSpec,
     schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
@@ -206,10 +209,10 @@ fn check_pairs<'a>(
     schedulers.into_iter().try_for_each(|one| check_pair(allocator, built, one, machine))
 }
 
-/// Checks a cell, for which its allocator was `built`.
+/// Checks a cell; `built` is the allocator built for it.
 ///
 /// # Errors
-/// [`Incompatible`] if allocator, scheduler, machine and outages do not go together.
+/// [`Incompatible`] if allocator, scheduler, machine and outages are incompatible.
 pub(crate) fn check_cell(cell: &Cell, built: &dyn Allocator) -> Result<(), Incompatible> {
     let Cell { trace, scheduler, allocator, .. } = cell;
     check_pair(allocator, built, scheduler, &trace.topology)?;
@@ -227,56 +230,56 @@ fn check_pair(
 ) -> Result<(), Incompatible> {
     if allocator.recorded() && scheduler.recorded().is_none() {
         return Err(Incompatible::new(format!(
-            "allocator {allocator} repeats the placements of a log, which are free when the log started its \
-             jobs: it goes with scheduler recorded, not with {scheduler}"
+            "allocator {allocator} repeats recorded placements, which are free only at the recorded \
+             starts: use scheduler recorded instead of {scheduler}"
         )));
     }
     let strategy = built.capabilities();
     if strategy.folds && machine.per_point() > 1 {
         return Err(Incompatible::new(format!(
-            "allocator {allocator} folds jobs to fewer processors; on {machine}, where a job has whole \
-             points, that is not defined"
+            "allocator {allocator} folds jobs to fewer processors, which is not supported on {machine}, \
+             where jobs get whole points"
         )));
     }
     if scheduler.recorded().is_some() && is_always_coupled(built) {
         return Err(Incompatible::new(format!(
-            "allocator {allocator} may change the schedule; scheduler {scheduler} has that of the log and \
-             cannot work with that"
+            "allocator {allocator} may change the schedule; scheduler {scheduler} repeats that of the log \
+             and does not support this"
         )));
     }
     let discipline = scheduler.capabilities();
     if !strategy.keeps_schedule && !discipline.takes_refusals {
         if strategy.folds {
             return Err(Incompatible::new(format!(
-                "allocator {allocator} decides only when a job starts on how many processors and for \
-                 how long; scheduler {scheduler} reserves both when the job arrives and cannot work with \
-                 that"
+                "allocator {allocator} chooses the number of processors and the run time only when a \
+                 job starts; scheduler {scheduler} reserves both when the job arrives and does not \
+                 support this"
             )));
         }
         return Err(Incompatible::new(format!(
-            "allocator {allocator} may refuse a job although enough processors are free, or give it \
-             more than it asks for; scheduler {scheduler} reserves numbers of processors and cannot \
-             work with that"
+            "allocator {allocator} may refuse a job although enough processors are free, or allocate \
+             more than requested; scheduler {scheduler} reserves numbers of processors and does not \
+             support this"
         )));
     }
-    let asks = discipline.reserves_places;
-    if asks && !strategy.keeps_schedule && built.try_clone().is_none() {
+    let reserves_places = discipline.reserves_places;
+    if reserves_places && !strategy.keeps_schedule && built.try_clone().is_none() {
         return Err(Incompatible::new(format!(
-            "scheduler {scheduler} asks for places on a copy of the machine, which allocator {allocator} \
-             cannot tell; guard=count works with it"
+            "scheduler {scheduler} searches for placements on a copy of the machine, which allocator \
+             {allocator} does not support; use guard=count"
         )));
     }
-    if asks && !strategy.refusals_last && !strategy.reserves_by_trial {
+    if reserves_places && !strategy.refusals_last && !strategy.reserves_by_trial {
         return Err(Incompatible::new(format!(
-            "allocator {allocator} may refuse a job although its place is free, because the other free \
-             processors decide where it looks; scheduler {scheduler} cannot promise a place with it; \
-             guard=count works with it"
+            "allocator {allocator} may refuse a job although its reserved placement is free, because \
+             its search depends on all free processors; scheduler {scheduler} cannot guarantee a placement; \
+             use guard=count"
         )));
     }
     if machine.slots() > machine.processors() && scheduler.uses_estimates() {
         return Err(Incompatible::new(format!(
-            "scheduler {scheduler} goes by estimates of run times; on hosts that jobs share ({machine}) \
-             how long a job takes is not known beforehand"
+            "scheduler {scheduler} uses estimates of run times, which are not defined on hosts \
+             shared by jobs ({machine})"
         )));
     }
     Ok(())
@@ -285,7 +288,7 @@ fn check_pair(
 /// Checks that every parameter of an allocator has an effect.
 ///
 /// # Errors
-/// [`Incompatible`] names one that has none.
+/// [`Incompatible`] with the first parameter that has no effect.
 pub fn reject_unused_parameters(allocator: &AllocatorSpec) -> Result<(), Incompatible> {
     match allocator.idle() {
         None => Ok(()),
@@ -293,45 +296,46 @@ pub fn reject_unused_parameters(allocator: &AllocatorSpec) -> Result<(), Incompa
     }
 }
 
-/// Checks that an allocator, as it was `built`, works where jobs live as long as their messages take.
+/// Checks that an allocator supports jobs whose run times depend on messages; `built` is the allocator built for a
+/// machine.
 ///
 /// # Errors
-/// [`Incompatible`] if it folds jobs.
+/// [`Incompatible`] if the allocator folds jobs.
 pub fn can_send(allocator: &AllocatorSpec, built: &dyn Allocator) -> Result<(), Incompatible> {
     match built.capabilities().folds {
         false => Ok(()),
         true => Err(Incompatible::new(format!(
-            "allocator {allocator} folds jobs; what fewer processes would send to each other is not \
-             modelled, so it does not work where jobs live as long as their messages take"
+            "allocator {allocator} folds jobs, which is not supported if messages determine run times: the \
+             messages of fewer processes are not modelled"
         ))),
     }
 }
 
-/// Checks machines for jobs that have a shape or whose packets go from point to point.
+/// Checks that machines have one processor per point, as required for shaped jobs and message simulation.
 ///
 /// # Errors
-/// [`Incompatible`] if one has several processors at a point.
+/// [`Incompatible`] if a machine has several processors per point.
 pub fn require_one_processor_per_point<'a>(
     machines: impl IntoIterator<Item = &'a Topology>,
 ) -> Result<(), Incompatible> {
     match machines.into_iter().find(|machine| machine.per_point() > 1) {
         None => Ok(()),
         Some(machine) => Err(Incompatible::new(format!(
-            "machine {machine}: several processors at a point are for traces (run, sweep, search, \
-             contend); here a point has one"
+            "machine {machine}: this command supports one processor per point; run, sweep, search and \
+             contend support several"
         ))),
     }
 }
 
-/// A further check of an allocator, as it was built.
+/// An additional check of a built allocator.
 pub type Requirement<'a> =
     &'a (dyn Fn(&AllocatorSpec, &dyn Allocator) -> Result<(), Incompatible> + Sync);
 
-/// The `allocators` of a list that work on every machine and with every scheduler and pass `also`; `prepared` keeps
-/// what is built. Calls `left_out` with the reason for each of the others.
+/// Parses a list of allocators and returns those that support every machine and scheduler and pass `also`. `prepared`
+/// keeps the allocators built. `left_out` is called with each of the others and the reason.
 ///
 /// # Errors
-/// [`Incompatible`] if the list cannot be read.
+/// [`Incompatible`] if the list cannot be parsed.
 pub fn compatible_allocators(
     allocators: &str,
     machines: &[Topology],
@@ -363,15 +367,15 @@ pub fn compatible_allocators(
     Ok(kept)
 }
 
-/// Checks schedulers of jobs that were never recorded.
+/// Checks that no scheduler repeats recorded starts, for jobs without a log.
 ///
 /// # Errors
-/// [`Incompatible`] if one repeats the starts of a log.
+/// [`Incompatible`] if a scheduler repeats recorded starts.
 pub fn reject_recorded_scheduler(schedulers: &[SchedulerSpec]) -> Result<(), Incompatible> {
     match schedulers.iter().find(|scheduler| scheduler.recorded().is_some()) {
         None => Ok(()),
         Some(scheduler) => Err(Incompatible::new(format!(
-            "scheduler {scheduler} repeats the starts of a log; it decides nothing and has no place here"
+            "scheduler {scheduler} repeats recorded starts and cannot be used with this command"
         ))),
     }
 }

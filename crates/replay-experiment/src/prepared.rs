@@ -1,4 +1,4 @@
-//! Allocators that a check has built, handed on to the runs.
+//! Reuse of allocators built by checks in runs.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,13 +10,13 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;
 
-/// Processors of the machines of all kept allocators at most, which bounds their memory to some 250 MB.
+/// Maximum number of processors on the machines of all kept allocators, which limits their memory to about 250 MB.
 const MOST_PROCESSORS: usize = 1 << 24;
 
-/// By canonical name on the machine.
+/// Allocators by canonical name and machine.
 type Built = HashMap<(String, Topology), Box<dyn Allocator>>;
 
-/// Allocators that checks of a grid have built and no run has taken yet. Clones share them.
+/// Allocators built by checks of a grid and not yet used by a run. Clones share their contents.
 #[derive(Clone, Default)]
 pub struct Prepared {
     seed: u64,
@@ -24,15 +24,16 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Builds allocators with this seed, the first of a grid.
+    /// Creates an empty cache that builds allocators with this seed, the first seed of the grid.
     pub fn new(seed: u64) -> Self {
         Self { seed, ..Self::default() }
     }
 
-    /// Builds an allocator, unless an earlier check has, and keeps it if it passes this `check`.
+    /// Builds an allocator, or takes one from the cache, and passes it to `check`. The allocator is kept if it
+    /// passes.
     ///
     /// # Errors
-    /// [`Incompatible`] of `check`, or if the strategy does not work on the machine.
+    /// [`Incompatible`] returned by `check`, or if the strategy does not support the machine.
     pub fn check<T>(
         &self,
         allocator: &AllocatorSpec,
@@ -50,10 +51,10 @@ impl Prepared {
         Ok(passed)
     }
 
-    /// The allocator that a check has built, for one run; a new one if there is none.
+    /// Returns an allocator for one run: from the cache if possible, otherwise newly built.
     ///
     /// # Errors
-    /// [`NameError`] if the strategy does not work on the machine.
+    /// [`NameError`] if the strategy does not support the machine.
     pub fn take(
         &self,
         allocator: &AllocatorSpec,
@@ -101,7 +102,7 @@ mod tests {
 
     static BUILT: AtomicU32 = AtomicU32::new(0);
 
-    /// `random`, which counts how often it is built.
+    /// The allocator `random`, counting how often it is built.
     #[derive(Clone, PartialEq, Debug)]
     struct Counted;
 
@@ -112,9 +113,9 @@ mod tests {
         }
     }
 
-    /// The checks and runs of `replay run` and `replay sweep`, in their order.
+    /// Repeats the checks and runs of `replay run` and `replay sweep` in order.
     #[test]
-    fn every_cell_builds_its_allocator_once() {
+    fn builds_the_allocator_of_every_cell_once() {
         let text = "machines = ['4x4']\nschedulers = ['fcfs', 'easy']\nseeds = '3..5'";
         let mut grid = ParameterGrid::parse(text, "grid.toml").expect("a grid");
         let table = Arc::new(Table::new("allocator", [Entry::new("counted", Counted)]));
@@ -131,7 +132,7 @@ mod tests {
         let outages = Arc::new(Outages { windows, ..Outages::default() });
         let traces = [machine.clone(), "5x4".parse().expect("a mesh")].map(|machine| {
             let trace = Trace::new(workload.clone(), machine, "johnson", &grid.schedulers);
-            Arc::new(trace.amid(outages.clone()).prepared(grid.prepared.clone()))
+            Arc::new(trace.with_outages(outages.clone()).prepared(grid.prepared.clone()))
         });
         check_strategies(&grid, [&traces[1].topology], &[]).expect("it works there");
         check_outages(&grid, &traces).expect("it supports them");

@@ -279,7 +279,7 @@ fn explains_every_start_of_an_interrupted_job() {
             let windows = (1..9).map(|i| window(100 * i)).collect();
             let outages = Outages { windows, running: WhenDown::Requeue, walls: false };
             let trace = Arc::try_unwrap(cell.trace).expect("the only one");
-            cell.trace = Arc::new(trace.amid(Arc::new(outages)));
+            cell.trace = Arc::new(trace.with_outages(Arc::new(outages)));
             let run = run(&cell);
             let mut restarts = 0;
             for number in 1..=90 {

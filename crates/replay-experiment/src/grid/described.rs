@@ -1,4 +1,5 @@
-//! Machines that a `topology.yaml` describes: said as a machine, or as the `file` of an allocator; each says the other.
+//! Machines described by a `topology.yaml`, which is given as the machine or as the parameter `file` of an allocator.
+//! Each implies the other.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,7 +13,7 @@ use replay_core::naming::StrategyName;
 use replay_core::topology::Topology;
 use replay_core::topology_file::{self, TopologyFile, is_file_name};
 
-/// The machine of a file that describes a tree or blocks; `None` for other files.
+/// Returns the machine of a file that describes a tree or blocks; `None` for other files.
 fn hierarchy(path: &str) -> Option<Result<Topology, String>> {
     if !path.to_ascii_lowercase().ends_with(".conf") {
         let text = topology_file::text_of(Path::new(path)).ok()?;
@@ -23,12 +24,12 @@ fn hierarchy(path: &str) -> Option<Result<Topology, String>> {
     Some(TopologyFile::open(path, None).map(|file| Topology::Hierarchy(file.machine)))
 }
 
-/// Takes the machine of a file out of the grid's machines, and gives the file to its allocators that have boxes, and nothing that
-/// says which. The machine, if the file's own default is wanted.
+/// Removes a machine file from the machines of a grid, and sets it as `file` of allocators with boxes that have
+/// neither `file` nor `menu`. Returns the machine that the file describes by default.
 ///
 /// # Errors
-/// With the key concerned: another machine beside it, or what is wrong with the file.
-pub fn taken_out(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
+/// An error with the key if another machine is given as well, or if the file is invalid.
+pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
     let Some(place) = file.machines.iter().position(|name| is_file_name(name)) else {
         return Ok(None);
     };
@@ -37,7 +38,7 @@ pub fn taken_out(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
         GridError::at(&[Step::Key("machines"), Step::Item(place)], format!("{path}: {problem}"))
     };
     if file.machines.len() > 1 {
-        return Err(at("a machine that a file describes stands alone".to_string()));
+        return Err(at("a machine described by a file must be the only machine".to_string()));
     }
     if let Some(machine) = hierarchy(&path) {
         let step = [Step::Key("machines"), Step::Item(place)];
@@ -49,17 +50,17 @@ pub fn taken_out(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
     let machine = described.machine(None).map_err(&at)?;
     file.machines.clear();
     for entry in &mut file.allocator {
-        // What is wrong with a name is told when it is looked up.
+        // Errors in names are reported when the names are looked up.
         let Ok(spec) = entry.name.parse::<AllocatorSpec>() else { continue };
         let Ok(mut name) = entry.name.parse::<StrategyName>() else { continue };
-        let says = |key: &str| name.get(key).is_some() || entry.parameters.contains_key(key);
-        if !spec.has_parameter("file") || says("file") {
+        let has = |key: &str| name.get(key).is_some() || entry.parameters.contains_key(key);
+        if !spec.has_parameter("file") || has("file") {
             continue;
         }
-        // Its name would be that of whoever takes the boxes of the file.
-        if says("menu") {
+        // With a menu of its own, the allocator would have the same name as one that uses the boxes of the file.
+        if has("menu") {
             return Err(at(format!(
-                "{} names a menu, and the file says which boxes there are; for a menu of its own on this machine \
+                "{} has a menu, but the file already defines the boxes; to use another menu on this machine, \
                  write --machine '{machine}'",
                 entry.name
             )));
@@ -75,10 +76,10 @@ pub fn taken_out(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
     Ok(Some(machine))
 }
 
-/// The machine that the strategies of a grid describe, if some do.
+/// Returns the machine that the strategies of a grid describe, if any.
 ///
 /// # Errors
-/// What is wrong with a description, or that there are several machines.
+/// An error if a description is invalid, or if the strategies describe several machines.
 pub fn machine(strategies: &Strategies) -> Result<Option<Topology>, PathError> {
     let mut described: Option<Topology> = None;
     let mut without = HashSet::new();
@@ -97,7 +98,8 @@ pub fn machine(strategies: &Strategies) -> Result<Option<Topology>, PathError> {
         let machine = strategy.described().map_err(|error| at(error.to_string()))?;
         match (machine, &described) {
             (Some(machine), Some(other)) if machine != *other => {
-                let problem = format!("{strategy} describes {machine}, others {other}");
+                let problem =
+                    format!("{strategy} describes {machine}, another allocator describes {other}");
                 return Err(at(problem));
             }
             (Some(machine), None) => described = Some(machine),

@@ -31,7 +31,7 @@ fn run_under(
     )
     .expect("a trace");
     let topology = machine.parse().expect("a machine");
-    let trace = Trace::new(Arc::new(jobs), topology, "johnson", &[]).following(rule);
+    let trace = Trace::new(Arc::new(jobs), topology, "johnson", &[]).with_dependencies(rule);
     let cell = Cell {
         trace: Arc::new(trace),
         scheduler,

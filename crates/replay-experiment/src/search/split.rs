@@ -34,7 +34,7 @@ pub fn split(
         let only = std::slice::from_ref(scheduler);
         let (machine, policy) = (trace.topology.clone(), trace.policy.clone());
         let side = Trace::new(Arc::new(side), machine, policy, only);
-        Arc::new(side.following(trace.dependencies()))
+        Arc::new(side.with_dependencies(trace.dependencies()))
     };
     Ok([side("before", 0..before), side("after", before..workload.jobs.len())])
 }

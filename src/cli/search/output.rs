@@ -185,7 +185,7 @@ impl Results for SearchReport<'_> {
 
     fn sheets(&self) -> Vec<Sheet> {
         let objective = &self.found.task.objective;
-        let title = match objective.sought.column.unit {
+        let title = match objective.search_column.column.unit {
             "" => objective.to_string(),
             unit => format!("{objective} {unit}"),
         };

@@ -102,8 +102,8 @@ fn names_two_jobs_that_decide_a_comparison() {
     let contended = dir.replay(contend).code(0);
     let jobs_of = |stderr: &str| -> Option<String> {
         let line = stderr.lines().find(|line| line.contains("order by mean stretch: "))?;
-        let (_, rest) = line.split_once("and without jobs ")?;
-        Some(rest.split_once(" behind it")?.0.to_string())
+        let (_, rest) = line.split_once("but without jobs ")?;
+        Some(rest.split_once(" it is behind")?.0.to_string())
     };
     let jobs = jobs_of(&contended.stderr).expect("a warning of contend");
     for pair in ["out:0 out:1", "out:1 out:0"] {

@@ -182,7 +182,7 @@ fn show_marks_processors_out_of_service() {
 fn rejects_commands_without_outages() {
     let dir = dir().file("all.csv", "from,until,what\n5,9,all\n");
     let run = dir.replay("--trace j.swf -q --down all.csv --alloc elmer --machine cluster:16x2");
-    run.fails(2, 1, &["--down: ", "whose hosts jobs share"]);
+    run.fails(2, 1, &["--down: ", "whose hosts are shared by jobs"]);
     // The place guard supports outages that are known in advance.
     dir.replay("--trace j.swf -q --down down.csv --alloc first-fit --sched easy[guard=place]")
         .code(0);

@@ -265,7 +265,7 @@ fn replays_on_a_machine_from_a_file() {
     for (options, words) in [
         (format!("{run} mc1x1"), "placements on several tori or a torus with holes"),
         (format!("{run} placements[anchors=half]"), "anchors has no effect"),
-        (format!("{run} placements[menu=pow2]"), "says which boxes there are"),
+        (format!("{run} placements[menu=pow2]"), "already defines the boxes"),
         (format!("{run} placements[tie=1]"), "tie compares boxes of one torus"),
         (format!("{run} slurm-torus3d[topology=two]"), "pods.yaml:1: no topology is called two"),
         ("--trace t.swf --machine pods.yaml,8x8 --alloc random".into(), "must be the only machine"),

@@ -104,7 +104,7 @@ FILES = {
 NAMES = {
     "alloc": (ALLOCATORS, f"{RUN} --alloc"),
     "sched": (SCHEDULERS, f"{RUN} --alloc mc1x1 --sched"),
-    "mesh": (["4x4", "torus:16x24", "torus[x]:16x24", "8x8x8", "16x1", "65535x1"], f"{RUN} --alloc mc1x1 --machine"),
+    "machine": (["4x4", "torus:16x24", "torus[x]:16x24", "8x8x8", "16x1", "65535x1"], f"{RUN} --alloc mc1x1 --machine"),
     "tie": (["2,13,20,6", "none", "auto", "1,0,0,0"], f"{RUN} --tie"),
     "seed": (["0..3", "1,2", "7"], f"{RUN} --jobs 3 --alloc random --seed"),
     "window": (["100", "1996-09-23", "-5"], f"{RUN} --alloc mc1x1 --from"),

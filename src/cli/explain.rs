@@ -64,7 +64,15 @@ pub fn adapted(command: clap::Command) -> clap::Command {
     command
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("alloc", |arg| arg.long_help(ONE_ALLOC))
+        .mut_args(|arg| match FIGURES.contains(&arg.get_id().as_str()) {
+            true => arg.hide(true),
+            false => arg,
+        })
 }
+
+/// Options of figures, which have no effect here.
+const FIGURES: [&str; 6] =
+    ["plots", "no_plots", "figure_size", "font_size", "no_title", "figure_strategies"];
 
 /// Runs the cell as far as the start of the job and explains it.
 pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {

@@ -90,7 +90,7 @@ use exit::Exit;
          --tie none --tie 2,13,20,6 --out results/first
       A grid: every combination is a cell, and cells run in parallel. Writes tables, a manifest and
       figures to results/first.
-  replay --trace my.swf.gz --machine torus:16x24 --alloc 'mc1x1[tie=3,9,3,2,order=scan]' --format json
+  replay --trace a.swf.gz --machine torus:8x8 --alloc 'mc1x1[tie=3,9,3,2,order=scan]' --format json
       A machine and a strategy with parameters; prints one JSON object per run.
   replay sweep --trace KTH-SP2 --sr 1..9 --factors 0..10 --out results/sweep
       Ten thousand cells, resumable: after an interruption the same command continues.

@@ -283,7 +283,7 @@ fn strict_stops_at_conflicts() {
     held.replay("search --trace j.swf --machine 4x4 --strict -q").fails(
         2,
         1,
-        &["--strict: is for run"],
+        &["--strict is for run"],
     );
 }
 
@@ -353,7 +353,7 @@ fn rejects_ambiguous_nodes() {
     // No node list uses the duplicate number, so the log is accepted.
     let dir = dir.file("r.nodes.csv", "job,nodes\n3,6-7\n");
     dir.replay(&format!("--trace r.swf {both} -q")).code(0);
-    let words = ["allocator recorded: policy batsim numbers jobs anew"];
+    let words = ["allocator recorded: policy batsim renumbers jobs"];
     dir.replay(&format!("--trace j.swf {both} --policy batsim -q")).fails(2, 1, &words);
     let dir = dir.file("j.nodes.csv.gz", super::dir::gzip(NODES.as_bytes()));
     let words = ["j.nodes.csv and j.nodes.csv.gz both exist: move one of them away"];

@@ -34,7 +34,10 @@ fn reservations_name_folding_as_the_reason() {
     let dir = Dir::with_trace();
     for allocator in ["limit[inner=random]", "rsr", "average-limit[inner=random]"] {
         let command = format!("--jobs 20 --sched conservative --alloc {allocator} -q");
-        let words = ["chooses the number of processors and the run time only when a job starts", "conservative"];
+        let words = [
+            "chooses the number of processors and the run time only when a job starts",
+            "conservative",
+        ];
         let run = dir.replay(&command).fails(2, 1, &words);
         run.demand(!run.stderr.contains("may refuse"), "refusals are not the reason");
     }

@@ -70,7 +70,11 @@ fn node_map_gives_positions() {
         dir.replay(&format!("{both} {command} -q")).fails(code, 1, &[words]);
     }
     let other = "--trace j.swf --sched recorded --alloc random --machine 4x4 --node-map map.csv -q";
-    dir.replay(other).fails(2, 1, &["--node-map: maps the nodes of a log to the machine, which only"]);
+    dir.replay(other).fails(
+        2,
+        1,
+        &["--node-map: maps the nodes of a log to the machine, which only"],
+    );
     let search = "search --trace j.swf --node-map map.csv -q";
     dir.replay(search).fails(2, 1, &["--node-map is for run, sweep and plan"]);
     // Cell ids depend on the map, and a sweep accepts one.

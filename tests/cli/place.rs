@@ -266,7 +266,7 @@ fn replays_on_a_machine_from_a_file() {
         ("--trace t.swf --machine pods.yaml,8x8 --alloc random".into(), "stands alone"),
         ("--trace t.swf --machine 8x8 --alloc placements[file=pods.yaml]".into(), machine),
         ("--trace t.swf --machine no.yaml --alloc random".into(), "no.yaml: cannot be read"),
-        ("contend --trace t.swf --machine pods.yaml --alloc random".into(), "links between its tori"),
+        ("contend --trace t.swf --machine pods.yaml --alloc random".into(), "between its tori"),
     ] {
         dir.replay(&format!("{options} -q")).fails(2, 1, &[words]);
     }

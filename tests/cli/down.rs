@@ -42,7 +42,7 @@ fn reads_a_file_of_windows() {
     dir.replay("--trace j.swf --down down.csv").code(0).prints("up util %");
     let endless = dir.file("endless.csv", "from,until,what\n50,,node 3\n0,5,all\n");
     let run = endless.replay("--trace j.swf --sched fcfs --alloc random --down endless.csv -q");
-    run.code(1).says("for ever: too many processors are out of service");
+    run.code(1).says("never started: too many processors remain out of service");
 }
 
 fn down_rules_decide_about_running_jobs() {

@@ -91,9 +91,9 @@ fn limit_folds_jobs_larger_than_the_machine() {
 
 fn rejects_limits_that_fold_no_job() {
     let dir = Dir::with_trace();
-    let words = ["limit[k=15]", "folds no job", "k is at most 7"];
+    let words = ["limit[k=15]", "folds no job", "use k of at most 7"];
     dir.replay("--jobs 50 --machine hypercube:7 --alloc limit[k=15] -q").fails(2, 1, &words);
-    let words = ["folds no job", "machine has 16", "k is at most 3"];
+    let words = ["folds no job", "machine has 16", "use k of at most 3"];
     dir.replay("stream --machine 4x4 --arrivals 1 --alloc limit -q").fails(2, 1, &words);
 }
 

@@ -105,7 +105,7 @@ fn imports_csv_with_a_map() {
     wrong.replay("import dirlab t.csv --map map.toml").fails(
         2,
         1,
-        &["a map is for csv and parquet"],
+        &["dirlab has known columns: --map is for csv and parquet only"],
     );
 }
 

@@ -191,7 +191,7 @@ fn reports_a_shape_larger_than_the_hypercube() {
         .file("t.swf", "; MaxProcs: 128\n1 0 0 5 81\n")
         .file("t.shapes.csv", "job,w,h,d\n1,9,9,1\n");
     let run = dir.replay("--trace t.swf -q --machine hypercube:7 --alloc afl").code(1);
-    run.says("job 1 (line 2) needs 81 processors").says("its size or shape has no place");
+    run.says("job 1 (line 2) needs 81 processors").says("has no place for this size or shape");
 }
 
 fn rejects_mesh_allocators_on_hypercubes() {
@@ -296,7 +296,7 @@ fn runs_every_kind_of_machine() {
 
 fn rejects_other_allocators_on_shared_hosts() {
     let dir = Dir::with_trace();
-    let words = ["allocator \"random\": gives a job whole processors", "elmer", "cluster:128x2"];
+    let words = ["allocator \"random\": allocates whole processors", "elmer", "cluster:128x2"];
     dir.replay("--machine cluster:128x2 --alloc random").fails(2, 1, &words);
     let words = ["allocator \"elmer\": needs a cluster", "machine 8x8"];
     dir.replay("--machine 8x8 --alloc elmer").fails(2, 1, &words);

@@ -91,7 +91,7 @@ fn malformed_names() {
     let dir = Dir::with_trace();
     for (name, problem) in [
         ("mc1x1[tie=1,2,3,4", "the bracket is not closed"),
-        ("mc1x1[tie=1,2,3,4]]", "no legal value"),
+        ("mc1x1[tie=1,2,3,4]]", "has no valid value"),
         ("mc1x1[1,2,3,4]", "key=value"),
         ("mc1x1[tie=1,1,1,1,tie=2,2,2,2]", "given twice"),
         ("mc1x1,,mm", "the name is empty (stray comma?)"),

@@ -271,7 +271,7 @@ fn replays_on_a_machine_from_a_file() {
         ("--trace t.swf --machine pods.yaml,8x8 --alloc random".into(), "must be the only machine"),
         ("--trace t.swf --machine 8x8 --alloc placements[file=pods.yaml]".into(), machine),
         ("--trace t.swf --machine no.yaml --alloc random".into(), "no.yaml: cannot be read"),
-        ("contend --trace t.swf --machine pods.yaml --alloc random".into(), "which links join"),
+        ("contend --trace t.swf --machine pods.yaml --alloc random".into(), "between its tori"),
     ] {
         dir.replay(&format!("{options} -q")).fails(2, 1, &[words]);
     }
@@ -282,7 +282,7 @@ fn replays_on_a_machine_from_a_file() {
     empty.replay("--trace t.swf --alloc slurm-torus3d[file=e.yaml,topology=one] -q").fails(
         2,
         1,
-        &["has no node", "line 15: torus t: torus3d/toruses: it has neither nodes nor regions"],
+        &["has no node", "line 15: torus t: torus3d/toruses: the torus has neither nodes"],
     );
 }
 

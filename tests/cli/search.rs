@@ -296,7 +296,7 @@ fn rejects_bad_options() {
         ("--objective mean_pairwise", "did you mean \"mean_pairwise_l1\""),
         ("--constraint worst-class", "write SUBJECT<=PERCENT"),
         ("--alloc hilbert-best-fit", "breaks no ties"),
-        ("--alloc mc1x1[tie=1,1,1,1]", "one of its own"),
+        ("--alloc mc1x1[tie=1,1,1,1]", "its vector is already set"),
         ("--alloc mc1x1,mm", "one allocator"),
         ("--sched fcfs,easy", "one scheduler"),
         ("--sr 0..3", "0 breaks no tie"),

@@ -193,7 +193,7 @@ fn other_results_are_refused_by_name() {
     for (folder, words) in
         [("stream", "stream.csv"), ("search", "replay the vectors that it found")]
     {
-        let known = "compare takes those of replays, sweeps (--job-table) and contend";
+        let known = "compare takes results of replays, sweeps (--job-table) and contend";
         let holds = format!("{folder}: holds results of {folder}");
         dir.replay(&format!("compare {folder} {folder}")).fails(2, 1, &[&holds, known, words]);
     }

@@ -116,7 +116,7 @@ fn parts_of_others_are_refused() {
         false => format!("{old}\n"),
     });
     fs::write(&trace, changed.collect::<String>()).expect("a trace");
-    dir.replay("merge -q p1 p2 --out merged").fails(3, 1, &["p1", "no longer those"]);
+    dir.replay("merge -q p1 p2 --out merged").fails(3, 1, &["p1", "have changed since"]);
 }
 
 fn what_has_no_parts() {

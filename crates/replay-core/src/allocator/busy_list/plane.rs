@@ -63,7 +63,7 @@ impl Plane {
     /// Appends the positions of this plane outside `region`: at most four disjoint planes,
     /// none of them empty, in the order of the published figure.
     pub fn subtract(self, region: &Region, pieces: &mut Vec<Plane>) {
-        use Cover::{Lower, Middle, Upper, Whole};
+        use Cover::{Whole, Lower, Middle, Upper};
         if !self.meets(region) {
             pieces.push(self); // case 1
             return;

@@ -33,8 +33,8 @@ const HASHES: &str = include_str!("golden/hashes.txt");
 /// The shipped trace, which is always found.
 const OWN: &str = "lublin-10x10";
 
-/// Commands whose standard output is data in their only format.
-const PRINTS: [&str; 2] = ["place", "network"];
+/// Commands whose standard output is data without wall-clock times.
+const PRINTS: [&str; 3] = ["place", "network", "plan"];
 
 /// Columns of wall-clock time, which only standard output contains.
 const TIMES: [&str; 2] = ["seconds", "allocator_seconds"];
@@ -180,12 +180,12 @@ fn run(case: &Case) -> Result<Hashes, Failed> {
             return Err(format!("replay {line}\nended with {}:\n{stderr}", output.status).into());
         }
         let stdout = String::from_utf8(output.stdout).map_err(|error| error.to_string())?;
-        if let Some(format) =
+        if PRINTS.contains(&line.split(' ').next().unwrap_or_default()) {
+            texts.insert(format!("stdout-{i}"), stdout);
+        } else if let Some(format) =
             ["json", "csv"].into_iter().find(|format| line.contains(&format!("--format {format}")))
         {
             texts.insert(format!("stdout-{i}.{format}"), untimed(&stdout, format)?);
-        } else if PRINTS.contains(&line.split(' ').next().unwrap_or_default()) {
-            texts.insert(format!("stdout-{i}"), stdout);
         }
     }
     collect(home.path(), home.path(), &mut texts)?;

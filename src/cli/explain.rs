@@ -64,9 +64,9 @@ pub fn adapted(command: clap::Command) -> clap::Command {
     command
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
         .mut_arg("alloc", |arg| arg.long_help(ONE_ALLOC))
-        .mut_args(|arg| match FIGURES.contains(&arg.get_id().as_str()) {
-            true => arg.hide(true),
-            false => arg,
+        .mut_args(|arg| {
+            let is_of_figures = FIGURES.contains(&arg.get_id().as_str());
+            if is_of_figures { arg.hide(true) } else { arg }
         })
 }
 

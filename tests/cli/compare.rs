@@ -194,7 +194,7 @@ fn rejects_results_of_other_commands() {
     for (folder, words) in
         [("stream", "stream.csv"), ("search", "replay the vectors that it found")]
     {
-        let known = "compare takes those of replays, sweeps (--job-table) and contend";
+        let known = "compare takes results of replays, sweeps (--job-table) and contend";
         let holds = format!("{folder}: holds results of {folder}");
         dir.replay(&format!("compare {folder} {folder}")).fails(2, 1, &[&holds, known, words]);
     }
@@ -336,7 +336,7 @@ fn baseline_adds_changes_of_means() {
     dir.replay("--jobs 9 --alloc mm --baseline nowhere -q").code(3);
     dir.replay("contend --jobs 9 --alloc mm --scale 1 --no-plots --out contended -q").code(0);
     let contended = dir.replay("--jobs 9 --alloc mm --baseline contended -q").code(3);
-    contended.says("--baseline contended: has no runs.parquet: name a folder that replay");
+    contended.says("--baseline contended: has no runs.parquet; name a folder that replay");
 }
 
 fn compares_folders_run_by_run() {

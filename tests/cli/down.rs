@@ -188,7 +188,7 @@ fn rejects_commands_without_outages() {
         .code(0);
     let log = dir.file("log.swf", "; MaxProcs: 16\n1 0 0 100 16\n");
     let run = log.replay("--trace log.swf --sched recorded --alloc random --down down.csv -q");
-    run.fails(2, 1, &["--down: scheduler recorded repeats the starts of a log"]);
+    run.fails(2, 1, &["--down: scheduler recorded repeats recorded starts"]);
     for command in ["search", "contend"] {
         let run = log.replay(&format!("{command} --trace log.swf --down down.csv -q"));
         run.fails(2, 1, &["--down is for run, sweep, plan, show and explain"]);

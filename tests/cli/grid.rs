@@ -279,6 +279,6 @@ fn recorded_schedule_has_the_waits_of_the_log() {
     dir.replay("stream --sched recorded -q").fails(
         2,
         1,
-        &["scheduler recorded repeats the starts of a log"],
+        &["scheduler recorded repeats recorded starts"],
     );
 }

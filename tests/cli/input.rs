@@ -436,9 +436,9 @@ fn rejects_unsupported_dependencies() {
     let dir = Dir::new().file("f.swf", FOLLOWING);
     let words = ["--deps: \"honur\" is not ignore", "did you mean \"honour\"?"];
     dir.replay("--trace f.swf --deps honur").fails(2, 1, &words);
-    let words = ["--deps honour: scheduler recorded repeats the starts"];
+    let words = ["--deps honour: scheduler recorded repeats recorded starts"];
     dir.replay("--trace f.swf --sched recorded --deps honour -q").fails(2, 1, &words);
-    let words = ["--scale-load: scheduler recorded repeats the starts"];
+    let words = ["--scale-load: scheduler recorded repeats recorded starts"];
     dir.replay("--trace f.swf --sched recorded --scale-load 0.9 -q").fails(2, 1, &words);
     dir.replay("contend --trace f.swf --deps shift -q").fails(2, 1, &["is for replays of traces"]);
     let dir = dir.file("g.toml", "deps = 'late'\n");

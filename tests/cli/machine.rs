@@ -125,7 +125,7 @@ fn some_commands_need_one_processor_at_a_point() {
         "network --machine 4x4*2 --packets -",
         "stream --backlog 1 --machine torus:4x4x4*2",
     ] {
-        dir.replay(command).fails(2, 1, &["*2: several processors at a point are for traces"]);
+        dir.replay(command).fails(2, 1, &["*2: this command supports one processor per point"]);
     }
 }
 
@@ -166,7 +166,7 @@ fn finds_machines_by_name() {
     }
     assert_eq!(machine("--machine 4x2 --machine nasa-ipsc"), ["4x2", "hypercube:7"]);
     let near =
-        ["unknown system \"blue-watrs\"", "did you mean \"blue-waters\"?", "replay list systems"];
+        ["no system \"blue-watrs\"", "did you mean \"blue-waters\"?", "replay list systems"];
     dir.replay("--trace t.swf --machine blue-watrs").fails(2, 1, &near);
     let listed = dir.replay("list systems").code(0);
     listed.prints("blue-waters: torus:24x24x24*2, 27,648 processors").prints("[NCSA");

@@ -116,14 +116,14 @@ fn merge_rejects_shards_of_other_searches() {
         false => format!("{old}\n"),
     });
     fs::write(&trace, changed.collect::<String>()).expect("a trace");
-    dir.replay("merge -q p1 p2 --out merged").fails(3, 1, &["p1", "no longer those"]);
+    dir.replay("merge -q p1 p2 --out merged").fails(3, 1, &["p1", "have changed since"]);
 }
 
 fn rejects_searches_that_cannot_be_sharded() {
     let dir = Dir::with_trace();
     for (arguments, words) in [
         ("--strategy local", "local chooses vectors by the results"),
-        ("--strategy external --ask-command true", "external asks"),
+        ("--strategy external --ask-command true", "external chooses vectors by the results of earlier ones"),
         ("--strategy random", "add --spare 0"),
         ("--spare 3", "add --spare 0"),
         ("--time 5s", "with --time the evaluated vectors depend"),

@@ -154,8 +154,8 @@ fn suggests_similar_values() {
         ("--mix cube", "did you mean \"cubes\"?"),
         ("--estimates exat", "did you mean \"exact\"?"),
         ("--machine hypercube:4", "is not a torus or mesh"),
-        ("--machine torus:4x4x4,torus:8x8x8", "there is one machine"),
-        ("--menu trace", "a stream has none"),
+        ("--machine torus:4x4x4,torus:8x8x8", "give one machine"),
+        ("--menu trace", "a stream does not have"),
         ("--machine torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
         ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu does not have its sizes"),
     ] {

@@ -280,6 +280,6 @@ fn rejects_bad_options() {
     let dir = dir.file("grid.toml", grid).file("other.toml", "shake = { copies = 3, wide = 2 }\n");
     dir.replay("sweep grid.toml --out out")
         .code(2)
-        .says("grid.toml:2:10: shake.copies: 1: an interval");
+        .says("grid.toml:2:10: shake.copies: 1: a confidence interval");
     dir.replay("sweep other.toml --out out").code(2).says("wide");
 }

@@ -117,7 +117,7 @@ fn audit_reports_which_verdicts_can_fail() {
     dir.replay("verify johnson --audit --complete").code(1);
     dir.replay("verify johnson --audit").code(0).prints("unnoticed");
     dir.replay("verify johnson --audit --full").refused(&["--audit", "--full"]);
-    dir.replay("verify johnson --full").fails(2, 1, &["--full changes nothing", "list suites"]);
+    dir.replay("verify johnson --full").fails(2, 1, &["--full has no effect", "list suites"]);
     dir.replay("list suites").prints("--full: 50,500 jobs per replication");
 }
 

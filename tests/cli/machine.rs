@@ -165,8 +165,7 @@ fn finds_machines_by_name() {
         assert_eq!(machine(flag), ["torus:24x24x24*2"], "{flag}");
     }
     assert_eq!(machine("--machine 4x2 --machine nasa-ipsc"), ["4x2", "hypercube:7"]);
-    let near =
-        ["no system \"blue-watrs\"", "did you mean \"blue-waters\"?", "replay list systems"];
+    let near = ["no system \"blue-watrs\"", "did you mean \"blue-waters\"?", "replay list systems"];
     dir.replay("--trace t.swf --machine blue-watrs").fails(2, 1, &near);
     let listed = dir.replay("list systems").code(0);
     listed.prints("blue-waters: torus:24x24x24*2, 27,648 processors").prints("[NCSA");

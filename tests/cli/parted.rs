@@ -123,7 +123,10 @@ fn rejects_searches_that_cannot_be_sharded() {
     let dir = Dir::with_trace();
     for (arguments, words) in [
         ("--strategy local", "local chooses vectors by the results"),
-        ("--strategy external --ask-command true", "external chooses vectors by the results of earlier ones"),
+        (
+            "--strategy external --ask-command true",
+            "external chooses vectors by the results of earlier ones",
+        ),
         ("--strategy random", "add --spare 0"),
         ("--spare 3", "add --spare 0"),
         ("--time 5s", "with --time the evaluated vectors depend"),

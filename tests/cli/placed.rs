@@ -125,7 +125,7 @@ fn leaves_out_unsupported_pairs() {
     assert_eq!(dir.read("s/runs.csv"), dir.read("o/runs.csv"));
     let flags = flags.replace("recorded,fcfs", "fcfs").replace("--alloc recorded,", "--alloc ");
     dir.replay(&format!("{flags} --shake 2 -q")).code(0);
-    let words = ["allocator recorded repeats recorded placements", "not with easy"];
+    let words = ["allocator recorded repeats recorded placements", "instead of easy"];
     let none = "--trace j.swf --machine 4x4 --sched easy,fcfs --alloc recorded,mc1x1 -q";
     dir.replay(none).fails(2, 1, &words);
 }
@@ -371,7 +371,7 @@ fn reports_missing_placements() {
         "j.swf: the log does not record where its jobs ran: there is no j.nodes.csv, and field 19",
     ];
     dir.replay(&format!("--trace j.swf {BOTH} -q")).fails(3, 1, &words);
-    let words = ["allocator recorded repeats recorded placements", "not with fcfs"];
+    let words = ["allocator recorded repeats recorded placements", "instead of fcfs"];
     dir.replay("--trace j.swf --machine 4x4 --alloc recorded -q").fails(2, 1, &words);
     for (nodes, words) in [
         ("1,n[1-\n", ["no job has a recorded placement; 1 unreadable list of nodes"]),

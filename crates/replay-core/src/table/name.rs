@@ -77,15 +77,15 @@ names! {
     block_fragmentation_percent blocked blocked_menu_percent blocking border_share bound
     bounded_slowdown box_x box_y box_z busy_cycles busy_weight candidate candidate_number
     carried_flits centre_x centre_y centre_z change_high_percent change_low_percent change_p
-    change_percent change_verdict channel col compared_jobs compared_mean compared_measure
-    compared_median compared_run compared_start compared_trimmed_mean compared_with comparisons
-    components contention_factor contiguous_percent copies copy cut_off_percent decisions
-    declared delivered deviation diameter difference dispersal distance down_percent end
-    estimate estimates evaluation evaluations excess_percent extent feasible figure finish_time
-    first_half_gain_on_slurm first_half_utilization flits folded_percent found found_on
-    fragmented_refusals fragmented_time_percent free free_regions free_weight gain_on_slurm
-    gain_on_slurm_half_width half_width head_at_destination held_size held_utilization
-    higher_percent hops id improvement_half_width improvement_percent inject
+    change_percent change_verdict channel check col compared_jobs compared_mean
+    compared_measure compared_median compared_run compared_start compared_trimmed_mean
+    compared_with comparisons components contention_factor contiguous_percent copies copy count
+    cut_off_percent decisions declared delivered deviation diameter difference dispersal
+    distance down_percent end estimate estimates evaluation evaluations excess_percent extent
+    feasible figure finding finish_time first_half_gain_on_slurm first_half_utilization flits
+    folded_percent found found_on fragmented_refusals fragmented_time_percent free free_regions
+    free_weight gain_on_slurm gain_on_slurm_half_width half_width head_at_destination held_size
+    held_utilization higher_percent hops id improvement_half_width improvement_percent inject
     internal_fragmentation_percent isolated_cycles job jobs judged killed_jobs known known_why
     largest_free_box largest_free_region largest_size last_shell late_heads latency later
     latest_head leaves left_out_full left_out_no_wait left_out_nowhere level log log_run
@@ -112,7 +112,7 @@ names! {
     second_half_gain_on_slurm_half_width second_half_utilization seconds seed sending_jobs
     served_size service service_cycles service_time set side_x side_y side_z sides size
     size_rank slack slots_held_percent smallest_size spared_decisions sr start step stream_jobs
-    streams stretch submit suite swaps switches_refusals target_cycles test_half_width
+    streams stretch subject submit suite swaps switches_refusals target_cycles test_half_width
     test_improvement_percent text tie tie_value tied tied_decisions tied_percent time_blocks
     to_log_percent told_apart told_from_best tolerance too_few_free_refusals topic topology
     total_pairwise_l1 trace trimmed_mean_contention_factor trimmed_mean_placement_factor

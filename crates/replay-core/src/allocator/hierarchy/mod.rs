@@ -8,6 +8,7 @@
 //! | [`kueue`] | `kueue` |
 //! | [`node_order`] | `first-fit` on these machines |
 //! | [`cases`] | decisions from a file, for checks from outside |
+//! | [`check`] | findings about a machine: sizes that never run, missing levels, idle nodes |
 //! | [`fragmentation`] | Slurm's measure of block machines |
 //!
 //! Rules decide on [`FreeNodes`], counts of free nodes per switch and block that follow every start, end and outage. They
@@ -17,6 +18,7 @@
 //! are reproduced.
 
 pub mod cases;
+pub mod check;
 pub mod fragmentation;
 mod free_nodes;
 pub mod kueue;

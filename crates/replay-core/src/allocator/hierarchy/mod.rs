@@ -35,6 +35,7 @@ pub use names::{kueue_table, slurm_block_table, slurm_tree_table};
 use self::kueue::{KueueOptions, KueueRule};
 use self::slurm_block::{BlockOptions, BlockRule};
 use self::slurm_tree::{TreeOptions, TreeRule};
+use super::explain::ExplanationLog;
 use super::{Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, RunSetup};
 use crate::machine::Machine;
 use crate::topology::{Hierarchy, NodeId, Topology};
@@ -125,6 +126,15 @@ impl Rule {
         }
     }
 
+    /// Sets the log to which the rule writes its explanations.
+    pub fn set_explanation(&mut self, log: ExplanationLog) {
+        match self {
+            Rule::Tree(rule) => rule.explanation = log,
+            Rule::Block(rule) => rule.explanation = log,
+            Rule::Kueue(rule) => rule.explanation = log,
+        }
+    }
+
     /// Whether every request for no more nodes than are free is served.
     pub fn never_refuses(&self) -> bool {
         match self {
@@ -185,7 +195,8 @@ impl RuleAllocator {
 }
 
 impl Allocator for RuleAllocator {
-    fn begin(&mut self, _setup: &RunSetup<'_>) -> Result<(), String> {
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.rule.set_explanation(setup.explanation.clone());
         self.free = FreeNodes::all(self.free.hierarchy());
         Ok(())
     }

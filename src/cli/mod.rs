@@ -184,7 +184,7 @@ enum Command {
     /// Each row of a CSV file names a machine (a topology.yaml), its free nodes and a request; the result has the boxes
     /// that the rule takes and what they block.
     Place(place::PlaceArgs),
-    /// Check a tree or block machine: sizes that never run, missing levels, names out of order, idle nodes.
+    /// Check trees and blocks: sizes that never run, missing levels, idle nodes.
     ///
     /// Prints a row for each finding. Sizes are placed by Slurm's rule for the machine, slurm-tree or slurm-block without
     /// options.

@@ -13,6 +13,7 @@ mod cli {
     pub mod dir;
     pub mod ask;
     pub mod begin;
+    pub mod check_topology;
     pub mod compare;
     pub mod down;
     pub mod explain;
@@ -89,6 +90,7 @@ fn main() -> ExitCode {
         cli::network::trials(),
         cli::parted::trials(),
         cli::place::trials(),
+        cli::check_topology::trials(),
         cli::python::trials(&arguments),
     ];
     libtest_mimic::run(&arguments, trials.into_iter().flatten().collect()).exit_code()

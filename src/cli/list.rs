@@ -10,6 +10,7 @@ use super::exit::{Exit, Failure};
 use super::print::{fields, sheet_of_fields};
 use crate::{allocator, import, network, scheduler};
 use replay_core::allocator::candidate_set::ScoredCandidate;
+use replay_core::allocator::hierarchy::check::Finding;
 use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, SizeRow};
 use replay_core::naming::Description;
@@ -360,6 +361,7 @@ pub(super) fn tables() -> Vec<TableInfo> {
         TableInfo::of::<Audit>(),
         TableInfo::of::<PacketResult>(),
         TableInfo::of::<Usage>(),
+        TableInfo::of::<Finding>(),
     ]
 }
 

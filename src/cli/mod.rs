@@ -16,6 +16,7 @@
 mod args;
 mod baseline;
 mod build;
+mod check_topology;
 mod compare;
 mod complete;
 mod contend;
@@ -183,6 +184,11 @@ enum Command {
     /// Each row of a CSV file names a machine (a topology.yaml), its free nodes and a request; the result has the boxes
     /// that the rule takes and what they block.
     Place(place::PlaceArgs),
+    /// Check trees and blocks: sizes that never run, missing levels, idle nodes.
+    ///
+    /// Prints a row for each finding. Sizes are placed by Slurm's rule for the machine, slurm-tree or slurm-block without
+    /// options.
+    CheckTopology(check_topology::CheckTopologyArgs),
     /// Generate a synthetic trace as SWF.
     Synth(synth::SynthArgs),
     /// Convert a log of another format to SWF: sacct, Cobalt, Torque, or any table.
@@ -281,6 +287,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Some(Command::Contend(args)) => contend::run(&args, &arguments),
         Some(Command::Network(args)) => network::run(&args),
         Some(Command::Place(args)) => place::run(&args),
+        Some(Command::CheckTopology(args)) => check_topology::run(&args),
         Some(Command::Synth(args)) => synth::run(&args),
         Some(Command::Import(args)) => import::run(&args),
         Some(Command::Completions(args)) => shell::completions(&args, definition()),

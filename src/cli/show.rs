@@ -30,7 +30,7 @@ use replay_core::workload::TraceTime;
 use replay_experiment::snapshot::{HeldAllocation, Snapshot, When, snapshot};
 use replay_experiment::{Cell, CellProblem};
 use replay_output::plot::{Edge, MachineMap, Plots, save};
-use replay_output::report::machine::{Sheets, holders, machine_map, symbol};
+use replay_output::report::machine::{ABSENT, Sheets, holders, machine_map, symbol};
 use replay_output::report::{Sheet, Shown};
 use std::io::stdout;
 
@@ -315,14 +315,16 @@ impl Results for Picture<'_> {
         let hosts = topology.cluster().filter(|cluster| cluster.levels() > 1).map(|_| {
             "a column is a host, whose processor goes to the lowest row first".to_string()
         });
+        let leaves = (!sheets.row_names().is_empty())
+            .then(|| "a row is a leaf with a cell for each of its nodes".to_string());
         let figure = MachineMap {
             title,
-            subtitle: [Some(doing), hosts, Sheets::unfolded(topology), job]
+            subtitle: [Some(doing), hosts, leaves, Sheets::unfolded(topology), job]
                 .into_iter()
                 .flatten()
                 .collect(),
             sides: sheets.sides,
-            holders: holders(taken, sheets),
+            holders: holders(taken, &sheets),
             down: match taken.down.is_empty() {
                 true => Vec::new(),
                 false => {
@@ -334,6 +336,11 @@ impl Results for Picture<'_> {
             jobs: taken.holds.iter().map(|hold| hold.job.number).collect(),
             highlighted: taken.requested,
             edges: edges(topology),
+            rows: sheets.row_names().to_vec(),
+            absent: match sheets.row_names().is_empty() {
+                true => Vec::new(),
+                false => sheets.processors().map(|processor| processor == ABSENT).collect(),
+            },
             slices: (0..sheets.sides[2])
                 .filter_map(|z| Some((sheets.slice_name(z)?, sheets.first_column(z))))
                 .collect(),

@@ -9,8 +9,24 @@ trials!(
     tie_values_are_weighted_sums,
     strategies_explain_their_candidates,
     writes_steps,
+    rules_of_trees_and_blocks_explain_their_choice,
     reports_what_cannot_be_explained,
 );
+
+fn rules_of_trees_and_blocks_explain_their_choice() {
+    let trace = "; MaxProcs: 16\n1 0 0 50 3\n2 1 0 50 6\n";
+    let dir = Dir::new().file("two.swf", trace);
+    for (machine, alloc, words) in [
+        ("tree:2x2x4", "slurm-tree", "leaf 1, with 6 nodes to take"),
+        ("block[4,16]:4x4", "slurm-block", "6 nodes need a block of level 2, 4 base blocks"),
+        ("tree:2x2x4", "kueue[level=0]", "level 0: no domain has enough, 6 needed"),
+    ] {
+        let cell = format!("--trace two.swf --machine {machine} --alloc {alloc} -q");
+        dir.replay(&format!("explain {cell} --job 2")).code(0).prints(words);
+        let json = dir.replay(&format!("explain {cell} --job 2 --format json")).code(0);
+        assert!(!json.objects()[0]["decisions"][0]["listings"].is_null());
+    }
+}
 
 /// Returns the steps of an explanation in JSON.
 fn steps(run: &Outcome) -> Vec<serde_json::Value> {

@@ -15,6 +15,7 @@ trials!(
     shows_jobs_of_shared_hosts,
     rejects_unsupported_requests,
     prints_job_numbers_as_job_expects_them,
+    draws_leaves_as_rows,
 );
 
 /// Printed job numbers have no separators and are accepted by --job.
@@ -388,4 +389,23 @@ fn rejects_unsupported_requests() {
     show("--gantt 1..2 --job 3").refused(&["--gantt", "--job"]);
     show("--film 0..9000").refused(&["--out"]);
     show("--gantt -900..-800").fails(2, 1, &["no job has processors between -900 s and -800 s"]);
+}
+
+fn draws_leaves_as_rows() {
+    let trace = "; MaxProcs: 16\n1 0 0 50 3\n2 1 0 50 6\n";
+    let dir = Dir::new().file("two.swf", trace);
+    let cell = "--trace two.swf --machine tree:2x2x4 --alloc first-fit -q";
+    let shown = dir.replay(&format!("show {cell} --at 2")).code(0);
+    shown.prints("s0-0  A A A B\ns0-1  B B B B\ns0-2  B . . .\ns0-3  . . . .\n");
+    dir.replay(&format!("show {cell} --at 2 --out out")).code(0);
+    let svg = String::from_utf8(dir.read("out/plots/machine.svg")).expect("text");
+    assert!(svg.contains("s0-3") && svg.contains("a row is a leaf"));
+    dir.replay(&format!("show {cell} --gantt 0..50 --out gantt")).code(0);
+    // A leaf that is smaller than others has fewer cells.
+    let conf =
+        "SwitchName=a Nodes=n[0-9]\nSwitchName=b Nodes=n[10-15]\nSwitchName=r Switches=a,b\n";
+    let dir = dir.file("a.conf", conf);
+    let cell = "--trace two.swf --machine a.conf --alloc first-fit -q";
+    let shown = dir.replay(&format!("show {cell} --at 2 --out ragged")).code(0);
+    shown.prints("a  A A A B B B B B B .\nb  . . . . . .\n");
 }

@@ -18,18 +18,20 @@ from pandas.testing import assert_frame_equal
 TABLES = {
     "runs": """run:i trace:t jobs:i topology:t processors:i scheduler:t allocator:t tie:t policy:t seed:u copy:i
         mean_pairwise_l1:f total_pairwise_l1:i tied_decisions:i tied_percent:f mean_tied:f mean_diameter:f
-        mean_dispersal:f mean_weighted_dispersal:f mean_components:f contiguous_percent:f utilization:f
+        mean_dispersal:f mean_weighted_dispersal:f mean_components:f contiguous_percent:f
+        mean_leaves:f mean_leaf_ratio:f mean_upper_blocks:f mean_level:f mean_pair_hops:f one_leaf_percent:f
+        one_leaf_fitting_percent:f block_fragmentation:f block_fragmentation_percent:f utilization:f
         held_utilization:f makespan:i mean_wait:f median_wait:f p90_wait:f p99_wait:f max_wait:i mean_turnaround:f
         median_turnaround:f p90_turnaround:f p99_turnaround:f mean_bounded_slowdown:f
         allocated_utilization:f internal_fragmentation_percent:f refusals:i fragmented_refusals:i
-        fragmented_time_percent:f blocked_menu_percent:f no_such_size_jobs:i mean_blocks:f one_block_percent:f mean_busy_list:f mean_searches:f
+        too_few_free_refusals:i switches_refusals:i fragmented_time_percent:f blocked_menu_percent:f no_such_size_jobs:i mean_blocks:f one_block_percent:f mean_busy_list:f mean_searches:f
         attempts_per_job:f asked_per_job:f operations_per_job:f promised_heads:i late_heads:i latest_head:i slots_held_percent:f refused_sizes:i folded_percent:f mean_fold_stretch:f
         lost_efficiency_percent:f""",
     "by_size": """run:i trace:t topology:t scheduler:t allocator:t tie:t copy:i size:i jobs:i size_rank:i
-        mean_pairwise_l1:f mean_wait:f mean_turnaround:f""",
+        mean_pairwise_l1:f mean_leaves:f mean_wait:f mean_turnaround:f""",
     "jobs": """run:i scheduler:t allocator:t tie:t job:i submit:i arrival:i start:i run_time:i end:i estimate:i user:i size:i served_size:i wait:i turnaround:i bounded_slowdown:f
         held_size:i pairwise_l1:i distance:f diameter:i dispersal:f weighted_dispersal:f components:i
-        box_x:i box_y:i box_z:i tied:i""",
+        box_x:i box_y:i box_z:i leaves:i upper_blocks:i level:i tied:i""",
     "placements": """run:i scheduler:t allocator:t tie:t job:i start:i end:i nodes:l base_x:i base_y:i base_z:i side_x:i side_y:i side_z:i""",
 }
 POLARS = {"t": pl.String, "u": pl.UInt64, "i": pl.Int64, "f": pl.Float64, "l": pl.List(pl.Int64)}

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::{Cell, LogJobs, Measure, ProgressMeter, RunContext};
 use replay_core::allocator::reduced::Reduction;
 use replay_core::metrics::run::{JobMeasures, PlacementMeans};
-use replay_core::metrics::{Allocation, Locality, TieStatistics};
+use replay_core::metrics::{Allocation, BlockFragmentation, Locality, Placement, TieStatistics};
 use replay_core::simulation::{Decision, Observer, Timeline};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::{Job, JobId, Users};
@@ -41,6 +41,10 @@ pub struct Placements<'a> {
     reduced: Option<u32>,
     /// Number of points of jobs that run on fewer points than requested.
     served: HashMap<JobId, u32>,
+    /// By job size, on trees and blocks: the number of leaves of all jobs, and the number of jobs.
+    leaves_by_size: HashMap<u32, [i64; 2]>,
+    /// Slurm's fragmentation over time, on blocks, if placements are measured.
+    fragmentation: Option<BlockFragmentation>,
 }
 
 /// Sums over the jobs of a log.
@@ -72,6 +76,16 @@ impl<'a> Placements<'a> {
             arrivals: (!cell.trace.chains().follows.is_empty()).then(|| vec![i64::MIN; jobs.len()]),
             reduced: None,
             served: HashMap::new(),
+            leaves_by_size: HashMap::new(),
+            fragmentation: cell
+                .trace
+                .topology
+                .hierarchy()
+                .filter(|_| measure.placements || measure.jobs)
+                .and_then(|hierarchy| {
+                    let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
+                    BlockFragmentation::new(hierarchy, origin)
+                }),
         }
     }
 
@@ -114,6 +128,7 @@ impl<'a> Placements<'a> {
         let per_point = self.topology.per_point();
         self.pairwise[id.index()] = placement.pairwise_l1;
         self.means.record(&placement);
+        self.count_leaves(size, &placement, 1);
         if let Some(log) = self.over_log.as_mut().filter(|log| log.jobs.known[id.index()]) {
             log.means.record(&placement);
         }
@@ -145,8 +160,33 @@ impl<'a> Placements<'a> {
         }
     }
 
+    /// Adds the leaves of a job to those of its size, or subtracts them for the sign -1.
+    fn count_leaves(&mut self, size: u32, placement: &Placement, sign: i64) {
+        if let Some(place) = &placement.hierarchy {
+            let [leaves, jobs] = self.leaves_by_size.entry(size).or_default();
+            *leaves += sign * i64::from(place.leaves);
+            *jobs += sign;
+        }
+    }
+
+    /// Returns the mean number of leaves of the jobs of a size; `None` without such jobs, on other machines, or if not
+    /// measured.
+    pub fn mean_leaves(&self, size: u32) -> Option<f64> {
+        let &[leaves, jobs] = self.leaves_by_size.get(&size)?;
+        (jobs > 0).then(|| leaves as f64 / jobs as f64)
+    }
+
+    /// Returns the time average of Slurm's fragmentation, in nodes and in percent of its largest value; `None` if not
+    /// measured.
+    pub fn block_fragmentation(&self) -> Option<[f64; 2]> {
+        self.fragmentation.as_ref()?.mean()
+    }
+
     /// Records that a job released its processors.
     fn ended(&mut self, id: JobId, now: i64) {
+        if let Some(fragmentation) = &mut self.fragmentation {
+            fragmentation.end(id, now);
+        }
         let latest_allocation =
             self.latest_allocation.get(id.index()).copied().unwrap_or(NOT_STARTED);
         if let Some(allocation) = self.allocations.get_mut(latest_allocation as usize) {
@@ -212,6 +252,9 @@ impl Observer for Placements<'_> {
     }
 
     fn started(&mut self, Decision { job, now, nodes, tied, .. }: Decision<'_>) {
+        if let Some(fragmentation) = &mut self.fragmentation {
+            fragmentation.start(job, nodes, now);
+        }
         self.placed(job, now, nodes, tied);
     }
 
@@ -221,7 +264,9 @@ impl Observer for Placements<'_> {
         let points = self.served.remove(&id).unwrap_or_else(|| self.topology.points(size));
         // Only the placement of the restarted job counts.
         if again && (self.measure.placements || self.measure.jobs) {
-            self.means.forget(&self.locality.placement(nodes, points));
+            let placement = self.locality.placement(nodes, points);
+            self.means.forget(&placement);
+            self.count_leaves(size, &placement, -1);
         }
     }
 

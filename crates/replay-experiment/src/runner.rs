@@ -11,7 +11,7 @@ use replay_core::allocator::Allocator;
 use replay_core::metrics::by_size::{SizeRow, by_size, by_size_of};
 use replay_core::metrics::run::{RunMetrics, ScheduleMetrics};
 use replay_core::metrics::system::{self, OutageMetrics, SystemMetrics};
-use replay_core::metrics::{Series, SystemRecorder};
+use replay_core::metrics::{HierarchyMetrics, Series, SystemRecorder};
 use replay_core::simulation::{Observer, Starts};
 use replay_core::workload::{Job, JobId};
 
@@ -103,11 +103,26 @@ fn run_measured(
     let counted = (placements.ties.decisions > 0).then_some(placements.ties);
     let rejected_jobs =
         turned_away.as_ref().map(|rejected| rejected.iter().map(|one| one.jobs).sum());
-    let system = system.map(|it| SystemMetrics { no_such_size_jobs: rejected_jobs, ..it });
+    // The reasons of refusals are columns of trees and blocks.
+    let of_hierarchy = |count: Option<u64>| count.filter(|_| topology.hierarchy().is_some());
+    let system = system.map(|it| SystemMetrics {
+        no_such_size_jobs: rejected_jobs,
+        too_few_free_refusals: of_hierarchy(it.too_few_free_refusals),
+        switches_refusals: of_hierarchy(it.switches_refusals),
+        ..it
+    });
     let metrics = RunMetrics::new(&schedule, total, &placements.means, counted, system);
     let mean_pairwise_l1 =
         known.map_or(metrics.mean_pairwise_l1, |known| total as f64 / known.max(1) as f64);
-    let metrics = RunMetrics { outages, mean_pairwise_l1, ..metrics };
+    let fragmentation = placements.block_fragmentation();
+    let hierarchy = metrics.hierarchy.map(|it| HierarchyMetrics {
+        block_fragmentation: fragmentation.map(|[nodes, _]| nodes),
+        block_fragmentation_percent: fragmentation.map(|[_, percent]| percent),
+        ..it
+    });
+    let metrics = RunMetrics { outages, hierarchy, mean_pairwise_l1, ..metrics };
+    let leaves = |row: SizeRow| SizeRow { mean_leaves: placements.mean_leaves(row.size), ..row };
+    let by_size = by_size.into_iter().map(leaves).collect();
     Ok(RunResult {
         run,
         key,

@@ -196,6 +196,10 @@ impl Part<'_> {
                 }
                 (format!("along the {} curve", curve.name()), places)
             }
+            // On a tree or blocks, whatever the layout of leaves.
+            None if topology.hierarchy().is_some() => {
+                ("by number".to_string(), (0..topology.processors()).collect())
+            }
             None => {
                 let sheets = Sheets::of(topology);
                 for (place, processor) in sheets.processors().enumerate() {
@@ -242,7 +246,9 @@ impl Part<'_> {
         let sheets = Sheets::of(&self.cell.trace.topology);
         let mut places = vec![0; self.cell.trace.topology.processors()];
         for (place, processor) in sheets.processors().enumerate() {
-            places[processor] = place;
+            if let Some(at) = places.get_mut(processor) {
+                *at = place;
+            }
         }
         let scene = |one: &Allocation| FilmJob {
             job: one.job,

@@ -1,5 +1,6 @@
 //! Distances, diameter, dispersal and components of allocations.
 
+use super::hierarchy::{HierarchyLocality, HierarchyPlacement};
 use crate::table::{Column, name};
 use crate::topology::{Coord, Grid, MultiTorus, NodeId, PairDistances, Topology};
 
@@ -22,6 +23,9 @@ pub struct Placement {
     pub weighted_dispersal: f64,
     /// Number of connected components.
     pub components: u32,
+    /// Leaves, blocks and levels; `None` on machines other than trees and blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hierarchy: Option<HierarchyPlacement>,
 }
 
 impl Placement {
@@ -62,6 +66,8 @@ pub fn mean_distance(pairwise_l1: u64, size: u32) -> f64 {
 pub struct Locality {
     topology: Topology,
     distances: PairDistances,
+    /// Leaves and levels, on trees and blocks.
+    hierarchy: Option<HierarchyLocality>,
     coords: Vec<Coord>,
     /// Histograms of coordinates, one per axis.
     histograms: [Vec<u32>; 3],
@@ -78,6 +84,7 @@ impl Locality {
         Self {
             topology: topology.clone(),
             distances: PairDistances::new(topology),
+            hierarchy: topology.hierarchy().map(HierarchyLocality::new),
             coords: grid.map(Grid::coords).unwrap_or_default(),
             histograms: [0, 1, 2].map(|axis| vec![0; grid.map_or(0, |grid| grid.extent(axis))]),
             marks: vec![0; topology.processors()],
@@ -141,6 +148,10 @@ impl Locality {
             dispersal,
             weighted_dispersal: dispersal * nodes.len() as f64,
             components: self.components(nodes),
+            hierarchy: self.hierarchy.as_mut().map(|hierarchy| {
+                let processes = nodes.len().min(size as usize) as u32;
+                hierarchy.placement(nodes, mean_distance(pairwise_l1, processes))
+            }),
         }
     }
 

@@ -3,6 +3,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`locality`] | distances, diameter, dispersal and components of one allocation |
+//! | [`hierarchy`] | leaves, blocks and levels of allocations on trees and blocks |
 //! | [`run`] | means, percentiles, utilization, makespan, slowdown of one run |
 //! | [`by_size`] | means by job size, and the improvement of one run over another |
 //! | [`comparable`] | the runs that a distance metric can rank |
@@ -30,6 +31,7 @@ mod candidates;
 pub mod comparable;
 pub mod correlation;
 pub mod estimate;
+pub mod hierarchy;
 pub mod locality;
 pub mod robust;
 pub mod run;
@@ -39,6 +41,7 @@ pub mod ties;
 
 pub use allocations::Allocation;
 pub use by_size::{SizeChange, SizeRow};
+pub use hierarchy::{BlockFragmentation, HierarchyMetrics, HierarchyPlacement};
 pub use locality::{Locality, Placement};
 pub use run::{JobMeasures, PlacementMetrics, RunMetrics, ScheduleMetrics, Submitted, TieMetrics};
 pub use series::Series;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Placement;
 use super::allocations::END;
+use super::hierarchy::{HierarchyMetrics, HierarchySums};
 use super::system::{OutageMetrics, SystemMetrics};
 use super::ties::TieStatistics;
 use crate::table::{Column, measures, name};
@@ -88,6 +89,9 @@ impl JobMeasures {
         ];
         columns.push(C::new(name::held_size, "processors", "processors that the job held, including those lost to internal fragmentation and those of its points that it did not request", |job| job.held));
         columns.extend(Placement::columns(|job: &Self| Some((job.placement.as_ref()?, job.points))));
+        columns.push(C::new(name::leaves, "leaves", "leaves (switches with nodes, or base blocks) on which the job has nodes; null, like upper_blocks and level, on machines other than trees and blocks", |job| Some(job.placement.as_ref()?.hierarchy?.leaves)));
+        columns.push(C::new(name::upper_blocks, "blocks", "switches of level 1, or blocks of the second size, that contain nodes of the job; null if the machine has none", |job| job.placement.as_ref()?.hierarchy?.upper_blocks));
+        columns.push(C::new(name::level, "", "level of the lowest switch above all nodes, 0 for a leaf, or the index from 0 of the smallest block size whose block holds all nodes; null if no switch or block does", |job| job.placement.as_ref()?.hierarchy?.level));
         columns.push(C::new(name::tied, "sets", "distinct best processor sets of the decision; null if not counted", |job| job.tied));
         columns
     }
@@ -153,6 +157,9 @@ measures! {
         ties: Option<TieMetrics> = run.ties.map(TieMetrics::of);
         /// Metrics of allocations; `None` if not measured.
         placements: Option<PlacementMetrics> = (run.placements.jobs > 0).then(|| PlacementMetrics::of(run.placements));
+        /// Metrics of allocations on trees and blocks; `None` on other machines, or if not measured.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        hierarchy: Option<HierarchyMetrics> = HierarchyMetrics::new(run.placements);
         /// Metrics of starts and ends.
         schedule: ScheduleMetrics = run.schedule.clone();
         /// Fragmentation, refusals and units; `None` if the strategy neither refuses jobs nor hands out units.
@@ -239,7 +246,7 @@ impl RunMetrics {
     }
 
     /// Returns the columns of all metrics by required measurement, in the order of the tables.
-    pub fn groups() -> [(Needs, Vec<Column<Self>>); 5] {
+    pub fn groups() -> [(Needs, Vec<Column<Self>>); 6] {
         fn part<Part: 'static>(
             columns: Vec<Column<Part>>,
             part: impl for<'a> Fn(&'a RunMetrics) -> Option<&'a Part> + Copy + Send + Sync + 'static,
@@ -250,6 +257,7 @@ impl RunMetrics {
             (Needs::Pairwise, Self::columns()),
             (Needs::Ties, part(TieMetrics::columns(), |run| run.ties.as_ref())),
             (Needs::Placements, part(PlacementMetrics::columns(), |run| run.placements.as_ref())),
+            (Needs::Placements, part(HierarchyMetrics::columns(), |run| run.hierarchy.as_ref())),
             (Needs::Schedule, part(ScheduleMetrics::columns(), |run| Some(&run.schedule))),
             (Needs::System, part(SystemMetrics::columns(), |run| run.system.as_ref())),
         ]
@@ -265,6 +273,7 @@ pub struct PlacementMeans {
     weighted_dispersal: f64,
     components: u64,
     contiguous: u64,
+    hierarchy: HierarchySums,
 }
 
 impl PlacementMeans {
@@ -276,6 +285,9 @@ impl PlacementMeans {
         self.weighted_dispersal += placement.weighted_dispersal;
         self.components += u64::from(placement.components);
         self.contiguous += u64::from(placement.components == 1);
+        if let Some(place) = &placement.hierarchy {
+            self.hierarchy.add_job(place, 1);
+        }
     }
 
     /// Subtracts an allocation that does not count.
@@ -286,6 +298,9 @@ impl PlacementMeans {
         self.weighted_dispersal -= placement.weighted_dispersal;
         self.components -= u64::from(placement.components);
         self.contiguous -= u64::from(placement.components == 1);
+        if let Some(place) = &placement.hierarchy {
+            self.hierarchy.add_job(place, -1);
+        }
     }
 
     /// Adds the sums of another replay.
@@ -296,6 +311,12 @@ impl PlacementMeans {
         self.weighted_dispersal += other.weighted_dispersal;
         self.components += other.components;
         self.contiguous += other.contiguous;
+        self.hierarchy.add(&other.hierarchy);
+    }
+
+    /// Returns the sums of allocations on trees and blocks.
+    pub(super) fn hierarchy(&self) -> &HierarchySums {
+        &self.hierarchy
     }
 
     fn mean(&self, sum: f64) -> f64 {

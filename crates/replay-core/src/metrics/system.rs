@@ -27,6 +27,7 @@ pub struct SystemRecorder {
     blocked: Option<(i128, u64)>,
     refusals: u64,
     fragmented_refusals: u64,
+    postponed_refusals: u64,
     blocks: u64,
     in_blocks: u64,
     in_one_block: u64,
@@ -59,6 +60,7 @@ impl SystemRecorder {
             blocked: None,
             refusals: 0,
             fragmented_refusals: 0,
+            postponed_refusals: 0,
             blocks: 0,
             in_blocks: 0,
             in_one_block: 0,
@@ -155,6 +157,7 @@ impl Observer for SystemRecorder {
     fn refused(&mut self, _job: JobId, refusal: Refusal) {
         self.refusals += 1;
         self.fragmented_refusals += u64::from(refusal == Refusal::Fragmented);
+        self.postponed_refusals += u64::from(matches!(refusal, Refusal::Postponed { .. }));
     }
 
     fn reduced(&mut self, job: JobId, requested: u32, reduction: &Reduction) {
@@ -250,6 +253,8 @@ measures! {
         internal_fragmentation_percent: f64 ["%"] "processor-time allocated to jobs beyond their request, as a share of all allocated processor-time" = system.recorder.internal_fragmentation_percent();
         refusals: u64 ["refusals"] "refused attempts for which enough processors were free; if the strategy folds jobs, the fewest to which it would then fold the job" = system.recorder.refusals;
         fragmented_refusals: u64 ["refusals"] "refusals because there was no placement (external fragmentation)" = system.recorder.fragmented_refusals;
+        too_few_free_refusals: Option<u64> ["refusals"] "refusals because fewer nodes were free than the job needs, which refusals does not count; null on machines other than trees and blocks" = Some(system.overhead.too_few_free);
+        switches_refusals: Option<u64> ["refusals"] "refusals because the place lay on more leaves than the job waits for; null on machines other than trees and blocks" = Some(system.recorder.postponed_refusals);
         fragmented_time_percent: f64 ["%"] "share of the time in which a job waited that had been refused because there was no placement" = 100.0 * system.recorder.fragmented as f64 / system.span;
         blocked_menu_percent: Option<f64> ["%"] "time average of the share of positions of the menu's boxes that are not entirely free, weighted by the size of the box; null for strategies without a menu of boxes" = system.blocked_menu();
         no_such_size_jobs: Option<u64> ["jobs"] "jobs excluded from the run because no box of the menu has their size; null for strategies without a menu of boxes" = None;

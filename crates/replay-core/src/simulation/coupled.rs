@@ -190,6 +190,7 @@ pub fn simulate(
                 Err(Refusal::Cancelled(cancelled)) => return Err(cancelled.into()),
                 Err(refusal) => {
                     system.may_fit_later(id, refusal)?;
+                    system.overhead.too_few_free += u64::from(refusal == Refusal::TooFewFree);
                     let lasts = refusal == Refusal::TooFewFree || strategy.refusals_last;
                     scheduler.on_refused(id, Rejection::Refused { lasts });
                     // The scheduler uses the fewest processors that a job may ever have.

@@ -30,6 +30,8 @@ pub struct Overhead {
     /// Number of allocator calls. The answer is known without a call if the same request was answered on the same free
     /// processors, or if a [refusal](crate::allocator::Allocator::refusal_covers) covers the request.
     pub allocator_calls: u64,
+    /// Number of selected jobs that were refused because too few processors were free.
+    pub too_few_free: u64,
     /// Number of elementary operations, if the strategy counts them.
     pub operations: u64,
     /// Number of job sizes that were refused; `None` if the strategy does not fold jobs.

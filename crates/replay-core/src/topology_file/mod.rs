@@ -21,8 +21,8 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::lines::LONGEST_TEXT;
-use crate::topology::Hierarchy;
 use crate::topology::hierarchy::{BlockEntry, DescriptionError, Subject, SwitchEntry};
+use crate::topology::{Hierarchy, natural_order};
 
 pub use yaml::is_hierarchy as yaml_is_hierarchy;
 
@@ -45,6 +45,31 @@ pub struct TopologyFile {
     pub machine: Hierarchy,
     /// What deserves a look although it is no error.
     pub warnings: Vec<String>,
+    /// Node names that the file lists out of natural order, if there are any.
+    pub misordered: Option<Misordered>,
+}
+
+/// Node names of a file that are out of natural order.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Misordered {
+    /// Number of names that are smaller than the name before them.
+    pub count: usize,
+    /// The first such name, behind the one before it.
+    pub first: [String; 2],
+}
+
+/// Compares each name with the one before it.
+fn misordered<'a>(names: impl Iterator<Item = &'a String>) -> Option<Misordered> {
+    let mut found: Option<Misordered> = None;
+    let mut before: Option<&String> = None;
+    for name in names {
+        if let Some(before) = before.filter(|before| natural_order(before, name).is_gt()) {
+            let first = || Misordered { count: 0, first: [before.clone(), name.clone()] };
+            found.get_or_insert_with(first).count += 1;
+        }
+        before = Some(name);
+    }
+    found
 }
 
 /// The entries of a file.
@@ -132,7 +157,9 @@ impl TopologyFile {
                 format!("line {line}: block {name}: {nodes} nodes, fewer than the base size {base}")
             })
             .collect();
-        Ok(Self { machine, warnings })
+        let names = switches.iter().flat_map(|switch| &switch.nodes);
+        let misordered = misordered(names.chain(blocks.iter().flat_map(|block| &block.nodes)));
+        Ok(Self { machine, warnings, misordered })
     }
 
     /// Reads a file.

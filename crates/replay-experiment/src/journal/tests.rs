@@ -66,6 +66,7 @@ fn result(run: u32) -> RunResult {
             jobs: 1,
             size_rank: 1,
             mean_pairwise_l1: Some(mean),
+            mean_leaves: None,
             mean_wait: 1e-300,
             mean_turnaround: f64::from(run).sqrt(),
         }],

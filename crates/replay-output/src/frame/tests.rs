@@ -112,6 +112,7 @@ fn placement(size: u32) -> Placement {
         dispersal: 1.0 / 3.0,
         weighted_dispersal: f64::from(size) / 3.0,
         components: 1,
+        hierarchy: None,
     }
 }
 

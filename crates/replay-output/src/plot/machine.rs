@@ -28,6 +28,10 @@ pub struct MachineMap {
     pub edges: [Edge; 2],
     /// Name of each slice, and the number of its first column; if empty, slices are named `z = 0` and so on.
     pub slices: Vec<(String, usize)>,
+    /// Name of each row, slice by slice, from the lowest; if empty, rows are numbered.
+    pub rows: Vec<String>,
+    /// Whether each cell has no processor, in the order of `holders`; empty if all have one.
+    pub absent: Vec<bool>,
 }
 
 /// Gap between slices.
@@ -241,6 +245,9 @@ impl Figure for MachineMap {
         let mut table = Table::new(&["x", "y", "z", "job"]);
         let [columns, rows, _] = self.sides;
         for (node, holder) in self.holders.iter().enumerate() {
+            if self.absent.get(node) == Some(&true) {
+                continue;
+            }
             let place = [node % columns, node / columns % rows, node / columns / rows];
             let job = holder.and_then(|place| self.jobs.get(place));
             let mut row = place.map(|side| side.to_string()).to_vec();
@@ -278,6 +285,10 @@ impl MachineMap {
                 let free = if self.down.get(at) == Some(&true) { MUTED } else { WHITE };
                 let colour = holder.map_or(free, |place| self.colour(place));
                 let (x, y) = (left + x as f64 * cell, bottom - y as f64 * cell);
+                if self.absent.get(at) == Some(&true) {
+                    canvas.rectangle((x, y), (x + cell, y - cell), WHITE)?;
+                    continue;
+                }
                 let corner = (x + cell - hair, y - cell + hair);
                 canvas.rectangle((x + hair, y - hair), corner, colour)?;
                 let number = holder.and_then(|place| self.jobs.get(place)).map(i64::to_string);
@@ -307,7 +318,13 @@ impl MachineMap {
         }
         for y in (0..rows).step_by(step(rows, TICK)) {
             let at = (left - 6.0, bottom - (y as f64 + 0.5) * cell);
-            canvas.text(&y.to_string(), at, look.align(Align::Right))?;
+            let number = || y.to_string();
+            let name = self.rows.get(z * rows + y).cloned().unwrap_or_else(number);
+            let look = look.align(Align::Right);
+            // A name that does not fit beside the row is left out.
+            if look.width(&name)? <= MARGIN + LABELS - 6.0 {
+                canvas.text(&name, at, look)?;
+            }
         }
         if slices > 1 {
             let at = (left, bottom - height - 12.0);

@@ -50,6 +50,7 @@ mod tests {
             jobs,
             size_rank: 1,
             mean_pairwise_l1: None,
+            mean_leaves: None,
             mean_wait,
             mean_turnaround: 0.0,
         };

@@ -1,18 +1,41 @@
 //! The jobs on a machine as text.
 
-use replay_core::topology::{NodeId, Topology};
+use std::sync::Arc;
+
+use replay_core::topology::hierarchy::HierarchyKind;
+use replay_core::topology::{Hierarchy, NodeId, Topology};
 use replay_experiment::snapshot::Snapshot;
 
 /// Layout of processors on a page: slices of rows of columns.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sheets {
-    /// Columns, rows and slices; their product is the number of processors.
+    /// Columns, rows and slices; their product is the number of processors, and of absent cells if leaves differ in size.
     pub sides: [usize; 3],
     /// Increment of the processor number to the next column, row and slice.
     steps: [usize; 3],
     /// Whether a slice is a group of hosts with one column per host.
     hosts: bool,
+    /// Leaves as rows, on a tree or on blocks.
+    leaves: Option<Arc<Leaves>>,
 }
+
+/// Layout of a tree or of blocks: a row for each leaf.
+#[derive(PartialEq, Eq, Debug)]
+struct Leaves {
+    /// Name of each row, in page order; empty for rows without a leaf.
+    names: Vec<String>,
+    /// The processor of each cell, in page order, or [`ABSENT`].
+    cells: Vec<usize>,
+}
+
+/// A cell without a processor, which a leaf has that is smaller than others.
+pub const ABSENT: usize = usize::MAX;
+
+/// Largest number of leaves above each other.
+const MOST_LEAVES: usize = 32;
+
+/// Largest leaf drawn as a row, in nodes.
+const LONGEST_ROW: usize = 128;
 
 /// Largest number of hosts side by side, if the hosts can be divided into groups of at least half of this size.
 const MOST_ACROSS: usize = 25;
@@ -20,13 +43,15 @@ const MOST_ACROSS: usize = 25;
 impl Sheets {
     /// Layout of a topology. A grid has a slice for each z. A hypercube has the lower half of a processor's bits
     /// along x and the upper half along y. A cluster has a column for each host and a row for each priority level, in
-    /// groups of hosts. Multiple tori are laid out by processor number, row by row.
+    /// groups of hosts. A tree or blocks have a row for each leaf, the first at the top, and a cell for each of its
+    /// nodes. Multiple tori, and trees with very large leaves, are laid out by processor number, row by row.
     pub fn of(topology: &Topology) -> Self {
         let sides = match topology {
             Topology::Grid(grid) => {
                 let sides = [0, 1, 2].map(|axis| grid.extent(axis));
                 // Scan order: x slowest.
-                return Self { sides, steps: [sides[1] * sides[2], sides[2], 1], hosts: false };
+                let steps = [sides[1] * sides[2], sides[2], 1];
+                return Self { sides, steps, hosts: false, leaves: None };
             }
             Topology::Hypercube(cube) => {
                 let across = u32::from(cube.dimensions()).div_ceil(2);
@@ -38,9 +63,12 @@ impl Sheets {
                 let across = (MOST_ACROSS.div_ceil(2)..=MOST_ACROSS).rev().find(divides);
                 let across = across.filter(|_| hosts > MOST_ACROSS).unwrap_or(hosts);
                 let sides = [across, levels, hosts / across];
-                return Self { sides, steps: [1, hosts, across], hosts: true };
+                return Self { sides, steps: [1, hosts, across], hosts: true, leaves: None };
             }
             Topology::MultiTorus(_) | Topology::Hierarchy(_) => {
+                if let Some(sheets) = topology.hierarchy().and_then(Self::of_leaves) {
+                    return sheets;
+                }
                 let all = topology.processors();
                 let across =
                     (1..=MOST_ACROSS.min(all)).rev().find(|&across| all.is_multiple_of(across));
@@ -48,11 +76,52 @@ impl Sheets {
                 [across, all / across, 1]
             }
         };
-        Self { sides, steps: [1, sides[0], sides[0] * sides[1]], hosts: false }
+        Self { sides, steps: [1, sides[0], sides[0] * sides[1]], hosts: false, leaves: None }
     }
 
-    /// Number of the processor in a column, row and slice.
-    pub fn processor(self, [x, y, z]: [usize; 3]) -> usize {
+    /// Layout with a row for each leaf; `None` if a leaf is too large for a row.
+    fn of_leaves(hierarchy: &Hierarchy) -> Option<Self> {
+        let leaves: Vec<(&str, &[NodeId])> = match hierarchy.kind() {
+            HierarchyKind::Tree(tree) => {
+                let leaves = tree.switches().iter().filter(|switch| !switch.nodes.is_empty());
+                leaves.map(|switch| (&switch.name[..], &switch.nodes[..])).collect()
+            }
+            HierarchyKind::Blocks(blocks) => {
+                let all = (0..blocks.count() as u32).map(|it| (blocks.name(it), blocks.nodes(it)));
+                all.filter(|leaf| !leaf.1.is_empty()).collect()
+            }
+        };
+        let columns = leaves.iter().map(|leaf| leaf.1.len()).max()?;
+        if columns > LONGEST_ROW {
+            return None;
+        }
+        let rows = leaves.len().min(MOST_LEAVES);
+        let sides = [columns, rows, leaves.len().div_ceil(rows)];
+        let mut names = vec![String::new(); rows * sides[2]];
+        let mut cells = vec![ABSENT; columns * names.len()];
+        for (at, (name, nodes)) in leaves.into_iter().enumerate() {
+            // The first leaf of a slice is its highest row.
+            let row = at / rows * rows + rows - 1 - at % rows;
+            names[row] = name.to_string();
+            for (cell, node) in cells[row * columns..].iter_mut().zip(nodes) {
+                *cell = node.index();
+            }
+        }
+        let steps = [1, columns, columns * rows];
+        let leaves = Some(Arc::new(Leaves { names, cells }));
+        Some(Self { sides, steps, hosts: false, leaves })
+    }
+
+    /// Names of the leaves that are rows, by slice and row from the lowest; empty for other machines.
+    pub fn row_names(&self) -> &[String] {
+        self.leaves.as_ref().map_or(&[], |leaves| &leaves.names)
+    }
+
+    /// Number of the processor in a column, row and slice, or [`ABSENT`].
+    pub fn processor(&self, [x, y, z]: [usize; 3]) -> usize {
+        if let Some(leaves) = &self.leaves {
+            return leaves.cells[x + (y + z * self.sides[1]) * self.sides[0]];
+        }
         x * self.steps[0] + y * self.steps[1] + z * self.steps[2]
     }
 
@@ -76,8 +145,14 @@ impl Sheets {
     }
 
     /// Name of a slice; `None` if there is only one.
-    pub fn slice_name(self, z: usize) -> Option<String> {
-        let [columns, _, slices] = self.sides;
+    pub fn slice_name(&self, z: usize) -> Option<String> {
+        let [columns, rows, slices] = self.sides;
+        if let Some(leaves) = self.leaves.as_ref().filter(|_| slices > 1) {
+            let of_slice = &leaves.names[z * rows..(z + 1) * rows];
+            let mut named = of_slice.iter().filter(|name| !name.is_empty());
+            let last = named.next()?;
+            return Some(format!("{} to {last}", named.next_back().unwrap_or(last)));
+        }
         match (slices > 1, self.hosts) {
             (false, _) => None,
             (true, false) => Some(format!("z = {z}")),
@@ -86,12 +161,13 @@ impl Sheets {
     }
 
     /// Number of the first column of a slice.
-    pub fn first_column(self, z: usize) -> usize {
+    pub fn first_column(&self, z: usize) -> usize {
         if self.hosts { z * self.sides[0] } else { 0 }
     }
 
-    /// All processor numbers in page order: columns fastest, then rows, then slices.
-    pub fn processors(self) -> impl Iterator<Item = usize> {
+    /// All processor numbers in page order: columns fastest, then rows, then slices. Cells without a processor are
+    /// [`ABSENT`].
+    pub fn processors(&self) -> impl Iterator<Item = usize> + '_ {
         let [columns, rows, slices] = self.sides;
         let places = 0..columns * rows * slices;
         places.map(move |i| self.processor([i % columns, i / columns % rows, i / columns / rows]))
@@ -110,7 +186,7 @@ pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
 }
 
 /// Index in the snapshot of the job on each processor, in [page order](Sheets::processors).
-pub fn holders(snapshot: &Snapshot, sheets: Sheets) -> Vec<Option<usize>> {
+pub fn holders(snapshot: &Snapshot, sheets: &Sheets) -> Vec<Option<usize>> {
     let mut holders = vec![None; sheets.sides.iter().product()];
     for (place, hold) in snapshot.holds.iter().enumerate() {
         for node in &hold.nodes {
@@ -119,29 +195,40 @@ pub fn holders(snapshot: &Snapshot, sheets: Sheets) -> Vec<Option<usize>> {
             }
         }
     }
-    sheets.processors().map(|processor| holders[processor]).collect()
+    sheets.processors().map(|processor| holders.get(processor).copied().flatten()).collect()
 }
 
 /// Text map of a machine: a letter for the job on each processor, `.` for a free processor, `-` for one out of
-/// service, `#` for a processor of the highlighted job. Rows are listed from the largest y down; slices of three
+/// service, `#` for a processor of the highlighted job. A row of a tree or of blocks begins with the name of its leaf.
+/// Rows are listed from the largest y down; slices of three
 /// dimensions are below each other.
 pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;
-    let holders = holders(snapshot, sheets);
+    let holders = holders(snapshot, &sheets);
     let is_down = |processor: usize| snapshot.down.binary_search(&NodeId(processor as u32)).is_ok();
-    let label = (rows.max(1) - 1).to_string().len();
+    let names = sheets.row_names();
+    let label = match names.iter().map(|name| name.chars().count()).max() {
+        Some(longest) => longest,
+        None => (rows.max(1) - 1).to_string().len(),
+    };
     let mut lines = Vec::new();
     for z in 0..slices {
         lines.extend(sheets.slice_name(z));
         for y in (0..rows).rev() {
             let cell = |x: usize| match holders[(z * rows + y) * columns + x] {
                 Some(place) => symbol(snapshot, place),
+                None if sheets.processor([x, y, z]) == ABSENT => ' ',
                 None if is_down(sheets.processor([x, y, z])) => '-',
                 None => '.',
             };
             let row: Vec<String> = (0..columns).map(|x| cell(x).to_string()).collect();
-            lines.push(format!("{y:>label$}  {}", row.join(" ")));
+            let row = row.join(" ");
+            match names.get(z * rows + y) {
+                Some(name) if name.is_empty() => {}
+                Some(name) => lines.push(format!("{name:<label$}  {row}").trim_end().to_string()),
+                None => lines.push(format!("{y:>label$}  {row}")),
+            }
         }
         // Every fifth column is numbered.
         let mut axis = " ".repeat(label + 2);
@@ -184,6 +271,27 @@ mod tests {
         }
         assert_eq!(sheets("2x3").processors().collect::<Vec<_>>(), [0, 3, 1, 4, 2, 5]);
         assert_eq!(sheets("hypercube:5").processor([3, 2, 0]), 0b10_011);
+    }
+
+    #[test]
+    fn leaves_are_rows() {
+        let tree: Topology = "tree:2x2x3".parse().expect("a machine");
+        let sheets = Sheets::of(&tree);
+        assert_eq!((sheets.sides, sheets.processor([1, 3, 0])), ([3, 4, 1], 1));
+        assert_eq!(sheets.row_names(), ["s0-3", "s0-2", "s0-1", "s0-0"]);
+        let down = vec![NodeId(4)];
+        let empty =
+            Snapshot { at: 0, holds: Vec::new(), waiting: 0, requested: None, down, span: None };
+        let expected = ["s0-0  . . .", "s0-1  . - .", "s0-2  . . .", "s0-3  . . .", "      0"];
+        assert_eq!(machine_map(&tree, &empty), expected);
+        let blocks: Topology = "block:40x2".parse().expect("a machine");
+        let sheets = Sheets::of(&blocks);
+        assert_eq!(sheets.sides, [2, 32, 2]);
+        assert_eq!(sheets.slice_name(1).as_deref(), Some("b32 to b39"));
+        let mut all: Vec<usize> = sheets.processors().filter(|&one| one != ABSENT).collect();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..80));
+        assert_eq!(Sheets::of(&"tree:2x200".parse().expect("a machine")).leaves, None);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 
 use super::Denied;
 use super::free_nodes::FreeNodes;
+use crate::allocator::explain::{ExplanationLog, Listing, count};
 use crate::topology::NodeId;
 use crate::topology::hierarchy::Tree;
 
@@ -163,6 +164,7 @@ pub struct KueueRule {
     /// By leaf: its nodes in the order of their names, by bytes.
     nodes: Vec<Box<[NodeId]>>,
     work: Work,
+    pub(super) explanation: ExplanationLog,
 }
 
 /// Buffers of a decision.
@@ -228,7 +230,8 @@ impl KueueRule {
             nodes.into_boxed_slice()
         };
         let nodes = switches.iter().map(sorted).collect();
-        Ok(Self { options, depths, places, nodes, work: Work::default() })
+        let (work, explanation) = Default::default();
+        Ok(Self { options, depths, places, nodes, work, explanation })
     }
 
     /// Its options.
@@ -290,8 +293,33 @@ impl KueueRule {
         let node_level = self.depths.len() as u32;
         if slice > 1 && slice_level == node_level {
             // A node has room for one pod, no slice.
+            self.explanation
+                .sentence(|| format!("a node has room for one pod, not for a slice of {slice}"));
             return false;
         }
+        self.explanation.sentence(|| {
+            let slices = match slice {
+                1 => String::new(),
+                slice => format!(
+                    " in {} of {slice} at level {}",
+                    count((size / slice) as usize, "slice"),
+                    self.level_name(slice_level)
+                ),
+            };
+            let order = match (self.options.is_least(), self.options.is_fitted()) {
+                (true, _) => "domains with the least room come first",
+                (false, true) => {
+                    "domains with the most room come first, the last one as tight as possible"
+                }
+                (false, false) => "domains with the most room come first",
+            };
+            format!(
+                "{}{slices}, mode {}, level {}; {order}",
+                count(size as usize, "pod"),
+                Mode::ALL.iter().find(|one| one.1 == self.options.mode).map_or("", |one| one.0),
+                self.level_name(level)
+            )
+        });
         let mut depth = level;
         if depth == node_level {
             if size == 1 || self.options.is_loose() {
@@ -301,9 +329,14 @@ impl KueueRule {
                     size,
                     chosen,
                 );
+                self.explanation.sentence(|| {
+                    "at the level of nodes, the first free ones are taken by the paths of their names".to_string()
+                });
                 return true;
             }
             if self.options.mode == Mode::Required {
+                self.explanation
+                    .sentence(|| "a node has room for one pod only: the job waits".to_string());
                 return false;
             }
             depth -= 1;
@@ -316,7 +349,11 @@ impl KueueRule {
             work,
         );
         let need = size / slice;
-        if !self.start(free, depth, need, work) {
+        let found = self.start(free, depth, need, work);
+        if self.explanation.is_recording() {
+            self.explain_start(free, depth, need, found, work);
+        }
+        if !found {
             return false;
         }
         let mut at = match work.given.first() {
@@ -326,17 +363,31 @@ impl KueueRule {
         while at < slice_level && at + 1 < node_level {
             self.spread_below(free, need, work);
             at += 1;
+            if self.explanation.is_recording() {
+                let about = format!(
+                    "distributed anew over the domains of level {} below",
+                    self.level_name(at)
+                );
+                self.explain_given(free, about, work);
+            }
         }
         if slice_level == node_level {
             let Work { given, .. } = work;
             given.sort_unstable_by_key(|&(switch, _)| self.places[switch as usize]);
             self.first_free(free, given.iter().map(|one| one.0), size, chosen);
+            self.explanation.sentence(|| {
+                "of these leaves, the first free nodes are taken by the paths of their names"
+                    .to_string()
+            });
             return true;
         }
         let given = std::mem::take(&mut work.given);
         for &(switch, slices) in &given {
             self.fill(free, switch, slices * slice, chosen);
         }
+        self.explanation.sentence(|| {
+            "below the level of slices, each domain is filled pod by pod, children with the fewest free nodes first".to_string()
+        });
         work.given = given;
         true
     }
@@ -506,5 +557,62 @@ impl KueueRule {
         for (child, pods) in given {
             self.fill(free, child, pods, chosen);
         }
+    }
+}
+
+/// Explanations, computed again from the state of a decision.
+impl KueueRule {
+    /// Name of a depth: `node`, or the level of its switches, 0 being a leaf.
+    fn level_name(&self, depth: u32) -> String {
+        match (self.depths.len() as u32 - 1).checked_sub(depth) {
+            Some(level) => level.to_string(),
+            None => "node".to_string(),
+        }
+    }
+
+    /// Describes where the search for domains ended, from this depth up.
+    fn explain_start(&self, free: &FreeNodes, depth: u32, need: u32, found: bool, work: &Work) {
+        let slices = &work.slices;
+        let first = work.given.first().map(|&(switch, _)| self.depth_of(switch, depth));
+        let last = match (found, self.options.mode == Mode::Required || self.options.is_loose()) {
+            (true, _) => first.unwrap_or(depth),
+            (false, true) => depth,
+            (false, false) => 0,
+        };
+        for at in (last..=depth).rev() {
+            let most = self.depths[at as usize].iter().map(|&switch| slices[switch as usize]).max();
+            let most = most.unwrap_or(0);
+            let enough =
+                if most >= need { "one domain has enough" } else { "no domain has enough" };
+            self.explanation.sentence(|| {
+                format!(
+                    "level {}: {enough}, {need} needed, at most {most} in one",
+                    self.level_name(at)
+                )
+            });
+        }
+        match found {
+            true => {
+                let about = format!("domains of level {}", self.level_name(last));
+                self.explain_given(free, about, work);
+            }
+            false => self.explanation.sentence(|| "the job waits".to_string()),
+        }
+    }
+
+    /// Lists the chosen domains with what each is given.
+    fn explain_given(&self, free: &FreeNodes, about: String, work: &Work) {
+        let Some(tree) = free.hierarchy().tree() else { return };
+        let row = |&(switch, given): &(u32, u32)| {
+            let at = switch as usize;
+            vec![
+                tree.switches()[at].name.clone(),
+                free.below()[at].to_string(),
+                work.slices[at].to_string(),
+                given.to_string(),
+            ]
+        };
+        let rows = work.given.iter().map(row);
+        self.explanation.list(|| Listing::of(about, &["domain", "free", "room", "given"], rows));
     }
 }

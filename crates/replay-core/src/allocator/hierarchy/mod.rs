@@ -8,6 +8,7 @@
 //! | [`kueue`] | `kueue` |
 //! | [`node_order`] | `first-fit` on these machines |
 //! | [`cases`] | decisions from a file, for checks from outside |
+//! | [`check`] | findings about a machine: sizes that never run, missing levels, idle nodes |
 //! | [`fragmentation`] | Slurm's measure of block machines |
 //!
 //! Rules decide on [`FreeNodes`], counts of free nodes per switch and block that follow every start, end and outage. They
@@ -17,6 +18,7 @@
 //! are reproduced.
 
 pub mod cases;
+pub mod check;
 pub mod fragmentation;
 mod free_nodes;
 pub mod kueue;
@@ -33,6 +35,7 @@ pub use names::{kueue_table, slurm_block_table, slurm_tree_table};
 use self::kueue::{KueueOptions, KueueRule};
 use self::slurm_block::{BlockOptions, BlockRule};
 use self::slurm_tree::{TreeOptions, TreeRule};
+use super::explain::ExplanationLog;
 use super::{Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, RunSetup};
 use crate::machine::Machine;
 use crate::topology::{Hierarchy, NodeId, Topology};
@@ -123,6 +126,15 @@ impl Rule {
         }
     }
 
+    /// Sets the log to which the rule writes its explanations.
+    pub fn set_explanation(&mut self, log: ExplanationLog) {
+        match self {
+            Rule::Tree(rule) => rule.explanation = log,
+            Rule::Block(rule) => rule.explanation = log,
+            Rule::Kueue(rule) => rule.explanation = log,
+        }
+    }
+
     /// Whether every request for no more nodes than are free is served.
     pub fn never_refuses(&self) -> bool {
         match self {
@@ -183,7 +195,8 @@ impl RuleAllocator {
 }
 
 impl Allocator for RuleAllocator {
-    fn begin(&mut self, _setup: &RunSetup<'_>) -> Result<(), String> {
+    fn begin(&mut self, setup: &RunSetup<'_>) -> Result<(), String> {
+        self.rule.set_explanation(setup.explanation.clone());
         self.free = FreeNodes::all(self.free.hierarchy());
         Ok(())
     }

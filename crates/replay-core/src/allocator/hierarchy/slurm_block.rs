@@ -7,6 +7,7 @@
 
 use super::Denied;
 use super::free_nodes::FreeNodes;
+use crate::allocator::explain::{ExplanationLog, Listing, count};
 use crate::topology::NodeId;
 use crate::topology::hierarchy::Blocks;
 
@@ -33,6 +34,7 @@ pub struct BlockRule {
     /// Number of base blocks.
     count: usize,
     work: Work,
+    pub(super) explanation: ExplanationLog,
 }
 
 /// Blocks of a round.
@@ -82,6 +84,7 @@ impl BlockRule {
             levels: blocks.levels().to_vec(),
             count: blocks.count(),
             work: Work::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -117,7 +120,13 @@ impl BlockRule {
         }
         if size == 1 {
             chosen.extend(free.first());
+            self.explanation.sentence(|| {
+                "one node is the free one with the lowest number; blocks play no part".to_string()
+            });
             return Ok(());
+        }
+        if self.explanation.is_recording() {
+            self.explain_geometry(size, segment);
         }
         let mut work = std::mem::take(&mut self.work);
         work.removed.clear();
@@ -152,18 +161,42 @@ impl BlockRule {
             left.iter().for_each(|group| work.idle[group.clone()].fill(0));
             let available: u32 = work.idle.iter().sum();
             if available < size {
+                self.explanation.sentence(|| {
+                    format!(
+                        "{} are left for the attempt, fewer than the job needs: it waits",
+                        count(available as usize, "free node")
+                    )
+                });
                 return false;
             }
             work.taken.clear();
-            match self.attempt(size, segment, work) {
+            match self.attempt(free, size, segment, work) {
                 Ok(()) => {
                     collect(free, work, chosen);
                     return true;
                 }
-                Err(Failure::NoBlock) => return false,
-                Err(_) if available <= size => return false,
+                Err(Failure::NoBlock) => {
+                    self.explanation.sentence(|| {
+                        "no block is a candidate: the job waits, without another attempt"
+                            .to_string()
+                    });
+                    return false;
+                }
+                Err(_) if available <= size => {
+                    self.explanation.sentence(|| {
+                        "the attempt fails with no free node to spare: the job waits".to_string()
+                    });
+                    return false;
+                }
                 Err(Failure::Group(first)) => {
                     let per_group = self.group(size, segment.unwrap_or(size));
+                    self.explanation.sentence(|| {
+                        format!(
+                            "the attempt fails in its group: the next one leaves out {} to {}",
+                            self.block_name(free, first),
+                            self.block_name(free, (first + per_group).min(self.count) - 1)
+                        )
+                    });
                     left.push(first..(first + per_group).min(self.count));
                 }
                 Err(Failure::Stalled) => {
@@ -178,6 +211,13 @@ impl BlockRule {
                         return false;
                     };
                     chosen.clear();
+                    self.explanation.sentence(|| {
+                        format!(
+                            "the round stalls; the next attempt leaves out node {}, the lowest-numbered one of those taken from \
+                             node {} on",
+                            lowest.0, from.0
+                        )
+                    });
                     *passed += usize::from(lowest == from);
                     let at = work.removed.partition_point(|&node| node < lowest);
                     work.removed.insert(at, lowest);
@@ -187,7 +227,13 @@ impl BlockRule {
     }
 
     /// All rounds.
-    fn attempt(&self, size: u32, segment: Option<u32>, work: &mut Work) -> Result<(), Failure> {
+    fn attempt(
+        &self,
+        free: &FreeNodes,
+        size: u32,
+        segment: Option<u32>,
+        work: &mut Work,
+    ) -> Result<(), Failure> {
         let per_group = segment.filter(|_| self.options.consolidate);
         let per_group = per_group.map(|segment| self.group(size, segment));
         let segment = segment.unwrap_or(size);
@@ -206,13 +252,31 @@ impl BlockRule {
                 (Some(per_group), None) => Within::FullGroups(per_group, size),
                 _ => Within::Machine,
             };
-            let first =
-                self.block(segment, geometry, within, work).ok_or(failed(Failure::NoBlock))?;
+            let first = self.block(segment, geometry, within, work);
+            if self.explanation.is_recording() {
+                let rounds = size / segment;
+                let title = match rounds {
+                    rounds if per_group.is_some() => {
+                        format!(
+                            "round {} of {rounds}: blocks; only those of a group with enough free nodes count",
+                            round + 1
+                        )
+                    }
+                    1 => "blocks".to_string(),
+                    rounds => format!("round {} of {rounds}: blocks", round + 1),
+                };
+                self.explain_blocks(free, segment, geometry, first, &work.idle, title);
+            }
+            let first = first.ok_or(failed(Failure::NoBlock))?;
             if let Some(per_group) = per_group {
                 group = Some(first / per_group * per_group);
             }
             let begin = work.taken.len();
-            if !self.round(segment, geometry, first, work) {
+            let done = self.round(segment, geometry, first, work);
+            if self.explanation.is_recording() {
+                self.explain_round(free, geometry, first, &work.taken[begin..], done);
+            }
+            if !done {
                 return Err(group.map_or(Failure::Stalled, Failure::Group));
             }
             if self.options.spread {
@@ -424,5 +488,129 @@ fn collect(free: &FreeNodes, work: &mut Work, chosen: &mut Vec<NodeId>) {
         let nodes = blocks.nodes(block as u32).iter().copied().filter(there);
         chosen.extend(nodes.skip(earlier[block] as usize).take(count as usize));
         earlier[block] += count;
+    }
+}
+
+/// Explanations, computed again from the state of a decision.
+impl BlockRule {
+    fn block_name<'f>(&self, free: &'f FreeNodes, block: usize) -> &'f str {
+        free.hierarchy().blocks().map_or("", |blocks| blocks.name(block as u32))
+    }
+
+    /// Describes segments, levels and the limit.
+    fn explain_geometry(&self, size: u32, segment: Option<u32>) {
+        self.explanation.sentence(|| {
+            let nodes = segment.unwrap_or(size);
+            let Geometry { per_block, per_lower, limit } = self.geometry(nodes);
+            let parts = match segment {
+                Some(segment) => {
+                    let group = match self.options.consolidate {
+                        true => {
+                            let group = self.group(size, segment);
+                            format!(", all in one group of {}", count(group, "base block"))
+                        }
+                        false => String::new(),
+                    };
+                    let spread =
+                        if self.options.spread { " on base blocks of their own" } else { "" };
+                    format!(
+                        "{} of {segment} nodes{spread}{group}; ",
+                        count((size / segment) as usize, "segment")
+                    )
+                }
+                None => String::new(),
+            };
+            let block = match self.level(nodes.into()) {
+                Some(level) => {
+                    format!("a block of level {level}, {}", count(per_block, "base block"))
+                }
+                None => format!(
+                    "the whole machine, {}, as no block size is large enough",
+                    count(per_block, "base block")
+                ),
+            };
+            let limit = match limit {
+                Some(limit) => format!(
+                    "; at most {} of {} may be used in it",
+                    count(limit, "lower block"),
+                    count(per_lower, "base block")
+                ),
+                None => String::new(),
+            };
+            format!("{parts}{nodes} nodes need {block}{limit}")
+        });
+    }
+
+    /// Lists the blocks in order; the last with the fewest free nodes of those with enough wins.
+    fn explain_blocks(
+        &self,
+        free: &FreeNodes,
+        nodes: u32,
+        geometry: Geometry,
+        chosen: Option<usize>,
+        idle: &[u32],
+        title: String,
+    ) {
+        let Geometry { per_block, per_lower, limit } = geometry;
+        let row = |first: usize| {
+            let block = &idle[first..(first + per_block).min(self.count)];
+            let all: u32 = block.iter().sum();
+            let reach = limit.map_or(all, |limit| {
+                let lower = block.chunks(per_lower).take(per_block / per_lower);
+                let mut sums: Vec<u32> = lower.map(|lower| lower.iter().sum()).collect();
+                sums.sort_unstable_by_key(|&sum| std::cmp::Reverse(sum));
+                sums.iter().take(limit).sum()
+            });
+            let result = match (chosen == Some(first), reach >= nodes) {
+                (true, _) => "chosen: fewest free, the last among equals",
+                (false, true) => "large enough",
+                (false, false) if all >= nodes => "too few within the limit",
+                (false, false) => "too few free",
+            };
+            let last = first + block.len() - 1;
+            let name = match last == first {
+                true => self.block_name(free, first).to_string(),
+                false => {
+                    format!("{} to {}", self.block_name(free, first), self.block_name(free, last))
+                }
+            };
+            vec![name, all.to_string(), reach.to_string(), result.to_string()]
+        };
+        // The chosen block is first, so that it is listed on any machine.
+        let all = (0..self.count).step_by(per_block).filter(|&first| Some(first) != chosen);
+        let rows = chosen.into_iter().chain(all).map(row);
+        self.explanation.list(|| Listing::of(title, &["block", "free", "reach", "result"], rows));
+    }
+
+    fn explain_round(
+        &self,
+        free: &FreeNodes,
+        Geometry { limit, .. }: Geometry,
+        first: usize,
+        taken: &[(usize, u32)],
+        done: bool,
+    ) {
+        self.explanation.sentence(|| {
+            let parts: Vec<String> = taken
+                .iter()
+                .map(|&(block, nodes)| format!("{nodes} of {}", self.block_name(free, block)))
+                .collect();
+            let parts = match parts.is_empty() {
+                true => "no node".to_string(),
+                false => parts.join(", "),
+            };
+            let end = match (done, limit) {
+                (true, _) => String::new(),
+                (false, Some(_)) => {
+                    "; then the round stalls, by the limit of lower blocks or an empty base block"
+                        .to_string()
+                }
+                (false, None) => "; then the round stalls".to_string(),
+            };
+            format!(
+                "from {} on, base blocks by tightest fit, else fullest: {parts}{end}",
+                self.block_name(free, first)
+            )
+        });
     }
 }

@@ -9,6 +9,7 @@
 
 use super::Denied;
 use super::free_nodes::FreeNodes;
+use crate::allocator::explain::{ExplanationLog, Listing, count};
 use crate::topology::hierarchy::Tree;
 use crate::topology::{Hierarchy, NodeId};
 
@@ -67,6 +68,7 @@ pub struct TreeRule {
     /// Switches above leaves.
     above: Vec<u32>,
     work: Work,
+    pub(super) explanation: ExplanationLog,
 }
 
 /// Consecutive leaves below one switch.
@@ -146,6 +148,7 @@ impl TreeRule {
             leaves,
             above,
             work: Work::default(),
+            explanation: ExplanationLog::default(),
         }
     }
 
@@ -173,14 +176,33 @@ impl TreeRule {
         }
         if size == 1 && self.options.since == Since::Slurm2605 {
             chosen.extend(free.first());
+            self.explanation.sentence(|| {
+                "one node is the free one with the lowest number; the tree plays no part"
+                    .to_string()
+            });
             return Ok(());
         }
-        let top = self.top(free.below(), size).ok_or(Denied::NoPlace)?;
+        let top = self.top(free.below(), size);
+        if self.explanation.is_recording() {
+            self.explain_top(free, size, top);
+        }
+        let top = top.ok_or(Denied::NoPlace)?;
         let leaves = self.take(free, size, top, chosen);
         let several = |&most: &u32| size > 1 && leaves > most;
-        if self.options.switches.as_ref().is_some_and(several)
-            && waited < i64::from(self.options.patience())
-        {
+        let Some(most) = self.options.switches.filter(several) else { return Ok(()) };
+        let patience = self.options.patience();
+        let waits = waited < i64::from(patience);
+        self.explanation.sentence(|| {
+            let place = format!("the place is on {}, more than switches={most}", of_leaves(leaves));
+            match waits {
+                true => format!(
+                    "{place}: the job waits, for at most {patience} s since its submission, of which {waited} s are over; \
+                     no other place is tried"
+                ),
+                false => format!("{place}, but the job starts: it has waited {patience} s or more"),
+            }
+        });
+        if waits {
             chosen.clear();
             return Err(Denied::Switches);
         }
@@ -212,8 +234,12 @@ impl TreeRule {
             let nodes = tree.nodes(leaf).iter().copied().filter(|&node| free.contains(node));
             let before = chosen.len();
             chosen.extend(nodes.take(rest));
-            rest -= chosen.len() - before;
             leaves += 1;
+            if self.explanation.is_recording() {
+                let step = Step { number: leaves, leaf, rest: rest as u32 };
+                self.explain_leaf(free, &work, self.roots[top as usize], step);
+            }
+            rest -= chosen.len() - before;
             if rest == 0 {
                 break;
             }
@@ -241,12 +267,7 @@ impl TreeRule {
                     continue;
                 };
                 let (verdict, fits) = self.compare(counts, leaf, other, rest);
-                let replaces = match (total < nearest, self.options.since) {
-                    (true, Since::Slurm2205) => verdict != Verdict::Worse,
-                    (true, _) => fits,
-                    (false, _) => verdict == Verdict::Better,
-                };
-                if replaces {
+                if self.replaces(total < nearest, verdict, fits) {
                     best = Some((leaf, total));
                 }
             }
@@ -254,17 +275,40 @@ impl TreeRule {
         best.map(|(leaf, _)| leaf)
     }
 
+    /// Whether a leaf that is closer than the best so far, or equally close, replaces it.
+    #[inline]
+    fn replaces(&self, is_closer: bool, verdict: Verdict, fits: bool) -> bool {
+        match (is_closer, self.options.since) {
+            (true, Since::Slurm2205) => verdict != Verdict::Worse,
+            (true, _) => fits,
+            (false, _) => verdict == Verdict::Better,
+        }
+    }
+
     /// Compares leaf `i` with leaf `j`, or where neither has `rest` free nodes the switches above them: whether `i` is
     /// better, and whether what stands for `i` at last has so many.
     #[inline]
-    fn compare(&self, counts: &[u32], mut i: u32, mut j: u32, rest: u32) -> (Verdict, bool) {
+    fn compare(&self, counts: &[u32], i: u32, j: u32, rest: u32) -> (Verdict, bool) {
+        let (verdict, fits, _) = self.compare_up(counts, i, j, rest);
+        (verdict, fits)
+    }
+
+    /// Compares as [`compare`](Self::compare) does; returns also the pair compared last.
+    #[inline]
+    fn compare_up(
+        &self,
+        counts: &[u32],
+        mut i: u32,
+        mut j: u32,
+        rest: u32,
+    ) -> (Verdict, bool, [u32; 2]) {
         loop {
             let [of_i, of_j] = [counts[i as usize], counts[j as usize]];
             match (of_i >= rest, of_j >= rest) {
-                (true, true) if of_i < of_j => return (Verdict::Better, true),
-                (true, true) if of_i > of_j => return (Verdict::Worse, true),
-                (true, false) => return (Verdict::Better, true),
-                (false, true) => return (Verdict::Worse, false),
+                (true, true) if of_i < of_j => return (Verdict::Better, true, [i, j]),
+                (true, true) if of_i > of_j => return (Verdict::Worse, true, [i, j]),
+                (true, false) => return (Verdict::Better, true, [i, j]),
+                (false, true) => return (Verdict::Worse, false, [i, j]),
                 (fits, _) => {
                     let above = [self.parents[i as usize], self.parents[j as usize]];
                     if !fits && above[0] != above[1] && !above.contains(&NONE) {
@@ -272,17 +316,18 @@ impl TreeRule {
                         continue;
                     }
                     let lower = self.levels[j as usize].cmp(&self.levels[i as usize]);
-                    return match of_i.cmp(&of_j).then(lower) {
-                        std::cmp::Ordering::Greater => (Verdict::Better, fits),
-                        std::cmp::Ordering::Equal => (Verdict::Equal, fits),
-                        std::cmp::Ordering::Less => (Verdict::Worse, fits),
+                    let verdict = match of_i.cmp(&of_j).then(lower) {
+                        std::cmp::Ordering::Greater => Verdict::Better,
+                        std::cmp::Ordering::Equal => Verdict::Equal,
+                        std::cmp::Ordering::Less => Verdict::Worse,
                     };
+                    return (verdict, fits, [i, j]);
                 }
             }
         }
     }
 
-    /// ExplanationLog that a leaf was chosen.
+    /// Records that a leaf was chosen.
     fn mark(&self, work: &mut Work, leaf: u32) {
         let parent = self.parents[leaf as usize];
         if parent != NONE {
@@ -312,5 +357,142 @@ impl TreeRule {
             edges += 1;
         }
         edges
+    }
+}
+
+/// A leaf chosen, with the nodes that were left to take before.
+#[derive(Clone, Copy)]
+struct Step {
+    number: u32,
+    leaf: u32,
+    rest: u32,
+}
+
+fn of_leaves(leaves: u32) -> String {
+    if leaves == 1 { "1 leaf".to_string() } else { format!("{leaves} leaves") }
+}
+
+/// Explanations, computed again from the state of a decision.
+impl TreeRule {
+    fn explain_top(&self, free: &FreeNodes, size: u32, top: Option<u32>) {
+        let Some(tree) = free.hierarchy().tree() else { return };
+        let (switches, below) = (tree.switches(), &free.below()[..self.levels.len()]);
+        self.explanation.sentence(|| match top {
+            Some(top) => {
+                let level = self.levels[top as usize];
+                let equal = (0..).zip(below).filter(|&(switch, &free): &(usize, _)| {
+                    free >= size && self.levels[switch] == level
+                });
+                let last = match equal.count() {
+                    1 => "the only one of the highest level with enough free nodes".to_string(),
+                    several => format!("the last in the table of the {several} of the highest level with enough free nodes"),
+                };
+                format!(
+                    "the top is switch {} of level {level} with {} free, {last}; leaves below its root take part",
+                    switches[top as usize].name,
+                    count(below[top as usize] as usize, "node"),
+                )
+            }
+            None => {
+                let most = below.iter().copied().max().unwrap_or(0);
+                format!("no switch has {} free nodes below it, the most are {most}: the job waits", size)
+            }
+        });
+    }
+
+    /// Lists the leaves in the order of the scan that chose one of them, and why each replaced the best so far or not.
+    fn explain_leaf(&self, free: &FreeNodes, work: &Work, root: u32, step: Step) {
+        let Some(tree) = free.hierarchy().tree() else { return };
+        let name = |switch: u32| &tree.switches()[switch as usize].name;
+        let Work { counts, totals } = work;
+        let Step { number, leaf: chosen, rest } = step;
+        let mut best: Option<(u32, u32)> = None;
+        let mut rows = Vec::new();
+        for family in self.families.iter().filter(|family| family.root == root) {
+            let total = totals.get(family.parent as usize).copied().unwrap_or(0);
+            for &leaf in &self.leaves[family.first as usize..family.end as usize] {
+                let free = counts[leaf as usize];
+                if free == 0 {
+                    continue;
+                }
+                let why = match best {
+                    None => "first".to_string(),
+                    Some((other, nearest)) if total > nearest => {
+                        format!("farther than {}", name(other))
+                    }
+                    Some((other, nearest)) => {
+                        let (verdict, fits, pair) = self.compare_up(counts, leaf, other, rest);
+                        let replaces = self.replaces(total < nearest, verdict, fits);
+                        let verb = if replaces { "replaces" } else { "does not replace" };
+                        let other = name(other);
+                        let why = match (total < nearest, self.options.since) {
+                            (true, Since::Slurm2205) if replaces => {
+                                "closer, and not worse".to_string()
+                            }
+                            (true, Since::Slurm2205) => "closer, but worse".to_string(),
+                            (true, _) if fits => "closer, and it fits".to_string(),
+                            (true, _) => "closer, but it does not fit".to_string(),
+                            (false, _) => self.reason(counts, pair, rest),
+                        };
+                        let above = match pair[0] == leaf {
+                            true => String::new(),
+                            false => {
+                                format!(" (by switches {} and {})", name(pair[0]), name(pair[1]))
+                            }
+                        };
+                        format!("{verb} {other}: {why}{above}")
+                    }
+                };
+                let replaces = why == "first" || why.starts_with("replaces");
+                if replaces {
+                    best = Some((leaf, total));
+                }
+                rows.push(vec![name(leaf).clone(), free.to_string(), total.to_string(), why]);
+            }
+        }
+        debug_assert_eq!(best.map(|best| best.0), Some(chosen));
+        self.explanation.list(|| {
+            Listing::of(
+                format!(
+                    "leaf {number}, with {} to take: leaves in the order of the table",
+                    count(rest as usize, "node")
+                ),
+                &["leaf", "free", "distance", "comparison"],
+                rows,
+            )
+        });
+        let here = counts[chosen as usize];
+        self.explanation.sentence(|| {
+            format!(
+                "leaf {} gives {} of its {here} free",
+                name(chosen),
+                count(here.min(rest) as usize, "node")
+            )
+        });
+    }
+
+    /// Why a switch is better than another or not, by the step that decided.
+    fn reason(&self, counts: &[u32], [i, j]: [u32; 2], rest: u32) -> String {
+        let [of_i, of_j] = [counts[i as usize], counts[j as usize]];
+        match (of_i >= rest, of_j >= rest) {
+            (true, true) if of_i != of_j => {
+                let word = if of_i < of_j { "fewer" } else { "more" };
+                format!("both fit, and it has {word} free nodes, {of_i} against {of_j}")
+            }
+            (true, false) => "it alone fits".to_string(),
+            (false, true) => "the other alone fits".to_string(),
+            _ if of_i != of_j => {
+                let word = if of_i > of_j { "more" } else { "fewer" };
+                format!("neither fits, and it has {word} free nodes, {of_i} against {of_j}")
+            }
+            _ => {
+                let [level, other] = [i, j].map(|switch| self.levels[switch as usize]);
+                match level.cmp(&other) {
+                    std::cmp::Ordering::Equal => format!("equal, {of_i} free nodes each"),
+                    std::cmp::Ordering::Less => "equal counts, but a lower level".to_string(),
+                    std::cmp::Ordering::Greater => "equal counts, but a higher level".to_string(),
+                }
+            }
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::cases::{Case, Decisions};
 use super::fragmentation::fragmentation;
 use super::*;
+use crate::allocator::explain::Part;
 
 /// Machine, free nodes, rule, options, nodes of the job, status and nodes.
 type Example = (&'static str, &'static str, &'static str, &'static str, u32, &'static str);
@@ -122,4 +123,90 @@ fn set(text: &str) -> Vec<NodeId> {
 
 fn machine(text: &str) -> Hierarchy {
     text.parse::<Topology>().expect("a machine").hierarchy().expect("a hierarchy").clone()
+}
+
+/// The explanation of a decision, one line for each sentence and row.
+fn explained(name: &str, options: RuleOptions, free: &[u32], size: u32, waited: i64) -> String {
+    let machine = machine(name);
+    let mut rule = Rule::new(&machine, options).expect("a rule");
+    let mut free = FreeNodes::of(&machine, free.iter().copied().map(NodeId));
+    let (mut silent, mut recorded) = (Vec::new(), Vec::new());
+    let unexplained = rule.place(&mut free, size, waited, &mut silent);
+    let log = ExplanationLog::recording();
+    rule.set_explanation(log.clone());
+    log.set_recording(true);
+    assert_eq!(rule.place(&mut free, size, waited, &mut recorded), unexplained);
+    assert_eq!(silent, recorded);
+    let mut text = String::new();
+    for part in log.take().parts {
+        match part {
+            Part::Words(words) => text += &(words + "\n"),
+            Part::Listing(listing) => {
+                text += &(listing.about + "\n");
+                listing.rows.iter().for_each(|row| text += &(row.join(" | ") + "\n"));
+            }
+        }
+    }
+    text
+}
+
+#[test]
+fn explanations_of_trees_name_the_deciding_step() {
+    let options = RuleOptions::Tree(TreeOptions::default());
+    let text = explained(C, options, &[1, 6, 8, 9, 10], 3, 0);
+    for line in [
+        "the top is switch s2-0 of level 2 with 5 nodes free, the only one of the highest level with enough free nodes",
+        "s0-2 | 2 | 0 | replaces s0-0: it alone fits (by switches s1-1 and s1-0)",
+        "s0-3 | 2 | 0 | does not replace s0-2: equal, 2 free nodes each",
+        "leaf s0-2 gives 2 nodes of its 2 free",
+        "s0-3 | 2 | 2 | replaces s0-0: closer, and it fits",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let switches = TreeOptions { switches: Some(1), ..TreeOptions::default() };
+    let free: Vec<u32> = (0..7).chain(8..16).collect();
+    let text = explained(A, RuleOptions::Tree(switches), &free, 6, 20);
+    let line = "the place is on 2 leaves, more than switches=1: the job waits, for at most 300 s since its submission, of which 20 s are over";
+    assert!(text.contains(line), "{text}");
+    assert!(explained(A, options, &[3, 4], 1, 0).contains("the tree plays no part"));
+}
+
+#[test]
+fn explanations_of_blocks_name_limits_and_retries() {
+    let options = RuleOptions::Block(BlockOptions::default());
+    let text = explained(D, options, &[0, 1, 4, 5, 8, 9, 12, 13], 5, 0);
+    for line in [
+        "5 nodes need a block of level 2, 4 base blocks; at most 2 lower blocks of 1 base block may be used in it",
+        "b0 to b3 | 8 | 4 | too few within the limit",
+        "no block is a candidate",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let free: Vec<u32> =
+        [0].into_iter().chain(3..7).chain(9..12).chain(14..18).chain(30..32).collect();
+    let text = explained("block[2,8,32]:16x2", options, &free, 9, 0);
+    assert!(text.contains("the next attempt leaves out node 9,"), "{text}");
+    let segments = BlockOptions { segment: Some(2), ..BlockOptions::default() };
+    let all: Vec<u32> = (0..16).collect();
+    let text = explained(D, RuleOptions::Block(segments), &all, 4, 0);
+    assert!(text.contains("2 segments of 2 nodes; 2 nodes need a block of level 0"), "{text}");
+    assert!(text.contains("round 2 of 2: blocks"), "{text}");
+}
+
+#[test]
+fn explanations_of_kueue_name_levels_and_domains() {
+    let options = KueueOptions { level: Some(kueue::Level::Switch(0)), ..KueueOptions::default() };
+    let free: Vec<u32> = (0..3).chain(4..10).chain(12..16).collect();
+    let text = explained(A, RuleOptions::Kueue(options), &free, 5, 0);
+    for line in [
+        "level 0: no domain has enough, 5 needed, at most 4 in one",
+        "level 1: one domain has enough, 5 needed, at most 7 in one",
+        "s1-1 | 6 | 6 | 5",
+        "of these leaves, the first free nodes are taken by the paths of their names",
+    ] {
+        assert!(text.contains(line), "{line}\n{text}");
+    }
+    let required = KueueOptions { mode: kueue::Mode::Required, ..options };
+    let text = explained(A, RuleOptions::Kueue(required), &free, 5, 0);
+    assert!(text.contains("the job waits"), "{text}");
 }

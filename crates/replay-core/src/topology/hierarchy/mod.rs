@@ -172,11 +172,36 @@ impl Hierarchy {
         nodes.iter().filter(|&&other| other != node).for_each(|&other| visit(other));
     }
 
+    /// Level of each unit: the level of a switch, or the index of a block's size, from 0. `None` for the unit above several
+    /// roots, and for the machine above all block sizes.
+    pub fn unit_levels(&self) -> Vec<Option<u32>> {
+        let mut levels: Vec<Option<u32>> = match self.kind() {
+            HierarchyKind::Tree(tree) => {
+                tree.switches().iter().map(|switch| Some(switch.level)).collect()
+            }
+            HierarchyKind::Blocks(blocks) => {
+                // Blocks of one size are consecutive units.
+                let sizes = (0..).zip(blocks.levels());
+                let blocks_of = |(index, &level)| {
+                    std::iter::repeat_n(Some(index), blocks.count().div_ceil(1_usize << level))
+                };
+                sizes.flat_map(blocks_of).collect()
+            }
+        };
+        levels.resize(self.units().len(), None);
+        levels
+    }
+
     /// Number of nodes of the smallest unit that contains all of these.
     pub fn enclosing_nodes(&self, nodes: &[NodeId]) -> u32 {
+        self.enclosing_unit(nodes).map_or(0, |unit| self.units()[unit as usize].nodes)
+    }
+
+    /// The smallest unit that contains all of these nodes; `None` without nodes.
+    pub fn enclosing_unit(&self, nodes: &[NodeId]) -> Option<u32> {
         let units = self.units();
         let mut leaves = nodes.iter().map(|&node| self.leaf(node));
-        let Some(mut common) = leaves.next() else { return 0 };
+        let mut common = leaves.next()?;
         for mut leaf in leaves {
             while common != leaf {
                 let [a, b] = [common, leaf].map(|unit| units[unit as usize]);
@@ -187,7 +212,7 @@ impl Hierarchy {
                 }
             }
         }
-        units[common as usize].nodes
+        Some(common)
     }
 
     /// Number of leaf units with at least one of these nodes.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Robustness campaign: kills the program at every write and at random times, fills the disk, makes
-# system calls fail, truncates and corrupts its journals, floods it with input, puts links and FIFOs
-# in its way, and sends it signals and malformed input. Afterwards no foreign file may be lost, no
-# run may be endless, no result may be partial, and no panic may have occurred.
+# Robustness campaign: kills the program at every write and at random times, fills the disk, makes system calls fail,
+# truncates and corrupts its journals, floods it with input, puts links and FIFOs in its output directories, and sends
+# it signals and malformed input. Afterwards it checks that no foreign file is lost, every run has ended, no result is
+# partial, and no panic has occurred.
 #
 # Usage: scripts/abuse.sh [PROGRAM] [SECTION...] [--quick | --minutes N] [--seed S] [--help]
 #
@@ -10,10 +10,10 @@
 #   scripts/abuse.sh --minutes 60 --report out/abuse   an hour: every case, then random ones
 #   scripts/abuse.sh --list                            the sections
 #
-# PROGRAM defaults to target/release/replay. A seed determines the cases. Requires bash and python3
-# (3.9, standard library only); failing system calls require Linux 5.6, small disks the right to
-# mount (root or user namespaces). Sections whose requirements are missing are skipped, and the exit
-# code shows it. All files are in a temporary directory below $TMPDIR.
+# PROGRAM defaults to target/release/replay. A seed determines the cases. Requires bash and python3 (3.9, standard
+# library only); the section with failing system calls requires Linux 5.6, and the section with small disks the right to
+# mount (root or user namespaces). Sections with missing requirements are skipped, and the exit code is then 77. All
+# files are in a temporary directory below $TMPDIR.
 #
 # Exit codes: 0 all cases held; 1 a case failed; 2 usage; 77 sections were skipped.
 set -euo pipefail

@@ -5,14 +5,14 @@
 #   scripts/benchmark.sh --list        prints each page and the command that writes it
 #
 # PAGE: how-fast (README.md), large, long, plan, together, import, build, mutants, abuse. Each page is a function in
-# scripts/benchmarks/PAGE.sh. Needs GNU time; how-fast and build also need cargo, import and long need python3 and 2 GB in
-# $TMPDIR. All pages take about an hour. Times are CPU seconds where other load may disturb; use an idle machine for the best
-# results. A quick run measures little: it checks that the scripts work and that all values except times are as committed.
-# scripts/lib.bash lists the environment variables.
+# scripts/benchmarks/PAGE.sh. Needs GNU time; how-fast and build also need cargo, import and long need python3 and 2 GB
+# in $TMPDIR. All pages take about an hour. Times are CPU seconds if other load may affect them; use an idle machine for
+# the best results. A quick run takes few measurements: it checks that the scripts work and that all values except times
+# equal the committed values. scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 every=(how-fast large long plan together import build mutants abuse)
-# Pages of retired options, which are kept and not written again.
+# Pages about retired options. They are kept but not written again.
 retired=(stretches)
 if [ "${1:-}" = --list ]; then
     echo 'benchmarks/README.md scripts/benchmark.sh how-fast'

@@ -3,15 +3,15 @@
 
     scripts/compare-results.py NEW COMMITTED
 
-Every file below NEW must be in COMMITTED with the same bytes, with these exceptions.
+Every file below NEW must be in COMMITTED with the same bytes. There are these exceptions:
 
 * Lines that begin with "Made on" (date and commit) are not compared.
 * If NEW has a file .parts (see `part` in scripts/lib.bash), the run was partial: each row of a CSV file must be in the committed
   file, comparing only the columns of NEW and ignoring the column `run`; other files are not compared.
-* In pages of benchmarks (below benchmarks/), cells in columns with a unit of time, rate or memory in the name are not compared,
-  nor lines of text that contain a number.
+* In pages of benchmarks (below benchmarks/), cells in columns with a unit of time, rate or memory in the name are not
+  compared. Lines of text that contain a number are not compared either.
 
-Prints the first difference of each file with its place. Exit codes: 0 equal, 1 different, 2 usage.
+Prints the first difference of each file and its position. Exit codes: 0 equal, 1 different, 2 usage.
 """
 
 import csv
@@ -31,7 +31,7 @@ def rows_of(path):
 
 
 def part_of(new, committed, timed):
-    """Returns a message about the first row of a partial table that the committed one lacks, or None."""
+    """Returns a message about the first row of a partial table that is not in the committed table, or None."""
     part, whole = rows_of(new), rows_of(committed)
     names = [name for name in part[0] if name != "run"]
     for name in names:

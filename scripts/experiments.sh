@@ -4,14 +4,14 @@
 #   scripts/experiments.sh [SECTION...]     [all sections that take minutes]
 #   scripts/experiments.sh --list           prints each page and the command that writes it
 #
-# Each section is a function in scripts/experiments/SECTION.sh. Traces are searched as by the program; a page states which
-# traces were absent. scripts/lib.bash lists the environment variables.
+# Each section is a function in scripts/experiments/SECTION.sh. Traces are searched in the same folders as by the
+# program; a page states which traces were absent. scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 usual=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention contention-shaken hypercube
     size-reduction chang-mohapatra turner workstations torus-placements easy-guard blue-waters links)
 every=("${usual[@]}" all-to-all-readings completions)
-# Pages of retired options, which are kept and not written again.
+# Pages about retired options. They are kept but not written again.
 retired=(estimates-in-ties estimates-whole)
 if [ "${1:-}" = --list ]; then
     echo 'experiments/README.md scripts/experiments.sh'
@@ -25,16 +25,16 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 
-# Pages that take over ten minutes on two idle cores, each with one of its tables.
+# Pages that take over ten minutes on two idle cores, each with the name of a table of the page.
 declare -A long=([messages]=bani-4-one-to-all-uniform.csv [contention-shaken]=contention-shaken-KTH-SP2-n-body.csv
     [table-2]=table-2-n-body.csv [torus-placements]=torus-slices.csv [links]=links.csv)
 
-# loads LIST: prints the loads of a stream; in a quick run only the first.
+# loads LIST: prints the loads of a stream; a quick run has only the first load.
 loads() { if quick; then first_load "$1"; else printf '%s' "$1"; fi; }
 first_load() { local first=${1%%,*}; printf '%s' "${first%%..*}"; }
 
-# stream NAME FIGURES ARGUMENTS...: runs replicated streams and keeps their table and the figures KIND or KIND--LOAD. A quick
-# run draws no figures.
+# stream NAME FIGURES ARGUMENTS...: runs replicated streams and keeps the table and the figures KIND or KIND--LOAD. A
+# quick run draws no figures.
 stream() {
     local name=$1 figures=$2 stem drawn
     shift 2
@@ -48,7 +48,7 @@ stream() {
     cp "$work/$name/stream.csv" "$out/$name.csv"
     printf '\n`replay stream --seed 1 %s`\n\n' "$*"
     for stem in $figures; do
-        # Between kind and load, file names of figures have the common parameters of the streams.
+        # The file name of a figure contains the common parameters of the streams between kind and load.
         drawn=("$work/$name/plots/${stem%%--*}"--*"${stem#"${stem%%--*}"}.svg")
         [ ${#drawn[@]} = 1 ] || { echo "$name: ${#drawn[@]} figures of $stem: ${drawn[*]}" >&2; exit 1; }
         figure "${drawn[0]%.svg}" "$out/$name-$stem"

@@ -89,7 +89,7 @@ sha256_of() {
     fi
 }
 
-# verify FILE SUM RECORDS: succeeds if the file is correct, otherwise prints the reason.
+# verify FILE SUM RECORDS: succeeds if the file has this checksum and number of records; otherwise prints the reason.
 verify() {
     local file=$1 sum=$2 records=$3 got
     if [[ $sum != - ]]; then
@@ -125,7 +125,7 @@ download() {
     fi
 }
 
-# obtain NAME URL SUM RECORDS
+# obtain NAME URL SUM RECORDS: downloads and verifies a trace unless it is present.
 obtain() {
     local name=$1 url=$2 sum=$3 records=$4
     local file=$to/$name.swf.gz part=$to/$name.swf.gz.part
@@ -147,7 +147,7 @@ obtain() {
         warn "$name: not in the archive; copy it from a directory with --from DIR"
         return 1
     elif [[ -s $part ]] && verify "$part" "$sum" "$records" 2>/dev/null; then
-        # Already complete; servers refuse to resume a complete file.
+        # The file is already complete, and servers refuse to resume a complete file.
         :
     elif ! download "$url" "$part"; then
         warn "$name: cannot fetch $url"
@@ -163,7 +163,8 @@ obtain() {
     say "$name: fetched and verified"
 }
 
-# resolve NAME: prints the first entry with this name or alias that is present, otherwise the first that can be fetched.
+# resolve NAME: prints the first entry with this name or alias that is present, or else the first entry that can be
+# downloaded.
 resolve() {
     local candidates line name url
     candidates=$(matching "$1")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Fuzzes the parsers and the code that uses their results, one target after the other on one core. Prints a row of a Markdown
+# Fuzzes the parsers and the code that uses their results, target by target on one core. Prints a row of a Markdown
 # table for each target: runs, seconds, findings.
 #
 # Usage: scripts/fuzz.sh [MINUTES] [TARGET...]     (default: 10 minutes, all targets)

@@ -3,7 +3,7 @@
 #
 # Usage: scripts/golden.sh [--write] [--keep DIR] [--program FILE]
 #
-#   --write     write the hashes of this build instead; all inputs must be present
+#   --write     write the hashes of this build instead of comparing; all inputs must be present
 #   --keep DIR  keep the hashed texts in DIR, to compare two builds with diff
 #   --program FILE  check the program of another build
 #

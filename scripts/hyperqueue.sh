@@ -3,9 +3,10 @@
 #
 # Usage: scripts/hyperqueue.sh SHARDS GRID.toml DIR [OPTION...]
 #
-# Needs a running HyperQueue server whose workers have access to this directory (hq server start, hq worker start or hq alloc
-# add). Options after DIR are passed to `replay sweep`. If a task was lost, run the same command again: it resumes. $REPLAY
-# is the program (default: `replay` on the path), $CPUS the number of processors per task (default 1).
+# Needs a running HyperQueue server whose workers have access to this directory (hq server start, hq worker start or hq
+# alloc add). Options after DIR are passed to `replay sweep`. If a task was lost, run the same command again to resume
+# the sweep. $REPLAY is the program (default: `replay` on the path), $CPUS the number of processors per task (default
+# 1).
 set -euo pipefail
 
 if [ $# -lt 3 ] || ! [[ $1 =~ ^[1-9][0-9]*$ ]]; then

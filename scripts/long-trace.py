@@ -4,8 +4,8 @@
     scripts/long-trace.py JOBS [LOAD] [SPACING]
 
 Sizes and run times are distributed similarly to those of Frontier: most jobs are small, a few
-use nearly the whole machine of 9,408 nodes, run times are from seconds to hours, limits one to four
-times as long. Jobs offer the load LOAD [0.85]; with SPACING they arrive at intervals of SPACING
+use nearly the whole machine of 9,408 nodes, run times are from seconds to hours, time limits are one to four times the
+run times. The offered load is LOAD [0.85]; with SPACING they arrive at intervals of SPACING
 hundredths of a second. Equal arguments give equal output.
 """
 

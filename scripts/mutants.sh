@@ -3,8 +3,8 @@
 #
 # Usage: scripts/mutants.sh [CASES [SEED]]     (default: 10000 cases for each reader, seed 1)
 #
-# The table is written to results/benchmarks/mutants.md. The readers of folders start the program for each case: a campaign of
-# 10000 cases takes some minutes. tests/mutants.rs describes the mutations and how to repeat a case.
+# The table is written to results/benchmarks/mutants.md. The readers of folders start the program for each case: a
+# campaign of 10000 cases takes several minutes. tests/mutants.rs describes the mutations and how to repeat a case.
 #
 # Exit codes: 0 nothing found, 1 something found (cargo's is 101), 2 usage.
 set -euo pipefail

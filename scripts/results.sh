@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the comparison of published numbers with ours and the gallery, and checks every page below results/.
+# Writes the gallery and the comparison of published numbers with ours, and checks every page below results/.
 #
 #   scripts/results.sh [SECTION...]     [verify gallery]
 #   scripts/results.sh --check [NAME...]
@@ -9,8 +9,9 @@
 # experiments.sh, benchmark.sh, search.sh and auto.sh.
 #
 # --check runs the quick form of every script in a temporary directory and compares its output with the committed files
-# (scripts/compare-results.py). NAME restricts it to checks of these names, such as traces or search. A script that lacks a
-# trace is reported as ignored. Exit codes: 0 all equal, 1 a difference or a failed script, 2 usage.
+# (scripts/compare-results.py). NAME restricts the check to the scripts of these names, such as traces or search. A
+# script is reported as ignored if a trace that it needs is absent. Exit codes: 0 all equal, 1 a difference or a failed
+# script, 2 usage.
 #
 # --list prints each page below results/ and the command that writes it, or `retired`.
 #
@@ -125,7 +126,7 @@ verify() {
     fi
     compare_published verify verify --shake 20 --format md --out "$work/drawn"
     "$replay" verify --audit --format csv > "$results/verify-audit.csv" || verified=$?
-    # Figures that compare printed numbers with ours, one for each figure or table of a paper.
+    # Figures that compare published numbers with ours: one figure for each figure or table of a paper.
     rm -rf "$results/published"
     mkdir -p "$results/published"
     cp "$work/drawn"/*.{svg,csv} "$results/published/"
@@ -147,8 +148,8 @@ drawn() {
     figure "$from" "$results/gallery/${3:-$(basename "$from")}"
 }
 
-# Figures of the tie-breaking paper: from its own log Figs. 4, 9, 10, 16 and 18 (similar ones), and from a later version of
-# another log Figs. 11 to 14.
+# Figures similar to those of the tie-breaking paper: Figs. 4, 9, 10, 16 and 18 from the log of the paper, and Figs. 11
+# to 14 from a later version of another log.
 gallery() {
     local stem vector by
     rm -rf "$results/gallery"
@@ -168,7 +169,8 @@ gallery() {
     drawn kth 'ties--*' ties
     cp "$work/kth"/{runs,by_size}.csv "$results/gallery/"
 
-    # Figs. 11 to 14: the best vector of SDSC-Par96 and one without large losses for any size, by size and by rank.
+    # Figs. 11 to 14: the best vector of SDSC-Par96 and a vector without large losses for any job size, by size and by
+    # rank.
     "$replay" --trace SDSC-Par96 --sched fcfs --alloc mc1x1 --tie none --tie 4,29,5,0 --tie 2,12,1,1 \
         --no-jobs --out "$work/sdsc" --quiet > /dev/null
     for vector in 4-29-5-0 2-12-1-1; do
@@ -177,7 +179,7 @@ gallery() {
         done
     done
 
-    # The main job on the shipped trace.
+    # Figures of the trace that comes with the project.
     "$replay" --sched fcfs,easy --no-jobs --out "$work/own" --quiet > /dev/null
     drawn own improvement-by-size--lublin-10x10--10x10--easy--mc1x1-2-13-20-6
     drawn own strategies--lublin-10x10--10x10--easy

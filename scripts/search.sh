@@ -4,14 +4,14 @@
 #   scripts/search.sh [SEARCH...]     [all whose traces are present, in this order]
 #   scripts/search.sh --list          prints each page and the command that writes it
 #
-# SEARCH: kth, sdsc96, sdsc95, lanl, nasa, sdsc_sp2, ctc, lublin, portability, slack, shaken; `pages` only rewrites the page
-# of all searches. Traces are searched as by the program. On two idle cores kth takes about 4 minutes, sdsc96 10, sdsc95 15,
-# lanl an hour and a quarter, nasa 3, sdsc_sp2 8, ctc 15, lublin 1, portability 2, slack (vectors and slacks on all traces)
-# 30, shaken (perturbed first halves, tested on perturbed second halves) 20.
+# SEARCH: kth, sdsc96, sdsc95, lanl, nasa, sdsc_sp2, ctc, lublin, portability, slack, shaken; `pages` rewrites only the
+# page of all searches. Traces are searched as by the program. On two idle cores kth takes about 4 minutes, sdsc96 10,
+# sdsc95 15, lanl 75, nasa 3, sdsc_sp2 8, ctc 15, lublin 1, portability 2, slack (vectors and slacks on all traces) 30,
+# shaken (perturbed first halves, tested on perturbed second halves) 20.
 #
-# With START=random, sdsc96 and sdsc95 begin with 500 random vectors, in a fraction of the time. COPIES is the number of
-# perturbed copies of `shaken` [6]. A quick run evaluates the best vector of each committed search again. scripts/lib.bash
-# lists the other environment variables.
+# With START=random, sdsc96 and sdsc95 begin with 500 random vectors and take a fraction of the time. COPIES is the
+# number of perturbed copies of `shaken` [6]. A quick run evaluates the best vector of each committed search again.
+# scripts/lib.bash lists the other environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ "${1:-}" = --list ]; then
@@ -55,7 +55,7 @@ run() {
         stamp "$out/$name.csv"
     } > "$out/$name.md"
     rm "$out/$name.md.part"
-    # The best hundred vectors, and those excluded from the ranking by constraints.
+    # The best hundred vectors, and the vectors excluded from the ranking by constraints.
     head -n 102 "$dir/search.csv" > "$out/$name.csv"
     cp "$dir/spared.csv" "$out/$name-spared.csv"
     [ ! -e "$dir/portability.csv" ] || cp "$dir/portability.csv" "$out/$name-matrix.csv"
@@ -78,13 +78,14 @@ lanl() {
     run lanl-4 --trace LANL-CM5 --strategy local --start 10,5,9,4 --start 11,9,9,2 --spare 0 --evaluations 1300 \
         --tie 12,42,41,15
 }
-# Traces that are not in the paper: exhaustive search only, with the vector of the paper for KTH-SP2.
+# For traces that are not in the paper, use only exhaustive search, and evaluate the vector that the paper gives for
+# KTH-SP2.
 nasa() { run nasa --trace NASA-iPSC --tie 2,13,20,6; }
 sdsc_sp2() { run sdsc_sp2 --trace SDSC-SP2 --tie 2,13,20,6; }
 ctc() { run ctc --trace CTC-SP2 --tie 2,13,20,6; }
 lublin() { run lublin --trace lublin-10x10 --tie 2,13,20,6; }
-# With nearly tied candidates: 500 random vectors with slacks, then local search. On LANL-CM5, where an evaluation takes
-# longest, the search starts at known good vectors.
+# With nearly tied candidates, evaluate 500 random vectors with slacks, then search locally. An evaluation takes longest
+# on LANL-CM5, so this search starts at known good vectors.
 slack() {
     local name trace tie
     while read -r name trace tie; do
@@ -138,7 +139,7 @@ shaken() {
     done <<< "$traces"
 }
 
-# evaluated NAME TRACE: writes the best vector of a committed search with its value computed by this program.
+# evaluated NAME TRACE: writes the best vector of a committed search with the value that this program computes.
 evaluated() {
     local name=$1 trace=$2 best tie slack value
     [ -s "results/search/$name.csv" ] || return 0
@@ -202,7 +203,7 @@ ranked() {
     '"${*: -1}" "$file"
 }
 
-# summary NAME: prints the row of a search: its best vector and the given one.
+# summary NAME: prints the row of a search: its best vector and the vector given by --tie.
 summary() {
     [ ! -e "$out/$1.md" ] || ranked "$out/$1.md" -v name="$1" '
         { row = cell("tie") " | " cell("mean_pairwise_l1") " | " cell("better %") }

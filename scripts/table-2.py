@@ -74,7 +74,7 @@ def head(words, numbers):
 
 
 def error(ratios):
-    """Returns the mean |ln(ours / printed)| in percent."""
+    """Returns the mean of |ln(ours / printed)| in percent."""
     logs = [abs(math.log(value)) for value in ratios if value]
     return f"{100 * sum(logs) / len(logs):.1f} %" if logs else ""
 
@@ -83,7 +83,7 @@ def ratios(folder, printed, pattern):
     """Returns the number of replications of a pattern, and by column the ratios of all strategies."""
     old_name, new_name = PATTERNS[pattern]
     new = streams(folder, new_name)
-    # If the earlier interpretation has no file, it is in the tables of other interpretations.
+    # If there is no file for the earlier interpretation, its values are in the tables of other interpretations.
     old = streams(folder, old_name) if (folder / f"table-2-{old_name}.csv").exists() else {}
     columns = {}
     for title, metric, before, now in MEASURES:
@@ -141,7 +141,7 @@ def score(rows, printed, strategies, kind):
 
 
 def multigrid(folder, printed):
-    """Prints patterns by their mean error on four strategies, the best first."""
+    """Prints patterns in ascending order of their mean error on four strategies."""
     chosen_on = ["random", "paging", "paging[size=2]", "first-fit"]
     patterns = {"multigrid": streams(folder, "multigrid")}
     for row in rows_of(folder / "table-2-multigrid-search.csv"):

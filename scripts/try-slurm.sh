@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Tests scripts/slurm-array.sbatch on this machine: starts munged, slurmctld and slurmd on 127.0.0.1 with all files in a
-# temporary directory, runs a sweep of four shards as an array job, merges it in a second job, and compares the result with
-# that of one process.
+# temporary directory, runs a sweep of four shards as an array job, merges it in a second job, and compares the result
+# with the result of a single process.
 #
 # Usage: scripts/try-slurm.sh [PROGRAM]     (default: replay on the path)
 #

@@ -99,8 +99,8 @@ def main():
         given.workers,
     )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(130))
-    # In the background or under nohup some signals are ignored, and the program under test would
-    # inherit that. Signals caught here are reset to their default in it.
+    # In the background or under nohup some signals are ignored, and the program under test would ignore them too.
+    # Signals caught here are reset to their default in the program under test.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: None)
@@ -119,7 +119,7 @@ def run(campaign, given):
     sections = [SECTIONS[name] for name in given.sections or SECTIONS]
     tallies, left = [], (given.minutes or 0) * 60
     for at, section in enumerate(sections):
-        # Unused time goes to the remaining sections.
+        # Divide unused time among the remaining sections.
         share = section.share / sum(later.share for later in sections[at:])
         tally = campaign.run(section, left * share if given.minutes else None)
         left -= tally.seconds

@@ -47,8 +47,8 @@ def chunk(data, counter, root):
 def tree(data, counter, root):
     if len(data) <= 1024:
         return chunk(data, counter, root)
-    # The left side has the largest power of two of chunks that leaves at least one byte on the
-    # right.
+    # The number of chunks in the left subtree is the largest power of two that leaves at least one byte for the right
+    # subtree.
     left = 1 << ((len(data) - 1) // 1024).bit_length() - 1
     halves = tree(data[: 1024 * left], counter, 0) + tree(data[1024 * left :], counter + left, 0)
     return compress(IV, pack("<16I", *halves), 0, PARENT | root)

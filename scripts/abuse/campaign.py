@@ -17,7 +17,7 @@ from pathlib import Path
 from program import CODES, MARK, Absent, Bounds, Broken, Running, checked_outcome, processes_of
 
 SECTIONS = {}
-# Number of cases of an endless section among which a case given by name is searched.
+# Number of cases that are searched for a given name in an endless section.
 FAR = 1_000_000
 
 
@@ -26,8 +26,8 @@ class Section:
 
     def __init__(self, name, about, cases, quick, share, endless, serial, first):
         self.name, self.about, self.cases = name, about, cases
-        # Number of cases in the quick form (0: all), whether these are the first ones or random
-        # ones, and the share of the time in the full form.
+        # Number of cases in the quick form (0: all), whether these cases are the first or random cases, and the share
+        # of the time in the full form.
         self.quick, self.first, self.share = quick, first, share
         # Whether the generator is endless, and whether cases need the machine to themselves.
         self.endless, self.serial = endless, serial
@@ -107,7 +107,7 @@ class Bench:
         return self.end(self.start(*words, **rest), codes)
 
     def stop(self, running, number, within=1.5, codes=None):
-        """Sends a signal, requires that the program stops, and returns the seconds it took."""
+        """Sends a signal, requires that the program stops, and returns the seconds until it stopped."""
         begin = time.monotonic()
         running.send(number)
         stopped = running.wait(within * self.campaign.patience)
@@ -183,7 +183,7 @@ class Campaign:
             return itertools.islice(cases, section.quick) if self.quick() else cases
         cases = list(cases)
         if not (section.first and self.quick()):
-            # Shuffle, so that cases dropped for lack of time are of all kinds.
+            # Shuffle the cases, so that the cases dropped for lack of time are of all kinds.
             self.random(section.name).shuffle(cases)
         return cases[: section.quick or None] if self.quick() else cases
 

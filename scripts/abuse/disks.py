@@ -48,7 +48,8 @@ def mounting(campaign):
 
 @section("full-disk", quick=44, share=3)
 def full_disk(campaign):
-    """A file system of N pages or N files, or a read-only one; then one with enough space."""
+    """A file system of N pages or N files, or a read-only file system; then a file system with enough
+    space."""
     mounting(campaign)
     for name in SCENES:
         scene = prepared(campaign, name)

@@ -6,9 +6,9 @@ import calls
 from campaign import section
 from scenes import SCENES, VARIANTS, prepared
 
-# Fault at a call, whether it persists ("on"), and the required state afterwards: complete results,
-# old or new ("whole"); new results as if undisturbed ("unmoved"); or any state that a kill may
-# leave ("any"), if the program cannot clean up.
+# Fault at a call, whether the fault persists ("on"), and the required state afterwards: "whole" means complete results,
+# old or new; "unmoved" means the same new results as without the fault; "any" means any state that a kill may leave,
+# because the program cannot clean up.
 FAULTS = [
     ("ENOSPC", "", "whole"),
     ("ENOSPC", "on", "whole"),
@@ -22,7 +22,7 @@ FAULTS = [
 @section("faults", quick=110, share=16)
 def faults(campaign):
     """Every system call that changes a file fails (no space, input/output error, interrupted, half
-    written), either once or from there on."""
+    written), either once or from this call on."""
     calls.possible(campaign)
     for name, variant in itertools.product(SCENES, VARIANTS):
         for call in calls.calls(campaign, name, variant):
@@ -56,7 +56,7 @@ def failing(name, variant, call, what, on, then):
     return case
 
 
-# Maximum number of threads that start before the next one is refused.
+# Maximum number of threads that start before the system refuses another thread.
 MOST_THREADS = 12
 
 

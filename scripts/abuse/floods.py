@@ -212,7 +212,7 @@ def piped(name, what):
 
 
 def interrupted(bench, running):
-    """Requires that the program ends by itself or on Ctrl-C, with little memory."""
+    """Requires that the program ends by itself or on Ctrl-C, and uses little memory."""
     if running.wait(3 * bench.campaign.patience):
         bench.end(running)
     else:

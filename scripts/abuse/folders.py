@@ -83,7 +83,7 @@ NAMES = [
 def names(campaign, name):
     """Returns the names that a scene writes below its directory, temporarily or finally."""
     scene = prepared(campaign, name)
-    # Two figures represent all.
+    # Two figures are enough to test all figures.
     few = [file for file in sorted(scene.new.files) if not file.startswith("out/plots/")]
     few += [file for file in sorted(scene.new.files) if file.startswith("out/plots/")][:2]
     if not scene.scene.files:
@@ -102,7 +102,7 @@ def names(campaign, name):
 @section("in-the-way", quick=120, share=4)
 def in_the_way(campaign):
     """A link, a FIFO, a directory or another file under every name that a command writes: no file outside
-    is changed, nothing hangs, and no file of the user is lost."""
+    is changed, no command hangs, and no file of the user is lost."""
     for name, variant in itertools.product(SCENES, VARIANTS):
         for file, kind in itertools.product(names(campaign, name), KINDS):
             # An output file given by the user may deliberately be a link or a pipe.
@@ -145,7 +145,7 @@ FOREIGN = {
     "command": {"command": ["other", "--out"], "files": LISTED},
     "name-alone": {"program": "replay", "files": LISTED},
 }
-# Unusual file lists that a manifest of replay may contain, by attack or by mistake.
+# Unusual file lists that a manifest of replay may contain after an attack or a mistake.
 ODD_LISTS = {
     "outward": ["../outside/precious.txt", "/etc/hostname", "x/../../outside/precious.txt"],
     "odd-names": ["", ".", "./.", "a\0b", "x" * 5000, 7, None, ["y"]],
@@ -229,7 +229,7 @@ def foreign(campaign):
 
 
 def strange_manifest(name, text=None, files=None):
-    """A manifest of another program, or one of replay with an unusual list of files."""
+    """A manifest of another program, or a manifest of replay with an unusual list of files."""
 
     def case(bench):
         scene, outside = prepared(bench.campaign, name), Outside(bench)
@@ -330,7 +330,7 @@ def foreign_plan(text):
 
 
 def input_is_output(how):
-    """network --channels is given the list of packets itself."""
+    """The output file of network --channels is also the input list of packets."""
 
     def case(bench):
         scene = prepared(bench.campaign, "network")

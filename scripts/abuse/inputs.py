@@ -81,7 +81,7 @@ SEARCH = "search --trace tiny.swf -q --sr 1"
 RUN = "--trace tiny.swf -q"
 PLAN = "plan --trace tiny.swf -q --no-estimate"
 
-# By kind: function that returns the input, name of its file, and a command that reads it.
+# For each kind: function that returns the input, name of the input file, and a command that reads the file.
 FILES = {
     "swf": (trace, "m.swf", "--trace m.swf -q --machine 4x4 --alloc mc1x1"),
     "swf-tolerant": (trace, "m.swf", "--trace m.swf -q --max-errors 9 --alloc mbs --sched easy"),
@@ -100,7 +100,7 @@ FILES = {
     ),
 }
 
-# By kind: names to be mutated, and a command that takes one of them as its last argument.
+# For each kind: names to be mutated, and a command with a name as its last argument.
 NAMES = {
     "alloc": (ALLOCATORS, f"{RUN} --alloc"),
     "sched": (SCHEDULERS, f"{RUN} --alloc mc1x1 --sched"),

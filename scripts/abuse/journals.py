@@ -78,8 +78,8 @@ def journal_cut(campaign):
 
 @section("journal-garbled", quick=120, share=3)
 def journal_garbled(campaign):
-    """A changed byte at each position of a journal; bytes, lines and blocks lost, doubled, swapped or
-    zeroed."""
+    """A changed byte at each position of a journal; bytes, lines and blocks that are lost, doubled, swapped
+    or zeroed."""
     text = swept(campaign).journal
     for at in range(len(text)):
         yield f"flip-{at:05}", flipped(at)

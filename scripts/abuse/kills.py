@@ -15,7 +15,7 @@ def kill_writes(campaign):
     calls.possible(campaign)
     for name, variant in itertools.product(SCENES, VARIANTS):
         for call in calls.calls(campaign, name, variant):
-            # After a call equals before the next one; only writes have intermediate states.
+            # The state after a call equals the state before the next call; only writes have intermediate states.
             for deed in ("kill", "torn") if "write" in call.name else ("kill",):
                 yield f"{name}/{variant}/{call.title()}-{deed}", killed_at(name, variant, call, deed)
 
@@ -35,7 +35,8 @@ def killed_at(name, variant, call, deed):
 
 @section("kill-random", quick=40, share=4, endless=True)
 def kill_random(campaign):
-    """Killed at random times, up to three times in a row; then the same command runs again."""
+    """The program is killed at random times, up to three times in a row; then the same command runs
+    again."""
     for number in itertools.count():
         name = list(SCENES)[number % len(SCENES)]
         yield f"{name}/{number:05}", killed_somewhere(name)
@@ -46,7 +47,7 @@ def killed_somewhere(name):
         scene = prepared(bench.campaign, name)
         variant = bench.random.choice(VARIANTS)
         scene.lay(bench, variant)
-        # Several threads, so that the order of records varies.
+        # Use several threads, so that the order of records varies.
         words = " ".join(scene.scene.new).replace("--threads 1", "--threads 2").split(" ")
         for _ in range(bench.random.randrange(1, 4)):
             running = bench.start(*words)

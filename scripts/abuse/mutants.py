@@ -80,7 +80,7 @@ def another_order(random, text):
 
 
 def another_field(random, text):
-    """Removes, doubles, replaces or empties a field of a line."""
+    """Removes, doubles, replaces or clears a field of a line."""
     lines = text.split(b"\n")
     at = random.randrange(len(lines))
     mark = b"," if b"," in lines[at] else b" "

@@ -9,8 +9,8 @@ from scenes import SCENES, VARIANTS, prepared
 
 @section("together", quick=24, share=2, endless=True)
 def together(campaign):
-    """Two to four processes at once on one directory, one of them possibly killed: each works or is
-    rejected, and the results equal those of one process."""
+    """Two to four processes at once on one directory, possibly with one process killed: each process
+    succeeds or is rejected, and the results equal those of one process."""
     for number in itertools.count():
         name = list(SCENES)[number % len(SCENES)]
         yield f"{name}/{number:05}", concurrent(name)

@@ -4,9 +4,9 @@ A scene runs in a directory with its inputs, with earlier results of another com
 ("fresh"), and with files of the user among the results. After any disturbance
 
 * the files of the user are unchanged;
-* the results are complete results of the earlier or of this command, or absent: a manifest
+* the results are absent, or complete results of the earlier or of this command: a manifest
   never lists files other than those it was written for;
-* running the same command undisturbed gives the same bytes as without the disturbance, and
+* running the same command again gives the same bytes as without the disturbance, and
   leaves no additional files.
 """
 
@@ -92,7 +92,7 @@ class Scene:
         self.name, self.old, self.new = name, old.split(" "), new.split(" ")
         # Result files of a command without a manifest; otherwise the results are in "out".
         self.files = files
-        # Files that are begun and not kept.
+        # Files that the command begins to write and then deletes.
         self.begun = begun
         # A command that reads the files together and rejects a mixture of two commands.
         self.pair = pair and pair.split(" ")
@@ -250,8 +250,9 @@ class Prepared:
         shutil.copytree(self.kits["fresh"], home, symlinks=True)
         bench.replay(*scene.old, codes=(0,))
         if not scene.files:
-            # Without --force results are replaced only if their configuration is equal. Give the
-            # earlier results, whose bytes differ, the configuration digest of the later ones.
+            # Without --force results are replaced only if their configuration is equal. The bytes of the earlier
+            # results differ from those of the later results. Give the earlier results the configuration digest of the
+            # later results.
             earlier = json.loads(manifest.read_bytes())
             earlier["configuration_digest"] = configuration
             manifest.write_text(json.dumps(earlier, indent=2) + "\n")
@@ -309,7 +310,7 @@ class Prepared:
         raise Broken("the manifest belongs neither to the old nor to the new results")
 
     def whole(self, found):
-        """Requires that each result file without a manifest is complete, old or new."""
+        """Requires that each result file without a manifest is complete, either old or new."""
         for name, value in found.files.items():
             if value not in (self.old.files.get(name), self.new.files.get(name)):
                 raise Broken(f"{name} is partial")
@@ -339,7 +340,7 @@ class Prepared:
 
     def unnamed(self, name):
         """Returns whether a file is a temporary file left by a kill outside of the directory for
-        unfinished results. Its owner is unknown, so it is kept, and it does no harm."""
+        unfinished results. The owner of the file is unknown, so the file is kept; it does no harm."""
         files = (*self.scene.files, *self.scene.begun, "out/plan.json", "out/journal.txt", "out/lock")
         return any(re.fullmatch(re.escape(file) + r"(\.\d+)?\.part", name) for file in files)
 

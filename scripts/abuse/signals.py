@@ -109,7 +109,7 @@ def anywhere(name):
             running.send(number)
         outcome = bench.end(running, (0, 130, -number))
         if outcome.code == 130:
-            # Finished cells are written, so there are results of fewer cells.
+            # Only finished cells are written, so the results have fewer cells.
             coherent(bench)
         else:
             scene.check(bench.home, variant, ("new",) if outcome.code == 0 else None)

@@ -12,11 +12,12 @@ given number. Environment variables:
                    short                a write writes half (no effect on other calls)
                    kill                 the process is killed before the call
                    torn                 a write writes half, then the process is killed
-  ABUSE_ON       "on": all calls from this one on fail. With ENOSPC, calls that need no space
+  ABUSE_ON       "on": this call and all later calls fail. With ENOSPC, calls that need no space
                  succeed, as on a full disk.
   ABUSE_THREADS  maximum number of threads besides the first (EAGAIN)
 
-It ends as the program does: with its exit code, or by the same signal. Exit code 126: the kernel does not
+The supervisor ends as the program does: with the same exit code, or by the same signal. Exit code 126: the
+kernel does not
 support notifications here.
 
 A preloaded library would not see system calls made without the C library, and would need a compiler;
@@ -118,9 +119,10 @@ def start(words, calls):
     if child == 0:
         try:
             asked = listener(calls)
-            # Sent before exec; the calls that the C library makes for this are not in the filter.
+            # The descriptor is sent before exec; the system calls that the C library makes to send it are not in the
+            # filter.
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
-                # Python ignores these signals; the program must not inherit that.
+                # Python ignores these signals; the program must not inherit this setting.
                 signal.signal(number, signal.SIG_DFL)
             there.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [asked]))])
             os.execv(words[0], words)
@@ -230,7 +232,7 @@ class Spoiler:
 
     @staticmethod
     def needs_space(call, flags, place):
-        """Returns whether the call fails on a full disk. Existing files need no more space."""
+        """Returns whether the call fails on a full disk. Calls on existing files need no more space."""
         if call.name in OPENS or call.name.startswith("mkdir"):
             return (flags & os.O_CREAT or call.name not in OPENS) and not os.path.lexists(place)
         # Directory entries are allocated immediately, contents later.

@@ -1,5 +1,5 @@
-# The page build: size of the sources and cost of building them. REVISIONS lists the commits to measure [HEAD]. build.csv
-# keeps the rows of other commits.
+# The page build: size of the sources and cost of building them. REVISIONS lists the commits to measure [HEAD]. The rows
+# of other commits in build.csv are kept.
 
 build() {
     local repository=$PWD revision commit kept

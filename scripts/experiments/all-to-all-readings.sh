@@ -1,6 +1,7 @@
 # The page all-to-all-readings: interpretations of all-to-all compared with the differences that Bani-Mohammad prints.
 
-# all_to_all_reading SIDES LOAD PARAMETERS MAPPING: a row that compares GABL with the other strategies in one interpretation.
+# all_to_all_reading SIDES LOAD PARAMETERS MAPPING: prints a row that compares GABL with the other strategies in one
+# interpretation.
 all_to_all_reading() {
     local sides=$1 load=$2 parameters=$3 mapping=$4
     "$replay" stream --seed 1 --machine 16x16 --preset bani-mohammad --pattern "all-to-all${parameters:+[$parameters]}" \

@@ -1,6 +1,6 @@
 # The page blue-waters: cost and benefit of contiguous allocation on a large 3D torus.
 
-# Jobs 1001 to 15000: the first thousand jobs span 78 of the 86.5 days of the log.
+# Use jobs 1001 to 15000, because the first thousand jobs span 78 of the 86.5 days of the log.
 blue_waters_log=(--trace BlueWaters-15k --machine blue-waters --from 6738203)
 contiguous='first-fit[shape=near-square],turning-first-fit[shape=near-square],best-fit[shape=near-square],turning-best-fit[shape=near-square],placements[tie=slurm]'
 scattered='mc1x1,mc,gilbert-best-fit,hilbert-best-fit,row-major-best-fit,paging,mbs,granular-mbs,octet-mbs,as-mb,random'

@@ -80,15 +80,15 @@ TXT
     without_seconds < "$work/printed"
 }
 
-# idle_share DIR: prints two cells of a table: the share of jobs that waited above 60 s, and the share of all waiting time
-# during which as many processors as the waiting job requests were free.
+# idle_share DIR: prints two cells of a table: the share of jobs that waited for more than 60 s, and the share of all
+# waiting time during which enough processors for the waiting job were free.
 idle_share() {
     local source processors
     source=$(sed -n 's/^ *"source": "\(.*\)",$/\1/p' "$1/manifest.json" | head -n 1)
     processors=$(csv "$1/runs.csv" 'NR == 2 { print get("processors") }')
     [ -r "$source" ] || { echo "$1/manifest.json: no source of the trace" >&2; return 1; }
-    # Submission, wait, run time and size of the jobs with a known wait; then the number of free processors from instant to
-    # instant.
+    # First submission, wait, run time and size of the jobs with a known wait, then the number of free processors
+    # between instants.
     gzip -cdf "$source" | awk '!/^;/ && $3 >= 0 && $5 > 0 { print $2, $3, ($4 > 0 ? $4 : 0), $5 }' > "$work/jobs"
     awk '{ print $1 + $2, $4; print $1 + $2 + $3, -$4 }' "$work/jobs" | sort -n > "$work/changes"
     awk -v processors="$processors" '
@@ -110,7 +110,7 @@ idle_share() {
         END { printf "%.0f %% | %.0f %%", 100 * jobs / FNR, all ? 100 * idle / all : 0 }' "$work/changes" "$work/jobs"
 }
 
-# summary_of_waits TRACE IDLE FILE: prints a row with the waits of a log and those under EASY and FCFS.
+# summary_of_waits TRACE IDLE FILE: prints a row with the waits in a log and the waits under EASY and FCFS.
 summary_of_waits() {
     csv "$3" -v trace="$1" -v idle="$2" '
         { wait[get("scheduler")] = get("mean_wait"); slow[get("scheduler")] = get("mean_bounded_slowdown") }
@@ -121,7 +121,7 @@ summary_of_waits() {
         }'
 }
 
-# waits FILE: prints waits of the log and of schedulers, a row each.
+# waits FILE: prints a row with the waits in the log, and a row for each scheduler.
 waits() {
     printf '\n| scheduler | mean wait h | change | median s | 90 %% h | 99 %% h | bounded slowdown |\n'
     printf '|---|---:|---:|---:|---:|---:|---:|\n'
@@ -135,7 +135,8 @@ waits() {
         }'
 }
 
-# same_jobs FILE: prints metrics of each scheduler, the log first, over the jobs that the replay of the log includes.
+# same_jobs FILE: prints the metrics of the log and then of each scheduler, over the jobs that the replay of the log
+# includes.
 same_jobs() {
     csv "$1" '
         get("of_size") != "" { next }

@@ -5,7 +5,7 @@ replications=3
 sides='uniform[low=2]'
 
 # table PATTERN VARIANT...: prints finish time, blocking, latency and dispersal of Table 2 of Lo et al. in other
-# interpretations, as ratios to the printed values. A variant is OPTIONS+MAPPING+ALLOCATORS, each of which may be empty.
+# interpretations, as ratios to the printed values. A variant is OPTIONS+MAPPING+ALLOCATORS; each part may be empty.
 table() {
     local pattern=$1 variant count=0
     shift
@@ -22,7 +22,8 @@ table() {
     done > "$work/table.csv"
     { printf 'pattern,strategy,metric,printed\n'
       csv crates/replay-published/src/lo_messages.csv -v pattern="$pattern" '
-        # Values of this pattern, by strategy without the later parameters for the order of pages.
+        # Values of this pattern by strategy. The names of the strategies do not contain the parameters for the order of
+        # pages, which were added later.
         {
             of = get("pattern"); strategy = get("strategy")
             sub(/\[.*/, "", of); sub(/,?walk=last-taken/, "", strategy); sub(/\[\]/, "", strategy)

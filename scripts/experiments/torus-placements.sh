@@ -1,6 +1,6 @@
 # The page torus-placements: placement rules on a 3D torus.
 
-# backlog NAME ARGUMENTS...: compares placement rules under permanent backlog, as a table and as CSV.
+# backlog NAME ARGUMENTS...: compares placement rules under permanent backlog, in a table and in a CSV file.
 backlog() {
     local name=$1
     shift
@@ -26,7 +26,7 @@ backlog_search() {
     printf '\n[torus-%s.csv](torus-%s.csv)\n' "$name" "$name"
 }
 
-# boxes_on_logs: mean waits on real logs and their meshes, by Slurm's rule and by the self-tuning rule.
+# boxes_on_logs: prints mean waits on the meshes of real logs, with Slurm's rule and with the self-tuning rule.
 boxes_on_logs() {
     local trace logs=()
     for trace in KTH-SP2 SDSC-Par96 SDSC-Par95 CTC-SP2 SDSC-SP2 NASA-iPSC; do

@@ -3,15 +3,15 @@
 //! A [`CancelToken`] is a flag, raised by Ctrl-C or by a deadline, that every long loop checks:
 //! simulations at each decision, allocators inside a long decision
 //! ([`RunSetup::stop`](crate::allocator::RunSetup::stop)), and the network every few milliseconds.
-//! A cancelled computation fails with [`Cancelled`]. A check costs one load, and all computations
-//! end within a second after the flag is raised.
+//! A cancelled computation fails with [`Cancelled`]. A check costs one memory load. All
+//! computations end within a second after the flag is raised.
 //!
 //! ```
 //! use replay_core::cancel::{CancelToken, Cancelled};
 //! use std::time::{Duration, Instant};
 //!
 //! let all = CancelToken::new();
-//! // A part of the work with its own deadline; it also ends when `all` is raised.
+//! // A part of the work with a separate deadline. The part also ends when `all` is raised.
 //! let part = all.until(Instant::now() + Duration::from_secs(3600));
 //! assert!(!part.is_raised());
 //! all.raise();
@@ -39,13 +39,13 @@ struct Bounds {
     deadline: Instant,
 }
 
-/// Error of a computation that its [`CancelToken`] cancelled.
+/// Error of a cancelled computation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("interrupted")]
 pub struct Cancelled;
 
 impl CancelToken {
-    /// Returns whether this token has a deadline, after which unfinished work is lost.
+    /// Returns whether this token has a deadline. Work that is unfinished at the deadline is lost.
     pub fn is_timed(&self) -> bool {
         self.0.bounds.is_some()
     }
@@ -55,8 +55,8 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Creates a child token, which is raised by itself, with this token, or when `deadline` has
-    /// passed.
+    /// Creates a child token. The child is raised when [`raise`](Self::raise) is called on it, when
+    /// this token is raised, or when `deadline` has passed.
     pub fn until(&self, deadline: Instant) -> Self {
         let bounds = Some(Bounds { parent: self.clone(), deadline });
         Self(Arc::new(Flag { raised: AtomicBool::new(false), bounds }))
@@ -67,7 +67,7 @@ impl CancelToken {
         self.0.raised.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether the computation must end.
+    /// Returns whether the flag is raised, so that the computation must end.
     #[inline]
     pub fn is_raised(&self) -> bool {
         self.0.raised.load(Ordering::Relaxed)

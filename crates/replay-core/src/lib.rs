@@ -2,9 +2,9 @@
 //!
 //! [`swf`] reads a trace in the Standard Workload Format, and [`workload`] cleans it into jobs under a named policy. A
 //! scheduling discipline ([`scheduler`]) decides when each job starts; an allocation strategy ([`allocator`]) decides
-//! which processors of a machine ([`topology`], [`machine`]) it gets. Strategies that never refuse a job do not
-//! influence the schedule, so one timeline serves any number of them ([`simulation`]). [`metrics`] measures the result,
-//! and [`table`] declares the columns of the output tables.
+//! which processors of a machine ([`topology`], [`machine`]) the job gets. Strategies that never refuse a job do not
+//! influence the schedule, so any number of these strategies can use one timeline ([`simulation`]). [`metrics`]
+//! measures the result, and [`table`] declares the columns of the output tables.
 
 pub mod allocator;
 pub mod cancel;

@@ -1,8 +1,8 @@
 //! Reads text line by line in bounded memory.
 //!
-//! All line-based inputs are read here: traces, lists of packets, matrices, phases, shapes,
-//! journals, and the output of other programs. A line may have at most [`LONGEST_LINE`] bytes; this
-//! detects input without line ends, such as binary data or an endless device.
+//! This module reads all line-based inputs: traces, lists of packets, matrices, phases, shapes,
+//! journals, and the output of other programs. A line may have at most [`LONGEST_LINE`] bytes. The
+//! limit detects input without line ends, such as binary data or an endless device.
 
 use std::io::{self, BufRead, Read};
 
@@ -10,9 +10,9 @@ use nom::FindSubstring;
 
 use crate::sanitize::BYTE_ORDER_MARK;
 
-/// Maximum length of a line in bytes, including its line end. The longest valid lines are the row
-/// of a matrix and a journal's record of a cell, with as many numbers or job sizes as a machine has
-/// processors.
+/// Maximum length of a line in bytes, including its line end. The longest valid lines are the rows
+/// of a matrix and the records of cells in a journal. Such a line can contain a number or a job
+/// size for each processor of a machine.
 pub const LONGEST_LINE: usize = 1 << 24;
 
 /// Maximum length in bytes of a text that is read as a whole.
@@ -30,10 +30,10 @@ pub struct Lines<R> {
 /// Error of reading a line.
 #[derive(Debug, thiserror::Error)]
 pub enum LineError {
-    /// The input failed.
+    /// Reading the input failed.
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// The line is longer than [`LONGEST_LINE`]; contains its beginning.
+    /// The line is longer than [`LONGEST_LINE`]. The value is the beginning of the line.
     #[error("the line is longer than {LONGEST_LINE} bytes")]
     TooLong(Vec<u8>),
 }
@@ -53,7 +53,8 @@ impl<R: BufRead> Lines<R> {
         Self { input, partial: Vec::new(), number: 0 }
     }
 
-    /// Returns the number, from 1, of the line that was read last or could not be read.
+    /// Returns the number, from 1, of the last line that was read, or of the line that could not be
+    /// read.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -84,7 +85,7 @@ impl<R: BufRead> Lines<R> {
                 self.number += 1;
                 return Ok(Some(take(&last)));
             }
-            // nom's one-byte search is memchr.
+            // For a single byte, nom's search calls memchr.
             let end = available.find_substring(b"\n".as_slice());
             let read = end.map_or(available.len(), |end| end + 1);
             if self.partial.len() + read > LONGEST_LINE {

@@ -8,7 +8,7 @@ pub fn grouped(value: impl Into<i128>) -> String {
     if value < 0 { format!("-{digits}") } else { digits }
 }
 
-/// Formats a count with its noun, which takes an `s` unless the count is 1: `1 job`, `2,000 jobs`.
+/// Formats a count and its noun. The noun gets an `s` unless the count is 1: `1 job`, `2,000 jobs`.
 pub fn counted(count: impl Into<i128>, what: &str) -> String {
     let count = count.into();
     format!("{} {what}{}", grouped(count), if count == 1 { "" } else { "s" })
@@ -49,7 +49,7 @@ fn separated(digits: &str) -> String {
     text
 }
 
-/// Parses a text of 1 to 18 decimal digits; `None` if it contains anything else.
+/// Parses a text of 1 to 18 decimal digits; `None` for any other text.
 pub fn digits(text: &str) -> Option<i64> {
     let good = (1..=18).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
     if good { text.parse().ok() } else { None }

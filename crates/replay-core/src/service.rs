@@ -1,4 +1,4 @@
-//! Execution of running jobs: when a job that holds processors completes.
+//! Execution of running jobs. A service determines the time at which a running job completes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,15 +7,15 @@ use std::error::Error;
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
-/// A model of running jobs, which determines when they complete: the run times of a trace, or a network on which they
-/// communicate.
+/// A model of running jobs that determines the times at which they complete. Examples are the run times of a trace, and
+/// a network on which the jobs communicate.
 pub trait Service {
-    /// Starts a job on `nodes` (the first [`Job::size`] of them run its processes) at `now`, the time that
-    /// [`advance`](Service::advance) has reached.
+    /// Starts a job on `nodes` at `now`. The first [`Job::size`] of the nodes run the job's processes. `now` is the
+    /// time that [`advance`](Service::advance) has reached.
     fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], now: i64);
 
     /// Advances to the next time, at most `until`, at which jobs complete, appends these jobs to the empty `completed`,
-    /// and returns that time. Returns `None` if no job completes by `until`; the time reached is then `until`.
+    /// and returns the time reached. Returns `None` if no job completes by `until`; the time reached is then `until`.
     ///
     /// # Errors
     /// The error of the service's own simulation, such as that of the network.
@@ -25,7 +25,7 @@ pub trait Service {
         completed: &mut Vec<JobId>,
     ) -> Result<Option<i64>, Box<dyn Error + Send + Sync>>;
 
-    /// Ends a running job now, with its work unfinished; returns `false` if the service cannot do that.
+    /// Interrupts a running job now. Returns `false` if the service cannot interrupt jobs.
     fn cut_off(&mut self, id: JobId) -> bool {
         let _ = id;
         false
@@ -37,19 +37,19 @@ pub trait Service {
     }
 
     /// Returns the processor time, in ticks, that the jobs started so far compute from start to end. `None` if this
-    /// equals the processor time that they hold; it differs only where jobs share a processor.
+    /// equals the processor time that the jobs hold. The two times differ only if jobs share processors.
     fn computed(&self) -> Option<f64> {
         None
     }
 
-    /// Returns the current utilization of each host's processor as the cluster's monitor reports it, by host. `None`
-    /// without a monitor.
+    /// Returns, for each host, the current utilization of the processor as the cluster's monitor reports it. `None` if
+    /// there is no monitor.
     fn utilization(&mut self) -> Option<&[f64]> {
         None
     }
 }
 
-/// The service in which every job completes [`Job::run`] after its start.
+/// The service in which every job completes at its start plus [`Job::run`].
 #[derive(Clone, Debug, Default)]
 pub struct RunTimes {
     ends: BinaryHeap<Reverse<(i64, JobId)>>,

@@ -1,9 +1,10 @@
 //! Jobs of Cobalt, as published by the Argonne Leadership Computing Facility: CSV with a header.
 //!
-//! `LOCATION` on a Blue Gene/Q is `MIR-04880-37BB1-512`: the corners of a box, both inclusive, as five
-//! hexadecimal digits each, one per dimension A B C D E, and the number of nodes. It is written to the nodes
-//! file as ranges, `A0-3 B4-7 C8-11 D8-11 E0-1`. A box may wrap around a side of Mira
-//! (8 x 12 x 16 x 16 x 2); its first digit is then the larger. On Theta `LOCATION` is a list of nodes.
+//! On a Blue Gene/Q, `LOCATION` has the form `MIR-04880-37BB1-512`: two corners of a box and the number of
+//! nodes. A corner has five hexadecimal digits, one for each of the dimensions A B C D E; both corners belong
+//! to the box. The location is written to the nodes file as ranges, `A0-3 B4-7 C8-11 D8-11 E0-1`. A box may wrap
+//! around a side of Mira (8 x 12 x 16 x 16 x 2); in that dimension, the digit of the first corner is then larger
+//! than the digit of the second corner. On Theta, `LOCATION` is a list of nodes.
 
 use std::fmt::Write;
 
@@ -87,11 +88,11 @@ fn time(row: Row<'_>, index: usize, zone: &Zone) -> Result<Option<Moment>, Fault
 pub(super) enum Location {
     /// The location is unknown.
     Unknown,
-    /// A box in five dimensions: first and last coordinate along each.
+    /// A box in five dimensions: the first and the last coordinate in each dimension.
     Torus([(u64, u64); 5]),
     /// A list of nodes.
     List,
-    /// Another text, or a box whose number of nodes is wrong.
+    /// A text that is neither a box nor a list, or a box with a wrong number of nodes.
     Odd,
 }
 

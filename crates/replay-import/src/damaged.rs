@@ -1,5 +1,5 @@
-//! The boundary around the Parquet reader: damaged files cause errors, never panics, and do not request
-//! more memory than their size allows.
+//! Safe calls of the Parquet reader. Damaged files cause errors, never panics, and cannot make the reader
+//! allocate more memory than the size of the file justifies.
 
 use std::cell::Cell;
 use std::io::{Read, Seek, SeekFrom};
@@ -21,7 +21,7 @@ static RUNNING: AtomicUsize = AtomicUsize::new(0);
 /// Prefix of the names of polars' worker threads. A panic of a worker reaches the thread that waits for it.
 const WORKERS: &str = "polars-";
 
-/// Plausible number of rows of a group whatever its size: writers put at most 64 Mi into one.
+/// Number of rows that is accepted for a group of any size in bytes: writers put at most 64 Mi rows into a group.
 const PLAUSIBLE_ROWS: u64 = 1 << 26;
 
 /// Runs code of the Parquet reader, which may panic on damaged files, and returns a panic as an
@@ -29,7 +29,7 @@ const PLAUSIBLE_ROWS: u64 = 1 << 26;
 /// threads are printed as usual.
 ///
 /// # Errors
-/// A message, for errors and panics alike.
+/// A message, both for an error and for a panic.
 pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -61,7 +61,7 @@ pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
 /// the file, since readers allocate memory by these counts before they read values.
 ///
 /// # Errors
-/// A message about what is wrong with the footer.
+/// A message that describes the fault of the footer.
 pub fn footer(file: &mut (impl Read + Seek)) -> Result<FileMetadata, String> {
     let bytes = file.seek(SeekFrom::End(0)).map_err(|error| format!("cannot read it: {error}"))?;
     let metadata = caught(|| read_metadata(file))?;
@@ -77,7 +77,7 @@ pub fn counts(metadata: &FileMetadata, bytes: u64) -> Result<(), String> {
     let mut rows = 0_u64;
     for group in &metadata.row_groups {
         let of_group = group.num_rows() as u64;
-        // In groups larger than those of any writer, a row has at least one bit.
+        // Writers do not exceed PLAUSIBLE_ROWS; in a larger group, a row needs at least one bit.
         if of_group > PLAUSIBLE_ROWS.max(bytes.saturating_mul(8)) {
             return Err(format!("damaged: {of_group} rows in a group of a file of {bytes} bytes"));
         }

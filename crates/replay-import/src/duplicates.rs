@@ -1,8 +1,8 @@
 //! Ids of jobs that were read, to detect repeated jobs.
 //!
-//! Memory is bounded. Numeric ids, which are mostly consecutive, take a bit each in blocks, with or without the
-//! name of a server after them; other ids take a number of eight bytes. In a log with more ids than fit,
-//! the rest is not compared.
+//! Memory is bounded. A numeric id, with or without the name of a server after it, occupies one bit in a block,
+//! because numeric ids are mostly consecutive. Any other id is stored as a hash of eight bytes. Ids beyond the
+//! limits are not compared.
 
 use std::collections::hash_map::DefaultHasher;
 use std::collections::{HashMap, HashSet};
@@ -11,13 +11,13 @@ use std::hash::{Hash, Hasher};
 use super::entry::Entry;
 use super::value::digits;
 
-/// Words of a block, for 4,096 ids.
+/// Number of 64-bit words in a block, which holds 4,096 ids.
 const WORDS: usize = 64;
 
-/// Largest number of blocks: 32 MiB.
+/// Largest number of blocks, which occupy 32 MiB.
 const BLOCKS: usize = 1 << 16;
 
-/// Largest number of ids that are not numeric: 36 MiB.
+/// Largest number of ids that are not numeric, which occupy 36 MiB.
 const TEXTS: usize = 1 << 21;
 
 /// The result of adding an id.
@@ -27,7 +27,7 @@ pub(super) enum Known {
     New,
     /// The id is repeated.
     Again,
-    /// The id is not compared, since too many are stored.
+    /// The id is not compared, because too many ids are stored.
     Full,
 }
 
@@ -46,12 +46,12 @@ impl Default for Seen {
     }
 }
 
-/// Returns the block of a number, its word in the block, and its bit.
+/// Returns the index of the number's block, the index of the word in the block, and the bit in the word.
 fn place(number: u64) -> (u64, usize, u64) {
     (number >> 12, (number >> 6) as usize % WORDS, 1 << (number % 64))
 }
 
-/// Splits a numeric id: `70.bw` is 70 of the server `bw`, and `70` is 70 without a server.
+/// Splits a numeric id into number and server: `70.bw` is number 70 of the server `bw`; `70` has no server.
 fn numbered(id: &str) -> Option<(u64, u64)> {
     let (number, server) = id.split_once('.').unwrap_or((id, ""));
     let server = match server {
@@ -123,7 +123,7 @@ impl Seen {
     }
 }
 
-/// Largest number of rows: 72 MiB.
+/// Largest number of stored rows, which occupy 72 MiB.
 const ROWS: usize = 1 << 22;
 
 /// Hashes of rows, to detect rows that are repeated in another file.
@@ -158,7 +158,7 @@ impl Rows {
         self.earlier.contains(&hash(row))
     }
 
-    /// Adds a row; returns `false` if there is no room for it.
+    /// Adds a row. Returns `false` if there is no room for the row.
     pub fn take(&mut self, row: &Entry<'_>) -> bool {
         let room = self.earlier.len() + self.own.len() < ROWS;
         if self.keep && room {
@@ -176,7 +176,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Repetitions equal those of a set of texts, in which `7` and `07` are one number.
+        /// The detected repetitions are the same as in a set of texts, except that `7` and `07` are the same number.
         #[test]
         fn detects_repeated_ids(
             ids in proptest::collection::vec("[0-9]{1,6}|[a-c]{1,2}|[0-9]{1,2}[.][ab]?", 0..80),

@@ -1,4 +1,4 @@
-//! A job as read from any kind of log, and its line.
+//! A job as read from a log of any kind, and the line of a log.
 
 use replay_core::lines::LONGEST_LINE;
 use replay_core::workload::RecordedPlacements;
@@ -9,7 +9,7 @@ use replay_core::workload::nodes::{self, NodeListProblem};
 pub(super) struct Line<'a> {
     /// Number of the line, 1-based.
     pub number: u64,
-    /// Text of the line without its end.
+    /// Text of the line without the line break.
     pub text: &'a str,
 }
 
@@ -19,7 +19,7 @@ pub(super) mod status {
     pub const FAILED: i64 = 0;
     /// The job completed.
     pub const COMPLETED: i64 = 1;
-    /// A part of the job ran, and another may follow.
+    /// A part of the job ran, and a further part may follow.
     pub const PARTIAL: i64 = 2;
     /// The job was cancelled, perhaps before it ran.
     pub const CANCELLED: i64 = 5;
@@ -31,20 +31,20 @@ pub(super) const UNKNOWN: i64 = -1;
 /// A job. Times are in seconds; submit times count from 1970, or from the origin of the log.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Entry<'a> {
-    /// Id of the job in the log, by which rows are merged and repeated jobs detected; empty if the job has no
-    /// id.
+    /// Id of the job in the log; empty if the job has no id. Rows are merged, and repeated jobs are detected, by
+    /// this id.
     pub id: &'a str,
     /// Submit time.
     pub submit: i64,
     /// Start minus submit time, or [`UNKNOWN`].
     pub wait: i64,
-    /// End minus start.
+    /// Run time: end minus start.
     pub run: i64,
     /// Number of processors or nodes, above 0.
     pub size: i64,
-    /// Requested size, if the log distinguishes it.
+    /// Requested number of processors or nodes, if the log has it besides the allocated number.
     pub requested: i64,
-    /// The user's estimate as in the log; if it is not above 0, it becomes unknown and is counted.
+    /// The user's estimate as in the log. An estimate of 0 or less is counted and becomes unknown.
     pub estimate: Option<i64>,
     /// Status, see [`status`].
     pub status: i64,
@@ -61,7 +61,7 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// A job whose values are all unknown.
+    /// A job without any known value.
     pub const NONE: Entry<'static> = Entry {
         id: "",
         submit: 0,
@@ -79,7 +79,7 @@ impl Entry<'_> {
     };
 }
 
-/// Bytes of a line of the nodes file besides the list: a number, a comma, two quotes and the end.
+/// Bytes of a line of the nodes file without the list: a number, a comma, two quotes and the line break.
 const AROUND: usize = 32;
 
 /// Counts the nodes in a list. Returns the note for the report if the list is invalid or too long for the nodes
@@ -95,7 +95,7 @@ pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
     }
 }
 
-/// Notes about jobs that are kept, shared by several kinds of log.
+/// Notes about jobs that are kept. Several kinds of log use the same notes.
 pub(super) mod noted {
     pub const NEVER_STARTED: &str = "never started";
     pub const ESTIMATE: &str = "estimate of 0 or less, taken as unknown";

@@ -12,11 +12,11 @@ use replay_core::swf::snippet::snippet;
 /// Why a line is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
-    /// The line has fewer fields than the header, or than lines of its type need.
+    /// The line has fewer fields than the header, or fewer than a line of its type needs.
     TooFewFields,
     /// The line has more fields than the header.
     TooManyFields,
-    /// A quote is not closed in its line, or is closed within a field.
+    /// An opening quote has no closing quote in its line, or the closing quote is not at the end of the field.
     Quote,
     /// A field that must not be empty is empty.
     Empty,
@@ -24,7 +24,7 @@ pub enum Reason {
     NotANumber,
     /// A field is not a point in time.
     NotATime,
-    /// A time does not exist, since its zone skips it at a change of the clocks.
+    /// A local time does not exist, because the clocks of its zone skip it when summer time begins.
     Skipped,
     /// A field is not a duration.
     NotADuration,
@@ -54,7 +54,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What is wrong with a line, and where in it.
+/// The fault of a line, and its position in the line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The kind of error.
@@ -67,7 +67,7 @@ pub struct Fault {
     pub text: String,
 }
 
-/// A malformed line: its place, its text and what is wrong with it.
+/// A malformed line: its file and number, its text and its fault.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct LineFault {
     /// The log as the user named it.
@@ -90,8 +90,8 @@ impl Fault {
 }
 
 impl LineFault {
-    /// Creates the error of a record that begins on line `line`; the error names the line of the fault, which may
-    /// be a later line of the record.
+    /// Creates the error of a record that begins on line `line`. The error names the line that contains the fault,
+    /// which may be a later line of the record.
     pub(super) fn new(file: &str, unit: Place, line: u64, text: &str, fault: Fault) -> LineFault {
         if unit == Place::Row {
             let (file, text) = (file.to_string(), text.to_string());
@@ -138,7 +138,7 @@ pub enum ImportError {
         /// Number of the line.
         line: u64,
     },
-    /// The header is not one of this kind of log.
+    /// The header is not a header of this kind of log.
     #[error("{file}:{line}: {what}")]
     Header {
         /// The log.
@@ -172,7 +172,7 @@ pub enum ImportError {
         /// What is wrong.
         what: String,
     },
-    /// A line is malformed, and none may be skipped.
+    /// A line is malformed, and no malformed line may be skipped.
     #[error(transparent)]
     Line(Box<LineFault>),
     /// More lines are malformed than may be skipped.
@@ -183,7 +183,7 @@ pub enum ImportError {
         file: String,
         /// The limit.
         limit: usize,
-        /// What was counted before the import stopped.
+        /// Report of the lines that were read before the import stopped.
         report: Box<Report>,
         /// The first malformed line.
         first: Box<LineFault>,
@@ -193,7 +193,7 @@ pub enum ImportError {
     NoJobs {
         /// The log.
         file: String,
-        /// What the lines were counted as.
+        /// Report of all lines of the log.
         report: Box<Report>,
     },
     /// A column map is missing, invalid or not applicable.

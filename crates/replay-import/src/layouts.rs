@@ -1,4 +1,4 @@
-//! Published tables with known columns, as maps that users could write.
+//! Published tables with known columns, described by column maps as users write them.
 
 use super::map::ColumnMap;
 use super::zone::Zone;

@@ -1,30 +1,31 @@
-//! Imports logs of other formats as traces: SWF, and beside it the nodes or shapes of jobs.
+//! Imports logs of other formats as traces: an SWF file, and further files with the nodes or shapes of the jobs.
 //!
-//! The engine reads SWF only. Operators have a dump of `sacct`, accounting records of
-//! Torque, or a table; [`import`] converts any of them to SWF in one pass:
+//! The engine reads only SWF. Operators have a dump of `sacct`, accounting records of
+//! Torque, or a table. [`import`] converts any of these logs to SWF in one pass:
 //!
 //! ```text
 //! files --Lines--> line --(a reader per kind)--> Entry --Sink--> spill, x.nodes.csv, x.shapes.csv, x.ids.csv
 //!   \--parquet--> row ----/  \--> dropped, noted, malformed: counted by reason  \--> x.swf
 //! ```
 //!
-//! Memory does not grow with the length of the log, but with the names of users, groups and queues, and
-//! with the deleted jobs of Torque. Jobs are kept packed, on the disk if they are many, until the
-//! first submit time and the names for the header are known. With [`Source::join`] all jobs are in memory. Of a
-//! table in Parquet, one group of rows is in memory, packed.
+//! Memory grows with the number of names of users, groups and queues, and with the number of deleted jobs of
+//! Torque, but not with the length of the log. Jobs are stored in compact form until the first submit time and
+//! the names for the header are known; if there are many jobs, they are stored on the disk. With
+//! [`Source::join`], all jobs are in memory. A table in Parquet is read by groups of rows; one compressed group
+//! is in memory.
 //!
-//! A job whose id is repeated is kept and counted, since it may have been requeued. A job that is repeated in
-//! another file with equal values is dropped and counted, since files may overlap. A file that is identical to an
-//! earlier one is refused.
+//! A job with a repeated id is kept and counted, because it may have been requeued. A job that is repeated in
+//! another file with equal values is dropped and counted, because files may overlap. A file that is identical to
+//! an earlier file is rejected.
 //!
-//! Every line is a job, or is counted exactly once: as dropped (a job that cannot be replayed), as passed over
-//! (not a job: a header, a blank line, a step, an event), or as malformed ([`Report::accounted`]). A count has
-//! the number of its first line. A malformed line is an error with file, line and column unless
-//! malformed lines may be skipped, as with SWF. A line of column names is a header wherever it occurs, and holds for
-//! the lines that follow.
+//! Every line either becomes a job or is counted exactly once ([`Report::accounted`]): as dropped (a job that
+//! cannot be replayed), as passed over (not a job: a header, a blank line, a step, an event), or as malformed.
+//! Each count includes the number of the first line that was counted. A malformed line is an error with file,
+//! line and column unless malformed lines may be skipped. A line of column names is a header anywhere in a file;
+//! it applies to the lines that follow.
 //!
-//! Jobs are numbered from 1 in the order of the log; [`Outputs::ids`] receives their ids in the log. Times are
-//! whole seconds since the first submission, whose own time is `UnixStartTime`.
+//! Jobs are numbered from 1 in the order of the log; their ids in the log are written to [`Outputs::ids`]. Times
+//! are whole seconds since the first submission. `UnixStartTime` is the time of the first submission.
 //!
 //! # Adding a format
 //!
@@ -89,7 +90,7 @@ pub struct Import {
     pub map: Option<ColumnMap>,
     /// Name of the log in messages, if it is a single input.
     pub file: String,
-    /// Number of malformed lines that are skipped and counted; with 0 the first one is an error.
+    /// Number of malformed lines that may be skipped and counted. If 0, the first malformed line is an error.
     pub max_errors: usize,
     /// Number of processors of the machine, for the header.
     pub processors: Option<u32>,
@@ -97,8 +98,8 @@ pub struct Import {
     pub scratch: PathBuf,
 }
 
-/// The outputs of an import. The files at `nodes` and `shapes` are useful only if the
-/// [`Report`] counts jobs in them. All files beside the trace end with its digest
+/// The outputs of an import. The outputs `nodes` and `shapes` are useful only if the
+/// [`Report`] counts jobs in them. All outputs except the trace end with the digest of the trace
 /// ([`sidecar`](replay_core::workload::sidecar)).
 pub struct Outputs<'a> {
     /// The trace.
@@ -123,26 +124,26 @@ trait Log {
     /// Processes a line and passes jobs and counts to `sink`.
     fn line(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<(), ReadStop>;
 
-    /// Returns the separator of fields if fields may be quoted, and thus contain line breaks.
+    /// Returns the separator of fields if fields may be quoted; quoted fields may contain line breaks.
     fn separator(&self) -> Option<u8> {
         None
     }
 
-    /// Prepares for another file, with its own header if the kind has one.
+    /// Prepares for another file. The file has its own header if logs of this kind have a header.
     fn begin(&mut self) {}
 
-    /// Returns the columns of the current file, if a header names them.
+    /// Returns the columns of the current file if it has a header.
     fn columns(&self) -> Option<&Columns> {
         None
     }
 
-    /// Returns the columns that a line would name as a header.
+    /// Parses a line as a header and returns its columns.
     fn names(&self, line: Line<'_>) -> Option<Columns> {
         Columns::read(line, self.separator()?).ok()
     }
 
-    /// Returns whether a malformed line is another header, as in concatenated dumps. A header is counted and holds
-    /// for the lines that follow.
+    /// Returns whether a malformed line is a further header, as in concatenated dumps. A further header is counted
+    /// and applies to the lines that follow.
     fn again(&mut self, line: Line<'_>, sink: &mut Sink<'_>) -> Result<bool, ReadStop> {
         let (Some(own), Some(names)) = (self.columns(), self.names(line)) else { return Ok(false) };
         if !names.are_alike(own) {
@@ -163,7 +164,7 @@ trait Log {
         let _ = sink;
     }
 
-    /// Returns whether the header, if the kind has one, has been read.
+    /// Returns whether the header has been read; always true for kinds of logs without a header.
     fn is_begun(&self) -> bool {
         true
     }
@@ -196,15 +197,15 @@ pub enum Input<'a> {
     /// A seekable file; a table in Parquet is read in place.
     File(File),
     /// Any other input, plain or compressed with gzip. A table in Parquet is first copied to
-    /// [`Import::scratch`], since its contents are listed at its end.
+    /// [`Import::scratch`], because the footer at its end is needed first.
     Stream(Box<dyn Read + 'a>),
 }
 
 /// Imports a log from a single input and writes a trace, like [`import_all`] with the name [`Import::file`].
 ///
 /// # Errors
-/// [`ImportError`] if the input is unreadable, the header lacks a required column, more lines are malformed than
-/// may be skipped, there is no job, or an output fails.
+/// [`ImportError`] if the input is unreadable, the header lacks a required column, the number of malformed lines
+/// exceeds the limit, there is no job, or an output fails.
 ///
 /// ```
 /// use replay_import::{Import, Outputs, import};
@@ -224,8 +225,8 @@ pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Re
     import_all([(how.file.clone(), Ok(Input::Stream(Box::new(input))))], how, outputs)
 }
 
-/// Imports a log from several inputs, one after the other, each with its name in messages, and writes one
-/// trace. Jobs are numbered across inputs, and names have the same numbers in all of them.
+/// Imports a log from several inputs, one after the other, and writes one trace. Each input has a name for
+/// messages. Jobs are numbered consecutively across the inputs, and a name has the same number in every input.
 ///
 /// # Errors
 /// [`ImportError`], as for [`import`].
@@ -303,7 +304,7 @@ fn lines(
             }
             let begun = log.is_begun();
             let mut taken = log.line(Line { number, text }, sink);
-            // If a quote is never closed, only the first line of the record is malformed.
+            // If a quote has no closing quote, only the first line of the record is malformed.
             let is_whole =
                 more == 0 || !matches!(&taken, Err(ReadStop::Fault(fault)) if fault.is_of_form());
             let text = if is_whole { text } else { text.lines().next().unwrap_or_default() };
@@ -358,7 +359,7 @@ fn lines(
     Ok(())
 }
 
-/// Returns the map of a table: the built-in one, or the user's.
+/// Returns the column map of a table: the built-in map or the user's map.
 fn map(how: &Import) -> Result<ColumnMap, ImportError> {
     let source = &how.source;
     let own = layouts::layout(source.kind, source.zone.clone()).transpose()?;
@@ -408,7 +409,7 @@ impl Import {
     }
 }
 
-/// Replaces control characters, which would end a line or affect a terminal.
+/// Replaces control characters, because they could end a line or control a terminal.
 fn plain(text: &str) -> Cow<'_, str> {
     match text.contains(char::is_control) {
         true => text.replace(char::is_control, "?").into(),

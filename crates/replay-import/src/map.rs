@@ -56,7 +56,8 @@ pub(super) enum Unit {
     /// `HH:MM:SS`.
     #[serde(rename = "HH:MM:SS")]
     Clock,
-    /// Minutes if nearly all completed jobs kept their limit in minutes, else seconds. For limits only.
+    /// Minutes if nearly all completed jobs stayed within their limit when read in minutes, else seconds. Only
+    /// limits may have this unit.
     #[serde(rename = "minutes or seconds")]
     Either,
 }
@@ -68,7 +69,7 @@ pub(super) enum Span {
     With(WithUnit),
 }
 
-// Written by hand, since serde does not report invalid units and keys of untagged enums.
+// Implemented by hand, because serde does not report invalid units and keys of untagged enums.
 impl<'de> Deserialize<'de> for Span {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct NameOrTable;
@@ -133,7 +134,7 @@ pub(super) struct Status {
 }
 
 impl Status {
-    /// Returns an error if a value has two meanings, or if values are given that have no effect.
+    /// Returns an error if a value has two meanings, or if some given values have no effect.
     fn check(&self) -> Result<(), String> {
         let lists = [("ok", &self.ok), ("failed", &self.failed), ("cancelled", &self.cancelled)];
         let meanings =
@@ -201,8 +202,8 @@ impl ColumnMap {
     /// Parses a map; `file` names it in messages.
     ///
     /// # Errors
-    /// [`ImportError::Map`] with file and line: an unknown key, with the nearest known one; an invalid value;
-    /// neither `run` nor both `start` and `end`.
+    /// [`ImportError::Map`] with file and line if a key is unknown (the nearest known key is suggested), a value is
+    /// invalid, or the map has neither `run` nor both `start` and `end`.
     pub fn parse(text: &str, file: &str) -> Result<ColumnMap, ImportError> {
         let map: ColumnMap = toml::from_str(text).map_err(|error| {
             let at = error.span().map_or(0, |span| span.start.min(text.len()));
@@ -232,19 +233,19 @@ impl ColumnMap {
         Ok(map)
     }
 
-    /// Returns the zone of times without one.
+    /// Returns the zone of times that are written without a zone.
     pub(super) fn zone(&self) -> Zone {
         // The zone was checked by `parse`.
         self.zone.parse().unwrap_or_default()
     }
 
-    /// Returns whether times are dates, not only offsets from the first time.
+    /// Returns whether times are dates; otherwise they are seconds since an arbitrary origin.
     pub(super) fn has_dates(&self) -> bool {
         self.time != Clock::Seconds
     }
 }
 
-/// Suggests the nearest known key. The message of serde contains the unknown and the known keys in backquotes.
+/// Suggests the nearest known key. serde's message contains the unknown key and the known keys in backquotes.
 fn advice(message: &str) -> String {
     let mut words = message.split('`').skip(1).step_by(2);
     let unknown = words.next().filter(|_| message.starts_with("unknown"));

@@ -1,4 +1,4 @@
-//! Tables with a [`ColumnMap`]: converts rows to jobs, and text to rows.
+//! Reader of tables with a [`ColumnMap`]: converts rows to jobs, and text to rows.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use super::value::{bare, hours, number, seconds, whole};
 use super::zone::{Moment, Zone, in_order};
 use super::{Fault, Log, ReadStop, Reason, Sink};
 
-/// The type of a column as declared by the table itself, which takes precedence over the map.
+/// The type of a column as declared in the table. The declared type takes precedence over the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Typed {
-    /// No type: text or numbers.
+    /// No declared type: the column contains text or numbers.
     No,
     /// Points in time, written as dates.
     Date,
@@ -45,12 +45,12 @@ pub(super) struct Jobs {
     status: Option<Status>,
     zone: Zone,
     places: Places,
-    /// Note about the unit of limits, if the format leaves it open and the user specifies it.
+    /// Note about the unit of limits, if the user specifies a unit that the format leaves open.
     limit_note: Option<&'static str>,
 }
 
 impl Jobs {
-    /// Finds the columns of the map among those of the table.
+    /// Finds the map's columns in the table.
     pub fn new(
         source: &Source,
         map: &ColumnMap,
@@ -107,7 +107,7 @@ impl Jobs {
         Ok(Jobs { source, status, zone, places, limit_note })
     }
 
-    /// Returns the columns that are read.
+    /// Returns the indices of the columns that are read.
     pub fn columns(&self) -> Vec<usize> {
         let Places { id, submit, start, end, wait, run, size, .. } = &self.places;
         let Places { estimate, status, user, group, queue, nodes, .. } = &self.places;
@@ -193,7 +193,7 @@ impl Jobs {
             sink.dropped(number, dropped::UNFINISHED);
             return Ok(());
         }
-        // A job that never started has no start, although the table has one; it may have an end.
+        // The table may have a start for a job that never started; this start is ignored. The job may have an end.
         let has_starts = places.start.is_some() || places.wait.is_some();
         let did_not_run = match run {
             None => known != status::COMPLETED,
@@ -277,7 +277,8 @@ fn of_program(list: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// Reads a size: an integer, or a fraction rounded up if `round_up` is set; else the reason for dropping the job.
+/// Reads a size: an integer, or a fraction, which is rounded up if `round_up` is set. For any other size, returns
+/// the reason for dropping the job.
 pub(super) fn size(
     row: Row<'_>,
     index: usize,
@@ -294,7 +295,7 @@ pub(super) fn size(
     Ok(if round_up { Ok(size.ceil() as i64) } else { Err(dropped::FRACTION) })
 }
 
-/// Returns the precision of a duration as written, in seconds: one unit of its last digit, at least a second.
+/// Returns the precision of a duration as written, in seconds: one unit of its last digit, but at least 1 s.
 fn grain(row: Row<'_>, (index, unit): (usize, Unit)) -> u64 {
     let digits = row.text(index).split_once('.').map_or(0, |(_, fraction)| fraction.len());
     let unit = match unit {
@@ -305,8 +306,8 @@ fn grain(row: Row<'_>, (index, unit): (usize, Unit)) -> u64 {
     (unit / 10u64.pow(digits.min(9) as u32)).max(1)
 }
 
-/// Reads a duration in seconds, or in the unit that [`Unit::Either`] leaves open; `None` if the field is
-/// empty.
+/// Reads a duration and converts it to seconds, except with [`Unit::Either`], when the unit is not yet known.
+/// Returns `None` if the field is empty.
 fn span(row: Row<'_>, place: Option<(usize, Unit)>) -> Result<Option<i64>, Fault> {
     let Some((index, unit)) = place.filter(|(index, _)| !row.text(*index).is_empty()) else {
         return Ok(None);

@@ -1,17 +1,18 @@
-//! Arrays of tasks that did not start, with each task counted once in overlapping files.
+//! Arrays of tasks that did not start. A task that occurs in several files is counted once.
 
 use std::collections::HashMap;
 
 use replay_core::workload::nodes;
 
-/// Largest number of arrays that are compared with those of later files.
+/// Largest number of arrays that are compared with the arrays of later files.
 const ARRAYS: usize = 1 << 18;
 
 /// Largest number of ranges of an array's tasks.
 const RANGES: usize = 1 << 12;
 
-/// Parses a list of tasks in Slurm's notation, `1,3-5,10-20:2`, and returns the number of tasks and their ranges. Of
-/// a part with too many ranges to compare, only the first are returned. `None` if the text is not such a list.
+/// Parses a list of tasks in Slurm's notation, `1,3-5,10-20:2`, and returns the number of tasks and their ranges.
+/// If a part of the list has more ranges than can be compared, only the first of these ranges are returned. Returns
+/// `None` if the text is not a list of tasks.
 pub(super) fn tasks(list: &str) -> Option<(u64, Vec<(u64, u64)>)> {
     let (mut count, mut all) = (0u64, Vec::new());
     for part in list.split(',') {
@@ -52,7 +53,7 @@ impl Tasks {
         self.0.insert(at, (first, last));
     }
 
-    /// Removes a task, which has started.
+    /// Removes a task that has started.
     fn remove(&mut self, task: u64) {
         let at = self.0.partition_point(|range| range.1 < task);
         let Some(&(first, last)) = self.0.get(at).filter(|range| range.0 <= task) else { return };
@@ -72,11 +73,11 @@ struct Array {
 /// The result of adding a record of tasks that did not start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Taken {
-    /// The record is the first of its array, or another one in the same file.
+    /// The record is the first record of its array, or a further record in the same file.
     New,
     /// An earlier file also has a record of this array.
     Again,
-    /// The record is not compared, since there are too many.
+    /// The record is not compared, because too many arrays are stored.
     Full,
 }
 
@@ -85,7 +86,7 @@ pub(super) enum Taken {
 pub(super) struct Pending(HashMap<String, Array>);
 
 impl Pending {
-    /// Adds a record of the array `id`, which is at `place` (file and line).
+    /// Adds a record of the array `id`. `place` is the file and the line of the record.
     pub fn take(&mut self, id: &str, tasks: Vec<(u64, u64)>, place: (usize, u64)) -> Taken {
         let known = self.0.get(id).map(|array| array.tasks.0.len());
         let is_full = known.is_none() && self.0.len() >= ARRAYS;
@@ -101,14 +102,14 @@ impl Pending {
         }
     }
 
-    /// Removes a task that has started, in this file or a later one.
+    /// Removes a task that has started in this file or in a later file.
     pub fn started(&mut self, id: &str, task: u64) {
         if let Some(array) = self.0.get_mut(id) {
             array.tasks.remove(task);
         }
     }
 
-    /// Returns the number of tasks that did not start, for each array, with the place of the array's first record.
+    /// Returns the place of each array's first record and the number of the array's tasks that did not start.
     pub fn finish(self) -> impl Iterator<Item = ((usize, u64), u64)> {
         let counts = self.0.into_values().map(|array| (array.first, array.tasks.count()));
         counts.filter(|(_, count)| *count > 0)
@@ -137,7 +138,7 @@ mod tests {
     }
 
     proptest! {
-        /// The tasks equal those of a set.
+        /// The tasks are the same as in a set of numbers.
         #[test]
         fn tasks_equal_those_of_a_set(
             steps in proptest::collection::vec((any::<bool>(), 0u64..40, 0u64..6), 0..40),

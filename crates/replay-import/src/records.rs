@@ -1,8 +1,9 @@
 //! Records of a text: single lines, or several lines if a quoted field contains line breaks (RFC 4180).
 //!
-//! A quote that is never closed would make one record of the rest of the file. Therefore at most [`LONGEST`] bytes
-//! are read ahead for a record that continues after its line. If the record does not end within them, or a quote
-//! is closed within a field, the first line alone is a malformed record, and the other lines are read again.
+//! After an opening quote without a closing quote, the rest of the file would be a single record. Therefore at most
+//! [`LONGEST`] bytes are read ahead for a record of several lines. If the record does not end within these bytes, or
+//! if a closing quote is not at the end of its field, only the first line is a malformed record, and the following
+//! lines are read again.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -12,12 +13,12 @@ use replay_core::lines::{LineError, Lines};
 /// Largest number of bytes of a record of several lines.
 const LONGEST: usize = 1 << 20;
 
-/// A record, or the first line of a malformed one.
+/// A record, or the first line of a malformed record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Record<'a> {
     /// Number of the first line, 1-based.
     pub number: u64,
-    /// The lines with their ends.
+    /// The lines with their line breaks.
     pub bytes: &'a [u8],
     /// Number of lines after the first.
     pub more: u64,
@@ -29,9 +30,9 @@ type Ahead = (u64, Vec<u8>);
 /// An input that is read by records.
 pub(super) struct Records<R> {
     lines: Lines<R>,
-    /// Lines that are to be read again.
+    /// Lines that will be read again.
     again: VecDeque<Ahead>,
-    /// The lines of the latest record after its first.
+    /// All lines of the latest record except its first line.
     latest: Vec<Ahead>,
 }
 
@@ -46,9 +47,9 @@ impl<R: BufRead> Records<R> {
         self.lines.number()
     }
 
-    /// Passes the next record to `take` and returns its result; `None` at the end of the input. With a `separator`,
-    /// fields may be quoted. `visit` is called with each line of the input once. Most records of one line are not
-    /// copied.
+    /// Passes the next record to `take` and returns the result of `take`, or `None` at the end of the input. With a
+    /// `separator`, fields may be quoted. `visit` is called once for each line of the input. Most records of one line
+    /// are not copied.
     ///
     /// # Errors
     /// [`LineError`] if a line is too long or the input fails.
@@ -117,7 +118,7 @@ impl<R: BufRead> Records<R> {
         Ok(take.map(|take| take(record)))
     }
 
-    /// Reads the lines of the latest record after its first again, since the record is malformed.
+    /// Marks the latest record as malformed: all its lines except the first will be read again.
     pub fn part(&mut self) {
         let latest = std::mem::take(&mut self.latest);
         latest.into_iter().rev().for_each(|line| self.again.push_front(line));
@@ -131,7 +132,7 @@ enum After {
     Closed,
     /// The record continues within quotes.
     Open,
-    /// The record is malformed: a quote is closed within a field.
+    /// The record is malformed: a closing quote is not at the end of its field.
     Broken,
 }
 
@@ -146,7 +147,7 @@ impl Quotes {
         Quotes { separator, within: false }
     }
 
-    /// Processes a line with its end.
+    /// Processes a line, including its line break.
     fn after(&mut self, line: &[u8]) -> After {
         if !self.within && !line.contains(&b'"') {
             return After::Closed;
@@ -177,7 +178,7 @@ mod tests {
     use crate::row::split;
     use proptest::prelude::*;
 
-    /// Returns number, text and further lines of each record.
+    /// Returns the line number, the text and the number of further lines of each record.
     fn records(text: &str, separator: Option<u8>) -> Vec<(u64, String, u64)> {
         let mut records = Records::new(text.as_bytes());
         let (mut all, mut seen) = (Vec::new(), Vec::new());
@@ -204,7 +205,8 @@ mod tests {
         };
         assert_eq!(of("1,\"a\nb\",2\n3\n"), own(&[(1, "1,\"a\nb\",2\n"), (3, "3\n")]));
         assert_eq!(of("\"a\"\"\r\n\",2\r\n3"), own(&[(1, "\"a\"\"\r\n\",2\r\n"), (3, "3")]));
-        // A quote within a field is text; a quote that is unclosed, or closed before other text, joins no lines.
+        // A quote within a field is text. Lines are not joined if a quote has no closing quote, or if text follows the
+        // closing quote.
         assert_eq!(of("a\"b\nc\n"), own(&[(1, "a\"b\n"), (2, "c\n")]));
         assert_eq!(of("1,\"a\n2\n3"), own(&[(1, "1,\"a\n"), (2, "2\n"), (3, "3")]));
         assert_eq!(of("1,\"a\n2,\"b\nc\"\n"), own(&[(1, "1,\"a\n"), (2, "2,\"b\nc\"\n")]));

@@ -9,12 +9,12 @@ use replay_core::number::{counted, grouped};
 /// The class of a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// A note on a line that is also counted elsewhere, mostly on a kept job. Every line is a job or is in exactly
-    /// one count of the other classes.
+    /// A note on a line, in most cases on the line of a kept job. The line is also a job, or is also counted in
+    /// exactly one of the other classes.
     Noted,
     /// Jobs that cannot be replayed.
     Dropped,
-    /// Lines that are not jobs: headers, blank lines, steps, events, rows merged with an earlier one.
+    /// Lines that are not jobs: headers, blank lines, steps, events, rows that are merged with an earlier row.
     Passed,
     /// Malformed lines that were skipped.
     Malformed,
@@ -50,7 +50,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// A number of lines, and the first of them.
+/// A number of lines, and the number of the first of these lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Number of lines.
@@ -68,7 +68,7 @@ pub struct Report {
     pub files: Vec<String>,
     /// Whether the log has lines or rows.
     pub unit: Place,
-    /// Number of lines read, including blank lines and headers; or of rows.
+    /// Number of lines or rows read, including blank lines and headers.
     pub lines: u64,
     /// Number of jobs written.
     pub jobs: u64,
@@ -78,14 +78,14 @@ pub struct Report {
     pub shapes: u64,
     /// Number of jobs whose id in the log differs from their number in the trace.
     pub renamed: u64,
-    /// Counts by class and reason.
+    /// Number and first line of the lines with each class and reason.
     pub counts: BTreeMap<(Class, &'static str), Count>,
     /// Malformed lines by reason.
     pub malformed: BTreeMap<Reason, Count>,
 }
 
 impl Report {
-    /// Adds `count` to a count, for a line of a file.
+    /// Adds `count` to the count of a class and a reason, for a line of a file.
     pub(super) fn add(
         &mut self,
         class: Class,
@@ -96,11 +96,11 @@ impl Report {
         let none = Count { count: 0, first: line, file };
         let own = self.counts.entry((class, what)).or_insert(none);
         own.count += count;
-        // The class of a line may be determined after that of later lines.
+        // The class of a line may be determined after the classes of later lines.
         (own.file, own.first) = (own.file, own.first).min((file, line));
     }
 
-    /// Returns the number of counted lines: all lines that were read, each once.
+    /// Returns the number of jobs and counted lines, which equals the number of lines that were read.
     pub fn accounted(&self) -> u64 {
         [Class::Dropped, Class::Passed, Class::Malformed]
             .iter()
@@ -135,7 +135,7 @@ impl Report {
 }
 
 impl fmt::Display for Report {
-    /// Formats a summary line, then a line for each reason with the number of its first line.
+    /// Formats a summary line, followed by one line for each reason, with the number of the first counted line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [dropped, passed, malformed] =
             [Class::Dropped, Class::Passed, Class::Malformed].map(|class| grouped(self.of(class)));

@@ -1,6 +1,6 @@
 //! CSV of RFold: `#job id,arrival time (sec),topology,shape,size,duration (sec)`. Each job requests a
-//! box, `4x4x8`; the shape is written to the shapes file, unless it does not match the size. Sizes below 1 are shares
-//! of a node.
+//! box, `4x4x8`. The shape is written to the shapes file if it matches the size. A size below 1 is a share of a
+//! node.
 
 use super::entry::{Entry, Line, dropped, noted};
 use super::mapped::size;

@@ -19,8 +19,8 @@ pub(super) struct Cell {
     pub doubled: bool,
 }
 
-/// Splits a line at `separator`. A field in double quotes may contain the separator; if it contains doubled quotes,
-/// [`Cell::doubled`] is set. A quote must be closed at the end of the text.
+/// Splits a line at `separator`. A field in double quotes may contain the separator; if the field contains doubled
+/// quotes, [`Cell::doubled`] is set. An opening quote must have a closing quote before the text ends.
 pub(super) fn split(text: &str, separator: u8, cells: &mut Vec<Cell>) -> Result<(), Fault> {
     cells.clear();
     let bytes = text.as_bytes();
@@ -132,7 +132,8 @@ impl Columns {
         self.names.get(index).map_or("field", String::as_str)
     }
 
-    /// Returns whether the headers share at least half of the columns of the shorter one, and at least two.
+    /// Returns whether the two headers have at least two columns in common, and at least half of the columns of the
+    /// shorter header.
     pub fn are_alike(&self, other: &Columns) -> bool {
         let common = self.names.iter().filter(|name| other.has(name)).count();
         let least = self.len().min(other.len());
@@ -153,8 +154,8 @@ impl Columns {
         self.names.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    /// Returns the position of the column with this name, or else with this name in another case. Two such columns
-    /// are an error, since the name is ambiguous.
+    /// Returns the position of the column with this name. If there is none, a column with this name in another case is
+    /// used. Two columns with the same name are an error, because the name is ambiguous.
     pub fn find(&self, name: &str) -> Result<Option<usize>, ReadStop> {
         for same in [|own: &str, name: &str| own == name, str::eq_ignore_ascii_case] {
             let mut places = (0..self.names.len()).filter(|&at| same(&self.names[at], name));
@@ -202,7 +203,7 @@ impl Columns {
         self.checked(line, cells)
     }
 
-    /// Checks that the number of fields is that of the columns.
+    /// Checks that the number of fields equals the number of columns.
     pub fn checked<'a>(&'a self, line: Line<'a>, cells: &'a [Cell]) -> Result<Row<'a>, Fault> {
         let (is, should) = (cells.len(), self.names.len());
         if is != should {
@@ -229,7 +230,7 @@ impl<'a> Row<'a> {
         self.cells.get(index).map_or("", |cell| self.line.text[cell.start..cell.end].trim())
     }
 
-    /// Returns the text of an optional field with doubled quotes replaced: `a"b` for `"a""b"`.
+    /// Returns the text of an optional field. Doubled quotes are replaced by single quotes: `"a""b"` becomes `a"b`.
     pub fn unquoted_text(self, index: Option<usize>) -> Cow<'a, str> {
         let cell = index.and_then(|index| self.cells.get(index));
         cell.map_or("".into(), |cell| cell.unquoted_text(self.line.text))
@@ -248,7 +249,7 @@ impl<'a> Row<'a> {
         Fault { reason, field: self.columns.name(index).to_string(), at, text }
     }
 
-    /// Reads a field as a point in time, which is in `zone` unless the text contains an offset.
+    /// Reads a field as a point in time. The time is in `zone` unless the text contains an offset.
     pub fn date(self, index: usize, zone: &Zone) -> Result<Moment, Fault> {
         date(self.text(index), zone).map_err(|reason| self.fault(index, reason))
     }

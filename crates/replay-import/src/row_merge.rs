@@ -1,4 +1,4 @@
-//! Merging the rows of one job: several runs within a submission, or the same job in two files.
+//! Merges the rows of a job: several runs of one submission, or the same job in two files.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ pub(super) struct Joined {
     jobs: Vec<Job>,
 }
 
-/// The result of adding a row.
+/// The result of adding a row of a job.
 pub(super) enum Taken {
     /// The row is the first of its job.
     First,
@@ -60,14 +60,14 @@ impl Job {
         Entry { id, user, group, queue, nodes, ..self.numbers }
     }
 
-    /// Merges another row of the job: from the first submission and start to the last end, with the largest size
-    /// and estimate, the status of the row that ended last, and the first text of each field. Returns whether the row
-    /// names other nodes.
+    /// Merges another row into the job. The job then has the earliest submission and start, the latest end, the largest
+    /// size and estimate, the status of the row that ended last, and for each text field the first text. Returns
+    /// whether the row names other nodes.
     fn join(&mut self, row: &Entry<'_>) -> bool {
         let own = &mut self.numbers;
         let started =
             |entry: &Entry<'_>| (entry.wait != UNKNOWN).then(|| entry.submit + entry.wait);
-        // A job that never started, or whose start is unknown, runs from its submission on.
+        // If a job never started or its start is unknown, the submission counts as its start.
         let end = |entry: &Entry<'_>| started(entry).unwrap_or(entry.submit) + entry.run;
         let (first, last) = ([started(own), started(row)], end(own).max(end(row)));
         if end(row) >= end(own) {
@@ -93,7 +93,7 @@ impl Job {
 }
 
 impl Joined {
-    /// Adds a row, which may be the first of its job.
+    /// Adds a row to its job, or as a new job.
     pub fn take(&mut self, row: &Entry<'_>) -> Taken {
         match self.places.get(row.id) {
             Some(&place) => Taken::Joined { elsewhere: self.jobs[place].join(row) },

@@ -1,8 +1,8 @@
 //! Slurm's `sacct -P`.
 //!
-//! Fields are not quoted. The delimiter is the first character of the header that no column name
-//! contains; `-p` writes one more at the end of every line. Surplus fields can only come
-//! from the name of a job, if there is such a column.
+//! Fields are not quoted. The delimiter is the first character of the header that cannot be part of a column
+//! name. With `-p`, every line also ends with a delimiter. Only job names contain delimiters; surplus fields are
+//! therefore parts of the job name.
 
 use super::entry::{Entry, Line, UNKNOWN, count_nodes, dropped, noted, status};
 use super::pending_arrays::{self, Pending, Taken};
@@ -31,10 +31,10 @@ struct Places {
     elapsed: Option<usize>,
     limit_raw: Option<usize>,
     limit: Option<usize>,
-    /// Columns of the size of a job that ran, in order of preference, and of one that did not.
+    /// Columns that give the size of a job that ran, in order of preference, and of a job that did not run.
     ran: Vec<usize>,
     asked: Vec<usize>,
-    /// Whether sizes are processors although nodes were requested.
+    /// Whether sizes are processors although the user requested nodes.
     by_cores: bool,
     requested: Option<usize>,
     allocated: Option<usize>,
@@ -73,7 +73,7 @@ impl Sacct {
     fn header(&mut self, line: Line<'_>) -> Result<(), ReadStop> {
         let text = line.text.trim_start();
         self.delimiter = match delimiter(line) {
-            // Columns of fixed width have no delimiter.
+            // A table with columns of fixed width has no delimiter.
             Some(b' ') if text.contains("  ") => {
                 let what = "this is not a header of sacct -P, but of columns of fixed width, which sacct truncates: use \
                             sacct -P";
@@ -140,7 +140,7 @@ impl Sacct {
             user: columns.find("User")?,
             account: columns.find("Account")?,
             partition: columns.find("Partition")?,
-            // Without requested sizes, allocated ones are used.
+            // Without requested sizes, allocated sizes are used.
             asked: if asked.is_empty() { ran.clone() } else { asked },
             ran,
             by_cores,
@@ -149,14 +149,14 @@ impl Sacct {
     }
 }
 
-/// Returns the delimiter of a header: the first character that no column name contains.
+/// Returns the delimiter of a header: the first character that cannot be part of a column name.
 fn delimiter(line: Line<'_>) -> Option<u8> {
     let of_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let first = line.text.trim_start().chars().find(|c| !of_name(*c))?;
     u8::try_from(first).ok().filter(|first| first.is_ascii() && *first != b'"')
 }
 
-/// Splits a line; surplus fields become part of the job's name.
+/// Splits a line. Surplus fields become parts of the job name.
 fn cut<'a>(
     line: Line<'a>,
     columns: &'a Columns,
@@ -188,7 +188,7 @@ fn time(row: Row<'_>, index: usize, zone: &Zone) -> Result<Option<Moment>, Fault
     }
 }
 
-/// Returns the first of several numbers that is above 0.
+/// Returns the first number above 0 among the fields at `places`.
 fn size(row: Row<'_>, places: &[usize]) -> Result<i64, Fault> {
     for &index in places {
         let text = row.text(index);
@@ -207,7 +207,7 @@ pub(super) fn first_word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default().trim_end_matches('+')
 }
 
-/// Classifies a state of Slurm by its first word: the status, whether the job has ended, and whether
+/// Classifies a state of Slurm by its first word. Returns the status, whether the job has ended, and whether
 /// the word is known.
 pub(super) fn state(word: &str) -> (i64, bool, bool) {
     match word {
@@ -278,7 +278,7 @@ impl Log for Sacct {
             return Err(row.fault(places.id, Reason::NotAJob).into());
         }
         if let (Some(task), true) = (task, kind.starts_with('_')) {
-            // The task is now a job of its own, whether it is kept or dropped.
+            // The task is now a separate job, even if it is dropped later.
             self.pending.started(&id[..digits_in_front], task as u64);
         }
 
@@ -296,12 +296,13 @@ impl Log for Sacct {
             _ => None,
         };
         let (status, over, known) = state(first_word(row.text(places.state)));
-        // Older versions record a start for jobs that were cancelled while waiting: the time of cancellation, on no node.
+        // For a job that was cancelled while it waited, older versions record the time of cancellation as the start and
+        // no nodes.
         let no_time = elapsed.unwrap_or(0) == 0 && (ended.is_none() || ended == started);
         let had_none = status == status::CANCELLED && no_time && size(row, &places.ran)? == 0;
         let started = started.filter(|_| !had_none);
         let is_open = started.is_some() && ended.is_none() && places.end.is_some();
-        // A job that may continue has no end yet; otherwise the elapsed time determines the end.
+        // A job that may continue has no end yet. For other jobs the elapsed time determines the end.
         let may_go_on = !known || status == status::PARTIAL;
         let unfinished = !over || (is_open && (may_go_on || elapsed.is_none()));
         let is_known = self.source.running && started.is_some() && elapsed.is_some();

@@ -1,4 +1,4 @@
-//! The output of an import: numbers and counts jobs, numbers names, and writes SWF.
+//! The output stage of an import: numbers and counts the jobs, numbers the names, and writes SWF.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -15,13 +15,13 @@ use replay_core::swf::{Header, Record, Writer, header_fields};
 use replay_core::workload::sidecar::write_trace_line;
 use replay_core::workload::stochastic::{SHAPES_HEADER, write_shape};
 
-/// Largest number of names of one sort that the header lists.
+/// Largest number of users, of groups or of queues that the header lists.
 const LISTED: usize = 100_000;
 
-/// Largest difference of times: more than a log spans, and exact in a record.
+/// Largest difference between times. It is longer than any log, and a record represents it exactly.
 const SPAN: i64 = 1 << 50;
 
-/// A limit in minutes that few machines grant: 31 days.
+/// Limit in minutes that few machines grant to a job: 31 days.
 const LONG: i64 = 31 * 24 * 60;
 
 /// Names in order of first appearance, numbered from 1.
@@ -48,8 +48,8 @@ impl Names {
     }
 }
 
-/// Counts that distinguish minutes from seconds in limits that may be either: jobs with a limit, jobs of these that
-/// completed, completed jobs within their limit in minutes, and limits that are unusually long in minutes.
+/// Counts that show whether limits are minutes or seconds: jobs with a limit, completed jobs with a limit, completed
+/// jobs that stayed within their limit in minutes, and limits that would be unusually long in minutes.
 #[derive(Default)]
 struct Limits {
     first: (usize, u64),
@@ -73,7 +73,7 @@ pub(super) struct Sink<'a> {
     last: i64,
     report: Report,
     first_fault: Option<LineFault>,
-    /// Notes about the job of the current line, which are counted if the job is kept.
+    /// Notes about the job of the current line. The notes are counted if the job is kept.
     about: Vec<&'static str>,
     limits: Limits,
     joined: Joined,
@@ -89,7 +89,7 @@ pub(super) struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    /// Creates a sink and writes the headers of the files beside the trace.
+    /// Creates a sink and writes the headers of all files except the trace.
     pub fn new(
         how: &Import,
         mut beside: [Option<&'a mut dyn Write>; 3],
@@ -153,7 +153,7 @@ impl<'a> Sink<'a> {
         self.text = digest;
     }
 
-    /// Hashes all bytes of a file, if the log has several files, and rewinds it.
+    /// If the log has several files, hashes all bytes of a file and rewinds the file.
     ///
     /// # Errors
     /// Errors of the file.
@@ -191,7 +191,7 @@ impl<'a> Sink<'a> {
         (self.report.file(), line)
     }
 
-    /// Adds a job and returns whether it is kept; it is dropped if its times or its size are impossible.
+    /// Adds a job. Returns whether the job is kept; a job with impossible times or an impossible size is dropped.
     pub fn job(&mut self, line: u64, entry: &Entry<'_>) -> io::Result<bool> {
         let &Entry { submit, wait, run, size, estimate, .. } = entry;
         let (first, last) = (self.first.min(submit), self.last.max(submit));
@@ -254,7 +254,7 @@ impl<'a> Sink<'a> {
         self.write(&entry).map(|()| true)
     }
 
-    /// Writes a job to the spill and to the files beside the trace.
+    /// Writes a job to the spill and to all output files except the trace.
     fn write(&mut self, entry: &Entry<'_>) -> io::Result<()> {
         let &Entry { submit, wait, run, size, requested, estimate, status, .. } = entry;
         self.report.jobs += 1;
@@ -288,7 +288,7 @@ impl<'a> Sink<'a> {
         self.report.add(Class::Dropped, why, place, 1);
     }
 
-    /// Adds a note on the job of the current line, which is counted if the job is kept.
+    /// Adds a note on the job of the current line. The note is counted if the job is kept.
     pub fn about(&mut self, what: &'static str) {
         self.about.push(what);
     }
@@ -299,12 +299,12 @@ impl<'a> Sink<'a> {
         self.report.add(Class::Noted, what, place, 1);
     }
 
-    /// Counts a note that applies `count` times.
+    /// Counts a note `count` times.
     pub fn noted_times(&mut self, line: u64, what: &'static str, count: u64) {
         self.noted_at(self.place(line), what, count);
     }
 
-    /// Counts a note at a place that may be in an earlier file.
+    /// Counts a note `count` times at a place that may be in an earlier file.
     pub fn noted_at(&mut self, place: (usize, u64), what: &'static str, count: u64) {
         self.report.add(Class::Noted, what, place, count);
     }
@@ -324,7 +324,7 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Returns the number of seconds in the unit of estimates.
+    /// Returns the unit of estimates in seconds: 1 or 60.
     fn per_estimate(&mut self) -> i64 {
         let Limits { first, jobs, completed, within, long, first_long } = self.limits;
         // 95% of the completed jobs did not exceed their limit.
@@ -357,12 +357,12 @@ impl<'a> Sink<'a> {
         self.report.add(Class::Passed, what, place, count);
     }
 
-    /// Adds the number of lines that were read of a file.
+    /// Adds `lines` to the number of lines that were read.
     pub fn lines(&mut self, lines: u64) {
         self.report.lines += lines;
     }
 
-    /// Counts a malformed line; returns an error if no more may be skipped.
+    /// Counts a malformed line. Returns an error if the line exceeds the number of malformed lines that may be skipped.
     pub fn malformed(&mut self, line: u64, text: &str, fault: Fault) -> Result<(), ImportError> {
         self.about.clear();
         self.report.add_malformed(fault.reason, line);
@@ -440,7 +440,7 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// A writer that hashes the bytes it writes.
+/// A writer that hashes the bytes that it writes.
 struct Digested<'a> {
     inner: &'a mut dyn Write,
     digest: blake3::Hasher,
@@ -466,7 +466,7 @@ fn cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns the record of a job.
+/// Returns the SWF record of a job.
 fn record(number: i64, first: i64, per_estimate: i64, fields: [i64; FIELDS]) -> Record {
     let [submit, wait, run, size, requested, estimate, status, user, group, queue] = fields;
     // Estimates are below 2^50, so the product does not overflow.

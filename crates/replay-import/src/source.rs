@@ -20,18 +20,18 @@ pub enum Kind {
     Dirlab,
     /// CSV of RFold.
     Rfold,
-    /// Any table of text, by a [`ColumnMap`].
+    /// Any text table, read with a [`ColumnMap`].
     Csv,
     /// F-DATA: jobs of Fugaku, Parquet.
     Fdata,
     /// PM100: jobs of Marconi100, Parquet.
     Pm100,
-    /// Any table as Parquet, by a [`ColumnMap`].
+    /// Any table in Parquet, read with a [`ColumnMap`].
     Parquet,
 }
 
 impl Kind {
-    /// Returns whether times are dates, not only offsets from the first job.
+    /// Returns whether times are dates; otherwise they are offsets from an arbitrary origin.
     pub(super) fn has_dates(self, map: Option<&ColumnMap>) -> bool {
         match self {
             Kind::Sacct | Kind::Cobalt | Kind::Torque | Kind::Fdata | Kind::Pm100 => true,
@@ -40,7 +40,7 @@ impl Kind {
         }
     }
 
-    /// Returns whether logs are Parquet files, which have rows instead of lines.
+    /// Returns whether logs of this kind are Parquet files, which have rows instead of lines.
     pub fn is_parquet(self) -> bool {
         matches!(self, Kind::Fdata | Kind::Pm100 | Kind::Parquet)
     }
@@ -58,9 +58,9 @@ pub enum Unit {
 /// The time at which a job counts as submitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submit {
-    /// The time of its submission.
+    /// The time at which the job was submitted.
     Submitted,
-    /// The time from which only the machine delayed the job, if that is later.
+    /// The time at which the job became eligible to run, if this time is later than the submission.
     Eligible,
 }
 
@@ -84,7 +84,7 @@ pub struct Source {
     pub size: Unit,
     /// Time of submission.
     pub submit: Submit,
-    /// Zone of times without one.
+    /// Zone of times that are written without a zone.
     pub zone: Zone,
     /// Whether jobs that were still running are kept, with their run time so far.
     pub running: bool,
@@ -92,7 +92,7 @@ pub struct Source {
     pub round_up: bool,
     /// Whether all rows with the same id are merged into one job.
     pub join: bool,
-    /// Unit of limits, for kinds of logs that leave it open.
+    /// Unit of limits, for kinds of logs that do not specify the unit.
     pub limit: Limit,
 }
 

@@ -1,11 +1,12 @@
-//! Storage of jobs until the trace is written: packed, in memory, and beyond 16 MiB on the disk.
+//! Storage of jobs until the trace is written. The jobs are stored in compact form: the first 16 MiB in memory, the
+//! rest on the disk.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// Bytes kept in memory.
+/// Number of bytes that are stored in memory.
 const KEPT: usize = 1 << 24;
 
 /// Number of values of a job.
@@ -20,7 +21,7 @@ pub(super) struct Spill {
 }
 
 impl Spill {
-    /// Creates an empty storage; if a file is needed, it is created without a name in `dir`.
+    /// Creates an empty spill. If a file is needed, it is created in `dir`, without a name.
     pub fn new(dir: &Path) -> Spill {
         Spill { buffer: Vec::new(), file: None, dir: dir.to_path_buf(), jobs: 0 }
     }
@@ -85,7 +86,7 @@ fn unpacked(packed: &mut impl Read) -> io::Result<i64> {
     }
 }
 
-/// Creates a file without a name, which is removed with its last handle.
+/// Creates a file without a name. The system removes the file when its last handle is closed.
 pub(super) fn nameless(dir: &Path) -> io::Result<File> {
     let mut attempt = 0;
     loop {
@@ -104,7 +105,7 @@ pub(super) fn nameless(dir: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
-    /// The jobs exceed the memory, and have the longest possible numbers.
+    /// The jobs exceed the part that is stored in memory, and their numbers have the largest possible length.
     #[test]
     fn jobs_are_read_in_order() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Tests of every kind of log, with small logs written for them.
+//! Tests of every kind of log. The logs are small and were written for these tests.
 
 mod counted;
 mod damaged;
@@ -26,7 +26,7 @@ JobID|User|Account|Partition|Submit|Eligible|Start|End|Elapsed|Timelimit|Timelim
 17|bob|chem|batch|2026-03-01T14:08:00|2026-03-01T14:08:00|2026-03-01T14:10:00|2026-03-01T14:20:00|00:10:00|01:30|1|1|1|64|n004|COMPLETED
 ";
 
-/// The result of an import: the trace's header and records, the files beside it, and the report.
+/// The result of an import: the header and the records of the trace, the other output files, and the report.
 struct Made {
     header: String,
     records: Vec<Record>,
@@ -41,7 +41,7 @@ fn how(source: &str, map: Option<&str>) -> Import {
     Import { map, ..Import::new(source.parse().expect("a source"), "log") }
 }
 
-/// Removes the last line of a file beside a trace, which names the trace.
+/// Removes the last line, which names the trace, from an output file other than the trace.
 pub(super) fn rows(text: Vec<u8>, swf: &[u8]) -> String {
     let last = format!("# trace blake3:{}\n", blake3::hash(swf).to_hex());
     let text = String::from_utf8(text).expect("text");
@@ -149,7 +149,8 @@ fn imports_sacct_by_its_parameters() {
     assert_eq!(jobs(&zoned), jobs(&made("sacct", SACCT)));
 }
 
-/// Summer time ends in Prague: from 02:30 to 03:30 is one hour or two, as determined by the elapsed time.
+/// Summer time ends in Prague. The time from 02:30 to 03:30 is one hour or two hours; the elapsed time determines
+/// which.
 #[test]
 fn the_elapsed_time_of_sacct_determines_the_hour() {
     let log = |raw: &str, elapsed: &str| {
@@ -171,7 +172,7 @@ fn the_elapsed_time_of_sacct_determines_the_hour() {
     }
 }
 
-/// The log has another delimiter, one at the end of every line, or delimiters in the names of jobs.
+/// The log has another delimiter, a delimiter at the end of every line, or delimiters in job names.
 #[test]
 fn imports_sacct_with_other_delimiters() {
     let expected = jobs(&made("sacct", SACCT));
@@ -262,7 +263,7 @@ fn parses_locations_of_cobalt() {
         Location::Torus(ranges) => Some(ranges),
         _ => None,
     };
-    // Around the end of a side: A 6 to 1 is 6, 7, 0, 1.
+    // The box wraps around a side: A 6 to 1 is 6, 7, 0, 1.
     let wrapped = Some([(6, 1), (0, 3), (0, 3), (0, 3), (0, 1)]);
     assert_eq!(ranges("MIR-60000-13331-512"), wrapped);
     assert_eq!(ranges("MIR-00000-7BFF1-49152"), Some([(0, 7), (0, 11), (0, 15), (0, 15), (0, 1)]));
@@ -362,7 +363,7 @@ fn imports_a_table_by_a_map() {
     assert!(nothing.unwrap_or_default().contains("csv needs --map"));
 }
 
-/// Rows with the same id, in two files and in two runs, are merged from the first start to the last end.
+/// Rows with the same id, in two files and of two runs, become one job from the earliest start to the latest end.
 #[test]
 fn merges_rows_of_one_job() {
     let one = COBALT.replace("41.00000,2015-01-01 00:11:40", "41.00000,2015-01-01 00:10:40");
@@ -385,7 +386,7 @@ fn merges_rows_of_one_job() {
         Made { header, records, nodes, shapes, ids, report }
     };
     let joined = import("cobalt[join=yes]");
-    // Job 40 runs from 1:06:41 in one file to 2:30 in the other. The rows of job 41 ran at the same time.
+    // Job 40 starts at 1:06:41 in the first file and ends at 2:30 in the second file. The two runs of job 41 overlap.
     assert_eq!(
         jobs(&joined),
         [
@@ -433,7 +434,7 @@ fn merging_does_not_depend_on_the_order_of_rows() {
     }
 }
 
-/// A job that is deleted in one file and ends in the next does not count as deleted.
+/// A job that is deleted in one file and ends in the next file does not count as deleted.
 #[test]
 fn matches_events_across_files() {
     let lines: Vec<&str> = TORQUE.split_inclusive('\n').collect();
@@ -499,7 +500,7 @@ fn counts_tasks_of_sacct_arrays_with_steps() {
     assert!(shown.contains("tasks of arrays that did not start: 10, first in line 7"), "{shown}");
 }
 
-/// In quoted text, doubled quotes are replaced by single ones; other text is unchanged.
+/// In quoted text, doubled quotes are replaced by single quotes. Other text is unchanged.
 #[test]
 fn replaces_doubled_quotes_in_quoted_text_only() {
     let map = "time = \"unix\"\n[columns]\nid = \"i\"\nuser = \"who \\\"x\\\"\"\nsubmit = \"s\"\nrun = \"r\"\nsize = \"n\"\n";
@@ -512,7 +513,7 @@ fn replaces_doubled_quotes_in_quoted_text_only() {
     }
 }
 
-/// The interval of a malformed line counts for the following jobs if it can be read.
+/// The submit times of later jobs include the interval of a malformed line if the interval can be read.
 #[test]
 fn dirlab_uses_intervals_of_malformed_lines() {
     let header = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n";

@@ -4,9 +4,10 @@
 //! 03/18/2017 00:46:07;E;6335100.bw;user=anna qtime=1489795200 start=1489795522 end=1489797967 ..
 //! ```
 //!
-//! A line is `date time;type;job;key=value key=value ..`. Only type `E`, ended, becomes a job. Jobs that
-//! were deleted (`D`) or aborted (`A`) and have no `E`, before or after, are counted; other types are passed
-//! over. If a key is repeated, its last value is used. A word without a key is part of the value before it.
+//! A line is `date time;type;job;key=value key=value ..`. Only lines of type `E` (ended) become jobs. Jobs that
+//! were deleted (`D`) or aborted (`A`) and have no line of type `E` anywhere in the log are counted; lines of other
+//! types are passed over. If a key is repeated, its last value is used. A word without a key is part of the
+//! preceding value.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -21,8 +22,8 @@ use super::{Fault, Log, ReadStop, Reason, Sink};
 /// A reader of Torque's accounting records.
 pub(super) struct Torque {
     source: Source,
-    /// Hashes of deleted or aborted jobs without an end so far, each with the file and line of the job's first
-    /// record and the number of records.
+    /// Deleted or aborted jobs without an end so far. The key is the hash of the job; the value is the file and line of
+    /// the job's first record and the number of its records.
     gone: HashMap<u64, ((usize, u64), u64)>,
     /// Jobs that have ended.
     ended: Seen,
@@ -39,7 +40,7 @@ impl Torque {
     }
 }
 
-/// Returns an error that locates `part`, a slice of the line.
+/// Returns an error at the position of `part`, which is a slice of the line.
 #[cold]
 fn fault(line: Line<'_>, reason: Reason, field: &str, part: &str) -> Fault {
     let at = (part.as_ptr() as usize).checked_sub(line.text.as_ptr() as usize);
@@ -70,7 +71,7 @@ struct Values<'a> {
 impl<'a> Values<'a> {
     fn read(text: &'a str) -> Values<'a> {
         let mut values = Values::default();
-        // The current key, and the start of its value; words without a key extend the value.
+        // The current key, and the offset of its value. Words without a key extend the value.
         let (mut key, mut begin) = ("", 0);
         for pair in text.split_ascii_whitespace() {
             let at = pair.as_ptr() as usize - text.as_ptr() as usize;
@@ -102,8 +103,8 @@ impl<'a> Values<'a> {
     }
 }
 
-/// Returns whether a text denotes slots of a host: numbers and ranges separated by commas, or, as PBS writes them,
-/// a slot and a count, `0*12`.
+/// Returns whether a text denotes slots of a host. Torque writes numbers and ranges separated by commas; PBS writes a
+/// slot and a count, `0*12`.
 fn are_slots(text: &str) -> bool {
     let parts = text.split([',', '-', '*']);
     parts.into_iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
@@ -189,9 +190,9 @@ impl Log for Torque {
             "" => None,
             exit => Some(needed("Exit_status", exit, whole, Reason::NotANumber)?),
         };
-        // A host is repeated for each of its slots, mostly consecutively.
+        // A host occurs once for each of its slots; in most cases these occurrences are consecutive.
         let mut hosts: Vec<&str> = Vec::new();
-        // If other fields have the size, an invalid host only removes the list of nodes.
+        // If another field has the size, an invalid host only removes the list of nodes; the job is kept.
         let is_sized = self.source.size == Unit::Cores
             || [values.unique, values.nodect].iter().any(|size| !size.is_empty());
         for item in values.hosts.split('+').filter(|item| !item.is_empty()) {

@@ -22,7 +22,7 @@ pub(super) fn whole(text: &str) -> Option<i64> {
     (number.fract() == 0.0).then_some(number as i64)
 }
 
-/// Removes the fraction of a name that is a number written as `512.0`.
+/// Removes the fraction from a name that is an integer written as `512.0`.
 pub(super) fn bare(text: &str) -> &str {
     match text.split_once('.') {
         Some((whole, rest)) if rest.bytes().all(|byte| byte == b'0') => whole,
@@ -37,8 +37,8 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
         .or_else(|| number(text).map(|number| number.round() as i64))
 }
 
-/// Parses `2026-03-01T08:00:00`, optionally with a blank for the T, a fraction of a second (cut off) and an
-/// offset from UTC; without an offset the time is in `zone`.
+/// Parses `2026-03-01T08:00:00`. The T may be a blank; a fraction of a second is truncated; an offset from UTC may
+/// follow. Without an offset, the time is in `zone`.
 pub(super) fn date(text: &str, zone: &Zone) -> Result<Moment, Reason> {
     let (local, offset) = local(text).ok_or(Reason::NotATime)?;
     match offset {
@@ -47,7 +47,7 @@ pub(super) fn date(text: &str, zone: &Zone) -> Result<Moment, Reason> {
     }
 }
 
-/// Parses a date as seconds since 1970 on its clock, and the offset of the clock from UTC if the date has one.
+/// Parses a date. Returns the seconds since 1970 in local time, and the offset from UTC if the date has an offset.
 fn local(text: &str) -> Option<(i64, Option<i64>)> {
     let (date, rest) = text.split_at_checked(10)?;
     let day = day(date, '-', [0, 5, 8])?;
@@ -66,7 +66,7 @@ fn local(text: &str) -> Option<(i64, Option<i64>)> {
     Some((day * 86_400 + clock, offset))
 }
 
-/// Parses a date as days since 1970; year, month and day begin at these positions of its ten bytes.
+/// Parses a date of ten bytes as days since 1970. The array contains the offsets of year, month and day in the text.
 fn day(text: &str, separator: char, [year, month, day]: [usize; 3]) -> Option<i64> {
     if text.matches(separator).count() != 2 {
         return None;
@@ -84,10 +84,10 @@ fn day(text: &str, separator: char, [year, month, day]: [usize; 3]) -> Option<i6
     good.then(|| days_since_1970(year as u32, month as u32, day as u32))
 }
 
-/// Returns year, month and day of a day since 1970, however distant.
+/// Returns year, month and day of a day, which is counted from 1970-01-01. Any number of days is valid.
 pub fn civil(day: i64) -> (i64, i64, i64) {
-    // Years begin in March here, so that a leap day is the last day of its year. A cycle of 400 years has
-    // 146,097 days.
+    // In this computation years begin in March, so that a leap day is the last day of its year. A cycle of 400 years
+    // has 146,097 days.
     let day = day.saturating_add(719_468);
     let (era, of_era) = (day.div_euclid(146_097), day.rem_euclid(146_097));
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -105,7 +105,7 @@ pub(super) fn is_american(text: &str) -> bool {
     date.and_then(|clock| clock_time(clock.strip_prefix(' ')?)).is_some()
 }
 
-/// Parses `HH:MM:SS` as seconds of a day.
+/// Parses `HH:MM:SS` as seconds since midnight.
 fn clock_time(text: &str) -> Option<i64> {
     let mut parts = text.split(':');
     let (h, m, s) = (pair(parts.next()?)?, pair(parts.next()?)?, pair(parts.next()?)?);
@@ -240,14 +240,14 @@ mod tests {
         let earlier = utc("2024-10-27T00:30:00");
         assert_eq!(at("2024-10-27T02:30:00"), Ok(Moment { earlier, later: earlier + 3600 }));
         assert_eq!(at("2024-10-27"), Err(Reason::NotATime));
-        // Far from any rule a time still has an offset or does not exist; there is no panic.
+        // For times outside the rules of the zone there is an offset or no time, but no panic.
         for text in ["0001-01-01T00:00:00", "9999-12-31T23:59:60"] {
             assert!(at(text).is_ok(), "{text}");
         }
     }
 
-    /// A job ran through the change: 02:50, 02:10 and 02:40 are in order only if the clocks went back
-    /// between the first two.
+    /// A job ran during the change of the clocks: 02:50, 02:10 and 02:40 are in order only if the clocks went back
+    /// between the first and the second time.
     #[test]
     fn the_order_of_times_determines_the_hour() {
         let zone: Zone = "Europe/Prague".parse().expect("a zone");
@@ -260,12 +260,12 @@ mod tests {
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
         assert!(times.note.is_some_and(|note| note.contains("the earlier one")));
         assert_eq!(in_order(at("03:00"), None, None, None).note, None);
-        // Times that are out of order either way stay so.
+        // Times that are out of order with both hours are unchanged.
         let times = in_order(at("03:50"), Some(at("02:10")), None, None);
         assert!(times.start.is_some_and(|start| start < times.submit));
     }
 
-    /// From 02:30 to 03:30 is one hour or two, and from 01:30 to 02:30 as well.
+    /// The time from 02:30 to 03:30 is one hour or two hours; so is the time from 01:30 to 02:30.
     #[test]
     fn the_elapsed_time_determines_the_hour() {
         let zone: Zone = "Europe/Prague".parse().expect("a zone");
@@ -282,14 +282,14 @@ mod tests {
         }
         assert!(ran("02:30", "03:30", Some(3600)).1.contains("agree with the elapsed time"));
         assert!(ran("02:30", "03:30", Some(7200)).1.contains("the earlier one"));
-        // Without an elapsed time, or if it agrees with neither, the earlier hour is used.
+        // Without an elapsed time, or if the elapsed time agrees with neither hour, the earlier hour is used.
         for elapsed in [None, Some(60)] {
             assert_eq!(ran("02:30", "03:30", elapsed).0, 7200);
         }
-        // Both times are in the repeated hour: in the same pass of it, unless the elapsed time reaches into the second.
+        // Start and end are both in the repeated hour. The elapsed time shows whether the clocks went back in between.
         assert_eq!(ran("02:10", "02:40", Some(1800)).0, 1800);
         assert_eq!(ran("02:10", "02:40", Some(5400)).0, 5400);
-        // A start before the submission is not used, whatever the elapsed time.
+        // A start before the submission is not used, even if it agrees with the elapsed time.
         let times = in_order(at("03:00"), Some(at("02:30")), Some(at("03:30")), Some(7200));
         assert_eq!(times.end.zip(times.start).map(|(end, start)| end - start), Some(7200));
     }

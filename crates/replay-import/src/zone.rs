@@ -1,10 +1,11 @@
 //! Clocks of logs: a fixed offset from UTC, or a zone with summer time.
 //!
-//! When summer time ends, an hour is repeated, and a log does not say which of both it means. The earlier one is
-//! used, unless the elapsed time determines the hour, or a start would then be before its
-//! submission, or an end before its start; see [`in_order`]. Times in the hour that summer time skips do not exist.
+//! When summer time ends, the clocks show one hour twice. For a time in this hour, a log does not state whether the
+//! first or the second hour is meant. The first hour is used, unless the elapsed time determines the hour, or a job
+//! would start before its submission or end before its start; see [`in_order`]. When summer time begins, the clocks
+//! skip one hour; times in this hour do not exist.
 //!
-//! The time-zone data are compiled into the program, so that an import gives the same trace on every machine.
+//! The time-zone database is compiled into the program, so that an import gives the same trace on every machine.
 
 use std::fmt;
 use std::str::FromStr;
@@ -69,13 +70,13 @@ impl fmt::Display for Zone {
 }
 
 impl Zone {
-    /// Converts a local time, in seconds since 1970 on the zone's clock; `None` if the clock skips that time.
+    /// Converts a local time, in seconds since 1970 on the zone's clock. Returns `None` if the clock skips this time.
     pub(super) fn moment(&self, local: i64) -> Option<Moment> {
         let zone = match self {
             Zone::Fixed(offset) => return Some(Moment::at(local - offset)),
             Zone::Named(zone) => zone,
         };
-        // Outside the years for which there are rules, the offset is that of the nearest year.
+        // For years without rules, the offset of the nearest year with rules is used.
         let clock = local.clamp(Timestamp::MIN.as_second(), Timestamp::MAX.as_second());
         let clock = Offset::UTC.to_datetime(Timestamp::from_second(clock).ok()?);
         let at = |offset: Offset| local - i64::from(offset.seconds());
@@ -90,7 +91,7 @@ impl Zone {
     }
 }
 
-/// A point in time, in seconds since 1970; or two, if a clock shows the same time at both.
+/// A point in time in seconds since 1970, or two points in time at which a clock shows the same local time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Moment {
     pub earlier: i64,
@@ -108,7 +109,7 @@ impl Moment {
         self.earlier < self.later
     }
 
-    /// Returns the earlier point, unless only the later one is not before `time`.
+    /// Returns the earlier point, or the later point if only the later point is at or after `time`.
     fn not_before(self, time: i64) -> i64 {
         if self.earlier < time && time <= self.later { self.later } else { self.earlier }
     }
@@ -120,13 +121,13 @@ pub(super) struct Times {
     pub submit: i64,
     pub start: Option<i64>,
     pub end: Option<i64>,
-    /// Note about the choice among repeated times.
+    /// Note about the choice between two points in time with the same local time.
     pub note: Option<&'static str>,
 }
 
-/// Chooses the times of a job if a clock shows some of them twice. If the log has the time that `elapsed`
-/// between start and end, in seconds, the earliest start and end that agree with it within a second
-/// are used; otherwise the earliest ones that are in order.
+/// Chooses the times of a job if the clock shows some of these times twice. `elapsed` is the time between start and
+/// end in the log, in seconds, if the log has it. The function returns the earliest start and end that agree with
+/// `elapsed` to within a second; if there are none, the earliest times that are in order.
 pub(super) fn in_order(
     submit: Moment,
     start: Option<Moment>,

@@ -1,4 +1,4 @@
-//! Channels of a network, as shown in messages and results.
+//! Channels of a network and their notation in messages and results.
 
 use std::fmt;
 
@@ -9,14 +9,14 @@ use replay_core::topology::{NodeId, Topology};
 pub struct ChannelId(pub u32);
 
 impl ChannelId {
-    /// Returns the number as an index.
+    /// Returns the number of the channel as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The direction of a channel, seen from its node.
+/// The direction of a channel, relative to the node that it leaves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Port {
     /// From the processing element into its router.
@@ -29,7 +29,7 @@ pub enum Port {
         axis: u8,
         /// Whether the channel leads towards greater coordinates.
         positive: bool,
-        /// Virtual channel: 0, or on a torus 1 from the dateline on.
+        /// Virtual channel: 0 before the dateline of a torus and on all other machines, 1 from the dateline on.
         lane: u8,
     },
     /// To the router of a hypercube whose number differs in this bit.

@@ -1,10 +1,10 @@
 //! The event-driven engine.
 //!
-//! An event is a request of a header for a channel, the release of a channel for which a header
-//! waits, or a network event that is reported to the caller. Flits are not simulated one by one:
-//! when a header gets a channel, the engine computes when the flits behind it move, and hence
-//! when the channels at the worm's tail become free. A hop costs at most two events and no
-//! allocation; memory grows with the packets in flight, not with the packets sent.
+//! There are three kinds of events: a header requests a channel, a channel for which a header waits is released, or a
+//! network event is reported to the caller. Flits are not simulated one by one: when a header gets a channel, the
+//! engine computes the cycles in which the flits behind the header move, and thus the cycles in which the channels at
+//! the worm's tail become free. A hop costs at most two events and no allocation; memory is proportional to the number
+//! of packets in flight, not to the number of packets sent.
 
 mod diagnosis;
 mod grant;
@@ -23,8 +23,7 @@ use super::worm::{Label, Walker, Worm};
 use super::worm_timing::WormTiming;
 use replay_core::topology::{NodeId, Topology};
 
-/// A network with its packets at some cycle. See the [module](super) for its rules and an
-/// example.
+/// The state of a network with its packets. See the [module](super) for its rules and an example.
 #[derive(Clone, Debug)]
 pub struct Network {
     settings: Settings,
@@ -40,7 +39,7 @@ pub struct Network {
     /// Routes of the worms, `max_legs` for each.
     legs: Vec<Leg>,
     max_legs: usize,
-    /// Latest starts of the flits of each worm whose timing has no closed form.
+    /// Latest starts of the flits of each worm; used only if the timing has no closed form.
     latest: Vec<Vec<u64>>,
     rows: Vec<u64>,
     tails: Vec<(u32, u64)>,
@@ -56,7 +55,7 @@ impl Network {
     /// Creates an empty network at cycle 0.
     ///
     /// # Errors
-    /// [`SettingsError`] if a constant is out of range, links of a torus take more than one cycle, or the
+    /// [`SettingsError`] if a constant is out of range, links of a torus take a number of cycles other than one, or the
     /// machine consists of several tori.
     pub fn new(topology: &Topology, settings: Settings) -> Result<Self, SettingsError> {
         if let Topology::MultiTorus(_) | Topology::Hierarchy(_) = topology {
@@ -125,8 +124,8 @@ impl Network {
         self.in_flight
     }
 
-    /// Adds a packet to its sender's queue in the current cycle. If the queue is empty, the packet becomes
-    /// its head at once.
+    /// Adds a packet to its sender's queue in the current cycle. If the queue is empty, the packet becomes head of the
+    /// queue at once.
     ///
     /// # Errors
     /// [`PacketError`] if a node does not exist or the length is out of range; the network is then
@@ -147,12 +146,13 @@ impl Network {
         Ok(())
     }
 
-    /// Advances to the next cycle with network events and writes them to `events`, which is cleared
-    /// first, in the order of the module's documentation. Packets that the caller then sends are sent in
-    /// that cycle.
+    /// Advances to the next cycle with network events and writes these events to `events`, which is cleared first. The
+    /// module's documentation defines the order of events. Packets that the caller then sends are sent in the cycle
+    /// reached.
     ///
-    /// Returns `None` if there are no more events: either the cycle `until` is reached (everything before
-    /// it is done, and packets can be sent in it) or, without `until`, all packets are delivered.
+    /// Returns `None` if there are no more events. With `until`, the network has then reached cycle `until`: all events
+    /// before this cycle are processed, and packets can be sent in this cycle. Without `until`, all packets are then
+    /// delivered.
     ///
     /// # Errors
     /// [`Stalled`] if packets are in flight and none of them can ever move.
@@ -199,9 +199,10 @@ impl Network {
         })
     }
 
-    /// Returns the links that have carried flits so far, each virtual channel separately: the channel, the
-    /// cycles for which it was reserved, and the flits of the packets that were granted it. Cheaper than
-    /// [`usage`](Self::usage), which also formats the channels.
+    /// Returns the links that have carried flits so far, with separate entries for the virtual channels of a link. An
+    /// entry consists of the channel, the number of cycles for which the channel was reserved, and the number of flits
+    /// of the packets that were granted the channel. Cheaper than [`usage`](Self::usage), which also formats the
+    /// channels.
     pub fn carried(&self) -> impl Iterator<Item = (ChannelId, u64, u64)> + '_ {
         let now = self.now();
         self.states.iter().enumerate().filter_map(move |(id, state)| {
@@ -226,13 +227,14 @@ impl Network {
         self.wiring.channel(id)
     }
 
-    /// Returns the upper bound of channel numbers.
+    /// Returns the number of channel numbers. All channel numbers are below this value.
     pub fn channels(&self) -> usize {
         self.states.len()
     }
 
-    /// Returns the flits that have been granted a crossing so far, by kind of channel. A packet is counted
-    /// at a channel when its header gets the channel. Takes time in proportion to the number of channels.
+    /// Returns the numbers of flits that have been granted a crossing so far, for each kind of channel. A packet is
+    /// counted at a channel when its header gets the channel. The time of a call is proportional to the number of
+    /// channels.
     pub fn flits(&self) -> Flits {
         let mut flits = Flits::default();
         for (id, state) in self.states.iter().enumerate() {
@@ -251,7 +253,7 @@ impl Network {
         (self.worms.len(), self.injection_queues.places())
     }
 
-    /// Starts recording every crossing and release, which costs time and memory for every flit.
+    /// Starts recording every crossing and release. Recording costs time and memory for every flit.
     pub fn record(&mut self) {
         self.log.get_or_insert_default();
     }
@@ -261,7 +263,7 @@ impl Network {
         self.log.as_deref_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Starts a packet that has become head of its sender's queue.
+    /// Starts a packet. The packet has become head of its sender's queue.
     fn start(&mut self, packet: Packet) {
         let Packet { src, dst, flits, tag } = packet;
         let clock = self.queue.now();
@@ -323,7 +325,8 @@ impl Network {
         }
     }
 
-    /// Reports an event of the worm `what >> 1`: its delivery if bit 0 is set, else its tail's leaving.
+    /// Reports an event of the worm `what >> 1`. If bit 0 of `what` is set, the packet is delivered; otherwise the tail
+    /// leaves the sender.
     fn report(&mut self, what: u32, events: &mut Vec<NetworkEvent>) {
         let (slot, i) = (what >> 1, (what >> 1) as usize);
         let label = &mut self.labels[i];

@@ -1,10 +1,10 @@
 //! A queue of events: a ring of buckets, one per cycle.
 //!
-//! The events of one cycle are returned in the order in which they were added, except for
-//! releases, which are ordered by a key that the caller gives. Events beyond the ring are kept
-//! in a heap and move into the ring as soon as it reaches their cycle, hence before later
-//! additions for that cycle. Adding and removing an event take constant time; the search for
-//! the next busy cycle reads one bit per cycle.
+//! The events of one cycle are returned in the order in which they were added, except for releases,
+//! which are ordered by a key that the caller gives. Events beyond the ring are kept in a heap.
+//! They move into the ring as soon as the ring reaches their cycle, and thus before later additions
+//! for this cycle. Adding and removing an event take constant time; the search for the next busy
+//! cycle reads one bit per cycle.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -38,12 +38,12 @@ pub struct EventQueue {
     buckets: Box<[Bucket]>,
     /// One bit per bucket: whether it may contain events.
     busy: [u64; WORDS],
-    /// Numbers of requests and network events of this cycle that were removed.
+    /// Number of requests of this cycle that were removed.
     requests_taken: usize,
     network_events_taken: usize,
-    /// Whether releases of this cycle were added since they were last sorted.
+    /// Whether releases were added to this cycle since its releases were last sorted.
     unsorted: bool,
-    /// (cycle, order of addition, event) beyond the ring.
+    /// Events beyond the ring: cycle, number in order of addition, event.
     far: BinaryHeap<Reverse<(u64, u64, Event)>>,
     entered_far: u64,
 }
@@ -68,9 +68,9 @@ impl EventQueue {
         self.now
     }
 
-    /// Adds an event at a cycle, which must not be in the past.
+    /// Adds an event at a cycle. The cycle must not be in the past.
     ///
-    /// Always inlined, because every caller knows the kind of event at compile time.
+    /// Always inlined, because the kind of event is a constant in every caller.
     #[inline(always)]
     pub fn enter(&mut self, at: u64, event: Event) {
         debug_assert!(at >= self.now);
@@ -120,7 +120,7 @@ impl EventQueue {
         event
     }
 
-    /// Returns whether network events of this cycle are left.
+    /// Returns whether this cycle has network events that have not been removed.
     #[inline]
     pub fn has_network_event(&mut self) -> bool {
         let taken = self.network_events_taken;
@@ -141,7 +141,8 @@ impl EventQueue {
         let here = (self.now % REACH) as usize;
         let ahead =
             |from: usize, bits: u64| (bits != 0).then(|| from + bits.trailing_zeros() as usize);
-        // The rest of this word, the other words around the ring, the beginning of this word.
+        // Search the rest of this word, then the other words around the ring, then the beginning of
+        // this word.
         let (word, bit) = (here / 64, here % 64);
         let after = self.busy[word] & (u64::MAX << bit << 1);
         let slot = ahead(word * 64, after)
@@ -158,8 +159,8 @@ impl EventQueue {
         }
     }
 
-    /// Advances to a cycle; there must be no events between. Events left in the current cycle are
-    /// discarded.
+    /// Advances to a cycle; there must be no events between the current cycle and that cycle.
+    /// Events that remain in the current cycle are discarded.
     pub fn go_to(&mut self, at: u64) {
         let slot = (self.now % REACH) as usize;
         let bucket = &mut self.buckets[slot];
@@ -185,7 +186,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The events equal those of a sorted list, with additions made while time passes.
+        /// The events are the same as those of a sorted list, even if events are added while the
+        /// queue advances.
         #[test]
         fn events_come_by_cycle_then_in_the_order_entered(
             entries in proptest::collection::vec((0u64..700, 0u64..40, 0u8..3), 1..200)
@@ -213,7 +215,7 @@ mod tests {
             for (i, &(ahead, pass, kind)) in entries.iter().enumerate() {
                 let i = i as u32;
                 let event = [Event::Release(i), Event::NetworkEvent(i), Event::Request(i)][usize::from(kind)];
-                // Never in the current cycle, which has been emptied.
+                // Do not add events to the current cycle, because all its events have been removed.
                 queue.enter(now + ahead + 1, event);
                 listed.push((now + ahead + 1, event));
                 now += pass;

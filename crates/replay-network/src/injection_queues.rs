@@ -4,12 +4,12 @@ use super::network_event::Packet;
 use super::usage::NONE;
 use replay_core::topology::NodeId;
 
-/// A queue for each node. Its head is no longer stored, but is head until its tail has left.
+/// A queue of packets for each node. The head of a queue is not stored; a packet remains head until its tail has left.
 #[derive(Clone, Debug)]
 pub struct InjectionQueues {
     queues: Vec<Queue>,
     pool: Vec<Queued>,
-    /// First free entry of the pool; free entries are linked by `next`.
+    /// First free entry of the pool. Free entries are linked by `next`.
     vacant: u32,
 }
 
@@ -32,13 +32,13 @@ impl InjectionQueues {
         Self { queues: vec![queue; nodes], pool: Vec::new(), vacant: NONE }
     }
 
-    /// Returns the allocated number of queued packets.
+    /// Returns the number of queued packets for which memory is allocated.
     #[cfg(test)]
     pub fn places(&self) -> usize {
         self.pool.len()
     }
 
-    /// Returns whether the packet becomes head of its queue at once; otherwise the packet is stored.
+    /// Adds a packet. Returns `true` if the packet becomes head of its queue at once; otherwise the packet is stored.
     pub fn enqueue(&mut self, packet: &Packet) -> bool {
         let queue = &mut self.queues[packet.src.index()];
         if !queue.sending {
@@ -66,7 +66,7 @@ impl InjectionQueues {
         false
     }
 
-    /// Ends the head of a node's queue, whose tail has left, and returns the new head, if there is one.
+    /// Removes the head of a node's queue after its tail has left. Returns the new head, if there is one.
     pub fn tail_left(&mut self, node: NodeId) -> Option<Packet> {
         let queue = &mut self.queues[node.index()];
         let place = queue.first;

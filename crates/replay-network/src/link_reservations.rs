@@ -1,6 +1,6 @@
-//! Reservations of the cycles of links that two virtual channels share.
+//! Reservations of the cycles of links. Two virtual channels share a link.
 
-/// For every link, the reserved future cycles, ascending.
+/// For every link, the reserved future cycles in ascending order.
 #[derive(Clone, Debug, Default)]
 pub struct LinkReservations {
     cycles: Vec<Vec<u64>>,

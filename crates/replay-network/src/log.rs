@@ -1,12 +1,12 @@
 //! A record of every crossing and every release, for inspecting single worms.
 
-/// Starts of flits and releases of channels, in the order in which they are determined, which is
-/// ahead of their cycles.
+/// The recorded starts of flits and releases of channels. Entries are in the order in which the
+/// engine determines them, which is before their cycles.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FlitLog {
-    /// Starts of flits over channels.
+    /// The crossings that flits start.
     pub starts: Vec<Start>,
-    /// Releases of channels.
+    /// The releases of channels.
     pub releases: Vec<Release>,
 }
 

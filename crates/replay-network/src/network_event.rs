@@ -7,20 +7,21 @@ use replay_core::topology::NodeId;
 pub struct Packet {
     /// Sender.
     pub src: NodeId,
-    /// Receiver. It may be the sender, whose router then passes the packet back.
+    /// Receiver. If it is the sender, the sender's router passes the packet back.
     pub dst: NodeId,
     /// Length in flits, 1 to [`Packet::MAX_FLITS`].
     pub flits: u32,
-    /// Returned in every [`NetworkEvent`] of the packet; the network does not interpret it.
+    /// A number that every [`NetworkEvent`] of the packet contains; the network does not interpret
+    /// it.
     pub tag: u64,
 }
 
 impl Packet {
-    /// Largest length of a packet, in flits.
+    /// Maximum length of a packet, in flits.
     pub const MAX_FLITS: u32 = 1 << 16;
 }
 
-/// A packet cannot be sent.
+/// Error: a packet cannot be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PacketError {
     /// The length is out of range.
@@ -39,7 +40,8 @@ pub enum PacketError {
 /// An event in the cycle that [`Network::advance`](super::Network::advance) has reached.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NetworkEvent {
-    /// A tail has left its sender; the next packet in the sender's queue, if any, is now its head.
+    /// A tail has left its sender. The next packet in the sender's queue, if there is one, is now
+    /// the head of the queue.
     TailLeft {
         /// The packet's tag.
         tag: u64,
@@ -69,6 +71,6 @@ pub struct Delivery {
     /// Time from the cycle in which the packet became head of its sender's queue to its delivery;
     /// includes the wait for the injection channel.
     pub latency: u64,
-    /// Time for which the header waited for network and ejection channels.
+    /// Total time for which the header waited for network and ejection channels.
     pub blocked: u64,
 }

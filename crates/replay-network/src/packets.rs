@@ -1,4 +1,4 @@
-//! Packet lists: read from CSV, replayed on a network, and written with the measures of each packet as CSV.
+//! Packet lists. A list is read from CSV and replayed on a network, and the measures of each packet are written as CSV.
 //!
 //! ```text
 //! id,src,dst,flits,inject_cycle
@@ -12,16 +12,15 @@
 //! 0,0,18,39,39,0,3
 //! ```
 //!
-//! `inject` repeats the cycle in which the packet is added to its sender's queue;
-//! `head_at_destination` and `delivered` are the cycles in which its first and last flit
-//! have crossed the ejection channel; `latency` counts from the cycle in which the packet became head
-//! of the queue, so that `delivered - latency - inject` is its time behind other packets;
-//! `blocked` is the sum of the header's waits, injection excluded. The packets of a list may be in any
-//! order; those with the same cycle are sent in the order of the list. The output is in the
-//! order of the list.
+//! `inject` repeats the cycle in which the packet is added to its sender's queue; `head_at_destination` and `delivered`
+//! are the cycles in which its first and last flit have crossed the ejection channel; `latency` begins in the cycle in
+//! which the packet becomes head of the queue, so `delivered - latency - inject` is the time that the packet waits
+//! behind other packets in the queue; `blocked` is the sum of the header's waits, without waits for the injection
+//! channel. The packets of a list may be in any order. Packets with the same cycle are sent in the order of the list.
+//! The output is in the order of the list.
 //!
-//! Nodes are numbered with x fastest, x + W y (+ W D z), on a grid of W x D (x H); on a hypercube
-//! the numbers of neighbours differ in one bit.
+//! Nodes are numbered with x fastest, x + W y (+ W D z), on a grid of W x D (x H); on a hypercube the numbers of two
+//! neighbours differ in exactly one bit.
 
 mod error;
 
@@ -44,7 +43,7 @@ pub const LAST_CYCLE: u64 = 1 << 53;
 /// A packet of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ListedPacket {
-    /// Unique name of the packet; the network does not interpret it.
+    /// Unique number of the packet; the network does not interpret it.
     pub id: u64,
     /// Sender.
     pub src: NodeId,
@@ -59,7 +58,7 @@ pub struct ListedPacket {
 /// The measures of a listed packet; all times are in cycles, see the [module](self).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PacketResult {
-    /// Name of the packet in the list.
+    /// Number of the packet in the list.
     pub id: u64,
     /// Cycle in which the packet is added to its sender's queue.
     pub inject: u64,
@@ -67,9 +66,9 @@ pub struct PacketResult {
     pub head_at_destination: u64,
     /// Cycle in which the last flit arrives at the receiver.
     pub delivered: u64,
-    /// Time from becoming head of the queue to delivery.
+    /// Time from the cycle in which the packet becomes head of the queue to its delivery.
     pub latency: u64,
-    /// Time for which the header waited, injection excluded.
+    /// Total time for which the header waited, without waits for the injection channel.
     pub blocked: u64,
     /// Number of links crossed.
     pub hops: u32,
@@ -78,15 +77,15 @@ pub struct PacketResult {
 /// Reads a packet list for a machine; `file` names it in messages.
 ///
 /// # Errors
-/// [`PacketListError`] with file, line and field if the text is not a packet list, or it names a node
-/// that the machine does not have, or a packet twice.
+/// [`PacketListError`] with file, line and field if the text is not a packet list, if it contains a node that the
+/// machine does not have, or if two packets have the same id.
 pub fn read(
     input: impl BufRead,
     file: &str,
     topology: &Topology,
 ) -> Result<Vec<ListedPacket>, PacketListError> {
     let mut packets = Vec::new();
-    // Line of each packet, by name.
+    // Line of each packet, by id.
     let mut known = HashMap::new();
     let mut header_seen = false;
     let mut lines = Lines::new(input);
@@ -141,7 +140,7 @@ fn parse<'a>(
     })
 }
 
-/// Returns the node with a number that counts x fastest; the node must exist.
+/// Returns the node with a number. Numbers count x fastest. The node must exist.
 fn node(topology: &Topology, number: u64) -> NodeId {
     let number = number as usize;
     match topology {
@@ -157,8 +156,8 @@ fn node(topology: &Topology, number: u64) -> NodeId {
     }
 }
 
-/// Sends the packets through a network without packets in flight, each in its cycle, or at once if that
-/// is in the past. Returns the results in the order of the list.
+/// Sends the packets through a network without packets in flight. Each packet is sent in its cycle, or at once if its
+/// cycle is in the past. Returns the results in the order of the list.
 ///
 /// # Errors
 /// [`ReplayError`] if the network belongs to another machine, or deadlocks.
@@ -200,7 +199,7 @@ pub fn replay(
     }
 }
 
-/// Replaces the tags in a diagnosis by the names of the packets in the list.
+/// Replaces the tags in a diagnosis by the ids of the packets in the list.
 fn named(mut stalled: Stalled, packets: &[ListedPacket]) -> Stalled {
     for wait in &mut stalled.ring {
         wait.tag = packets.get(wait.tag as usize).map_or(wait.tag, |packet| packet.id);

@@ -21,20 +21,20 @@ pub enum FlowControl {
     Pipelined,
 }
 
-/// How far a packet's header may run ahead of its tail, and what a buffer holds.
+/// The switching technique. It determines the distance between a packet's header and its tail, and the size of buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Switching {
-    /// Buffers of [`Settings::depth`] flits: a blocked packet stays spread over channels.
+    /// Buffers hold [`Settings::depth`] flits. A blocked packet stays spread over several channels.
     Wormhole,
-    /// Buffers of a whole packet: a blocked packet is gathered behind its header.
+    /// Buffers hold a whole packet. The flits of a blocked packet are gathered behind its header.
     VirtualCutThrough,
-    /// Buffers of a whole packet, and a header goes on only after its tail has arrived.
+    /// Buffers hold a whole packet. A header continues only after the tail has arrived.
     StoreAndForward,
 }
 
-/// The constants of a network; times are in cycles, buffers in flits. The [module](crate) defines
-/// them.
+/// The constants of a network; times are in cycles, buffers in flits. The [crate](crate) documentation defines their
+/// meaning.
 ///
 /// ```
 /// use replay_network::Settings;
@@ -46,7 +46,7 @@ pub enum Switching {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Settings {
-    /// Time to route a header in each router, including source and destination.
+    /// Time to route a header in each router, including the routers of the sender and the receiver.
     pub route: u32,
     /// Time of one flit over the injection channel.
     pub inject: u32,
@@ -58,10 +58,10 @@ pub struct Settings {
     pub release: u32,
     /// Time for which an injection channel stays reserved after the tail has left it.
     pub release_injection: u32,
-    /// Buffer at the receiving end of every channel, in flits, at least 1; used only with wormhole
+    /// Size of the buffer at the receiving end of every channel, in flits, at least 1. It is used only with wormhole
     /// switching.
     pub depth: u32,
-    /// When a flit frees its buffer.
+    /// The time at which a flit frees its buffer.
     pub flow: FlowControl,
     /// Wormhole, virtual cut-through or store-and-forward.
     pub switching: Switching,
@@ -115,7 +115,7 @@ impl Settings {
     }
 }
 
-/// No network can be built from the settings on this machine.
+/// Error: no network can be built from the settings on this machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SettingsError {
     /// A constant is out of range.
@@ -124,7 +124,7 @@ pub enum SettingsError {
     /// Links of a torus must take one cycle, because virtual channels share them flit by flit.
     #[error("link is {0}; on a torus it must be 1, as two virtual channels share each link")]
     SlowTorus(u32),
-    /// The links of a machine of several tori are not defined.
+    /// The machine consists of several tori, and the links between them are not defined.
     #[error(
         "machine {0}: the links between its tori, switches or blocks, and around holes are not defined"
     )]

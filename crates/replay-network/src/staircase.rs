@@ -1,10 +1,10 @@
 //! The timing of a worm's flits, computed flit by flit.
 //!
-//! This computation holds for buffers of any depth B, any durations, and links with reserved cycles,
-//! for which the closed form of [`WormTiming`] does not hold. When the header starts over channel k,
-//! the starts of flit f are determined up to channel k - f / B (rounded down). These channels form a
-//! staircase, so the state of a worm is the latest start of each flit. A step of the header takes one
-//! operation per flit; the last step computes all remaining starts, one operation per flit and channel.
+//! This computation is valid for buffers of any depth B, for any durations, and for links with reserved cycles. The
+//! closed form of [`WormTiming`] is not valid for these. When the header starts over channel k, the starts of flit f
+//! are determined up to channel k - f / B (rounded down). The last determined channels of the flits form a staircase,
+//! so the latest start of each flit is the whole state of a worm. Each step of the header costs one operation per flit.
+//! The last step computes all remaining starts, at the cost of one operation per flit and channel.
 
 use super::worm_timing::WormTiming;
 
@@ -15,25 +15,25 @@ pub struct Stairs {
     /// Last channel of the path.
     pub last: u32,
     pub flits: u32,
-    /// Flits that a buffer holds, at most `flits`.
+    /// Number of flits that a buffer holds, at most `flits`.
     pub depth: u32,
 }
 
-/// Starts that bound another start from below.
+/// Start times that are lower bounds of another start time.
 #[derive(Clone, Copy, Default)]
 struct Bounds {
     /// Start of the same flit over the previous channel.
     arrival: Option<u64>,
     /// Start of the previous flit over the same channel.
     ahead: Option<u64>,
-    /// Start over the next channel of the flit whose leaving frees the buffer.
+    /// Start over the next channel of the flit that must leave the buffer first.
     room: Option<u64>,
 }
 
 impl Stairs {
-    /// Advances the header, which starts over channel `k < last` at `start`. `latest[f]` becomes the
-    /// latest known start of flit f; its length is the number of flits that have a start. `book` receives
-    /// flit, channel and earliest start, and returns the start.
+    /// Advances the header, which starts over channel `k < last` at `start`. `latest[f]` becomes the latest known start
+    /// of flit f; the length of `latest` is the number of flits that have a start. `book` is called with flit, channel
+    /// and earliest possible start, and returns the actual start.
     pub fn climb(
         &self,
         latest: &mut Vec<u64>,
@@ -41,7 +41,7 @@ impl Stairs {
         start: u64,
         mut book: impl FnMut(u32, u32, u64) -> u64,
     ) {
-        // The previous start of the previous flit, if the previous flit belongs to the step below.
+        // The previous start of the preceding flit, if that flit belongs to the step below.
         let mut below = 0;
         for f in 0..self.flits {
             let Some(at) = k.checked_sub(f / self.depth) else { break };
@@ -65,9 +65,10 @@ impl Stairs {
         }
     }
 
-    /// Computes all remaining starts when the header starts over the last channel at `start`. In order of
-    /// flits, then of channels, each start is determined by `book` as in [`Stairs::climb`]. `rows` is
-    /// scratch space. `tail` receives all starts of the tail, known ones included, as (channel, start).
+    /// Computes all remaining starts when the header starts over the last channel at `start`. Starts are computed in
+    /// the order of flits, then of channels; `book` determines each start as in [`Stairs::climb`]. `rows` is scratch
+    /// space. `tail` is called with channel and start for all starts of the tail, including starts that were known
+    /// before.
     pub fn drain(
         &self,
         latest: &[u64],

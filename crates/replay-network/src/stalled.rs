@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::channel::Channel;
 
-/// Packets are in flight, and none of them can ever move. The network is unchanged; advancing it
+/// Error: packets are in flight, but none of them can ever move. The network is unchanged, and advancing the network
 /// again gives the same error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Stalled {
@@ -12,8 +12,8 @@ pub struct Stalled {
     pub cycle: u64,
     /// Number of packets sent and not delivered.
     pub in_flight: usize,
-    /// Worms in a cyclic wait: each waits for a channel that the next one holds, and the last for a channel
-    /// that the first one holds.
+    /// Worms in a cyclic wait. Each worm waits for a channel that the next worm holds, and the last worm waits for a
+    /// channel that the first worm holds.
     pub ring: Vec<Wait>,
 }
 
@@ -22,7 +22,7 @@ pub struct Stalled {
 pub struct Wait {
     /// Tag of the worm's packet.
     pub tag: u64,
-    /// The channel that its header waits for.
+    /// The channel for which the worm's header waits.
     pub channel: Channel,
 }
 

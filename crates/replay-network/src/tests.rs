@@ -24,8 +24,8 @@ fn at(topology: &Topology, coord: Coord) -> NodeId {
     topology.grid().expect("a grid").node(coord)
 }
 
-/// Sends packets in their cycles, in the given order, which must be that of the cycles. The tag of a
-/// packet is its index. Returns the deliveries by tag.
+/// Sends packets in their cycles. The packets must be in the order of their cycles. The tag of a packet is its index.
+/// Returns the deliveries by tag.
 fn replay(network: &mut Network, packets: &[TimedPacket]) -> Result<Vec<(u64, Delivery)>, Stalled> {
     let mut deliveries = vec![None; packets.len()];
     let mut events = Vec::new();

@@ -1,4 +1,4 @@
-//! The state of a channel, and what it has carried.
+//! The state of a channel, and the traffic that the channel has carried.
 
 use super::channel::Channel;
 use replay_core::table::{Column, Table, name};
@@ -11,11 +11,11 @@ pub const UNKNOWN: u64 = u64::MAX;
 /// The holder of a channel and the worms that wait for it.
 #[derive(Clone, Debug)]
 pub struct ChannelState {
-    /// Cycle in which the channel becomes or became free; [`UNKNOWN`] while its worm may be blocked.
+    /// Cycle in which the channel becomes or became free; [`UNKNOWN`] while its holder may be blocked.
     pub free_at: u64,
     /// The worm that holds the channel; meaningless once the channel is free.
     pub holder: u32,
-    /// First and last waiting worm; the last is meaningless if there is no first.
+    /// First and last waiting worm. `last` is meaningless if no worm waits.
     pub first: u32,
     pub last: u32,
     flits: u64,
@@ -43,7 +43,7 @@ impl ChannelState {
         self.busy = self.busy.wrapping_add(at);
     }
 
-    /// Returns the flits of the packets that were granted the channel.
+    /// Returns the number of flits of the packets that were granted the channel.
     pub fn flits(&self) -> u64 {
         self.flits
     }
@@ -56,20 +56,20 @@ impl ChannelState {
         }
     }
 
-    /// Returns what the channel has carried up to cycle `now`.
+    /// Returns the traffic that the channel has carried up to cycle `now`.
     pub fn usage(&self, channel: Channel, now: u64) -> Usage {
         Usage { channel, busy: self.busy(now), flits: self.flits }
     }
 }
 
-/// What a channel has carried.
+/// The traffic that a channel has carried.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Usage {
     /// The channel.
     pub channel: Channel,
     /// Number of cycles for which the channel was reserved.
     pub busy: u64,
-    /// Flits of the packets that were granted the channel.
+    /// Number of flits of the packets that were granted the channel.
     pub flits: u64,
 }
 
@@ -99,10 +99,10 @@ impl Table for Usage {
 /// Numbers of flits that were granted a crossing, by kind of channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Flits {
-    /// Flits between routers: flit-hops.
+    /// Number of flits between routers, counted once per link (flit-hops).
     pub links: u64,
-    /// Flits from processing elements.
+    /// Number of flits from processing elements to routers.
     pub injection: u64,
-    /// Flits to processing elements.
+    /// Number of flits from routers to processing elements.
     pub ejection: u64,
 }

@@ -1,14 +1,13 @@
 //! Channels of a machine and the routes through them.
 //!
-//! Routes are dimension-ordered: x, then y, then z on a mesh or torus; lowest differing bit
-//! first on a hypercube (e-cube). On a wrapped axis a packet takes the shorter direction, upwards
-//! if both are equal. It uses virtual channel 0 until it crosses the dateline, which is the
-//! link between the last and the first position, and virtual channel 1 from that link on. The
-//! channels can thus be numbered such that every route uses them in ascending order, which
-//! excludes a cyclic wait (Dally, Seitz 1987).
+//! Routes are dimension-ordered: x, then y, then z on a mesh or torus; lowest differing bit first on a hypercube
+//! (e-cube). On a wrapped axis a packet takes the shorter direction, upwards if both directions are equal. It uses
+//! virtual channel 0 until it crosses the dateline, and virtual channel 1 from the dateline on. The dateline is the
+//! link between the last and the first position. The channels can thus be numbered such that every route uses them in
+//! ascending order, which excludes a cyclic wait (Dally, Seitz 1987).
 //!
-//! A route is a few [`Leg`]s, runs of channels with evenly spaced numbers. Finding it takes
-//! constant time and memory, however many hops it has.
+//! A route consists of a few [`Leg`]s, which are runs of channels with evenly spaced numbers. Finding a route takes
+//! constant time and memory, whatever its number of hops.
 
 use super::channel::{Channel, ChannelId, Port};
 use replay_core::topology::{Axis, Coord, NodeId, Topology};
@@ -17,7 +16,7 @@ use replay_core::topology::{Axis, Coord, NodeId, Topology};
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Leg {
     pub first: u32,
-    /// Added modulo 2^32, so that it may be negative.
+    /// The step is added modulo 2^32, so it may represent a negative number.
     pub step: u32,
     pub count: u32,
 }
@@ -27,7 +26,7 @@ pub struct Leg {
 pub struct Wiring {
     topology: Topology,
     coords: Vec<Coord>,
-    /// Number of channels per node, even: injection, ejection, then links.
+    /// Number of channels per node: injection, ejection, then links. The number is even.
     ports: u32,
     /// Number of virtual channels per link.
     lanes: u32,
@@ -52,12 +51,14 @@ impl Wiring {
         Self::with_lanes(topology, if wrapped { 2 } else { 1 })
     }
 
-    /// Creates the channels of a machine with `lanes` virtual channels per link; with one, tori can deadlock.
+    /// Creates the channels of a machine with `lanes` virtual channels per link; with a single virtual channel, tori
+    /// can deadlock.
     pub fn with_lanes(topology: &Topology, lanes: u32) -> Self {
         let (coords, links) = match topology {
             Topology::Grid(grid) => (grid.coords(), 2 * grid.dimensions() as u32 * lanes),
             Topology::Hypercube(cube) => (Vec::new(), u32::from(cube.dimensions())),
-            // A crossbar: packets meet only where they leave and arrive. Networks of several tori do not exist.
+            // A cluster has a crossbar: packets share only injection and ejection channels. Networks of several tori
+            // are rejected before.
             Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => {
                 (Vec::new(), 0)
             }
@@ -70,7 +71,7 @@ impl Wiring {
         self.topology.processors()
     }
 
-    /// Returns the number of channel numbers; those beyond the edges of a mesh are unused.
+    /// Returns the number of channel numbers. Numbers of channels beyond the edges of a mesh are unused.
     pub fn channels(&self) -> usize {
         self.nodes() * self.ports as usize
     }
@@ -93,8 +94,8 @@ impl Wiring {
         }
     }
 
-    /// Returns the physical link of a channel that shares it with another, as an index below
-    /// `channels() / 2`.
+    /// Returns the physical link of a channel as an index below `channels() / 2`; `None` if the channel does not share
+    /// its link with another channel.
     pub fn shared_link(&self, channel: u32) -> Option<usize> {
         let port = (channel % self.ports).checked_sub(LINKS)?;
         let shared = self.lanes == 2

@@ -1,4 +1,4 @@
-//! Packets that have become head of their sender's queue.
+//! Worms: packets that have become head of their sender's queue.
 
 use super::wiring::Leg;
 use replay_core::topology::NodeId;
@@ -9,13 +9,13 @@ pub struct Walker {
     /// Number of the channel.
     pub channel: u32,
     step: u32,
-    /// Number of channels left in the leg.
+    /// Number of remaining channels in the leg.
     left: u32,
     leg: u32,
 }
 
 impl Walker {
-    /// Starts at the first channel of the route.
+    /// Creates a position at the first channel of the route.
     #[inline]
     pub fn new(legs: &[Leg]) -> Self {
         let leg = legs[0];
@@ -36,11 +36,11 @@ impl Walker {
     }
 }
 
-/// The state of a worm that changes with every hop: one cache line.
+/// The part of a worm's state that changes with every hop. It fits into a cache line.
 #[derive(Clone, Default, Debug)]
 #[repr(align(64))]
 pub struct Worm {
-    /// The channel that the header requests next, or the last one that it got.
+    /// The channel that the header requests next, or the last channel that the header got.
     pub head: Walker,
     /// The first channel whose release is not determined.
     pub tail: Walker,
@@ -53,11 +53,11 @@ pub struct Worm {
     pub next: u32,
     /// Cycle in which the header requested `head`.
     pub asked: u64,
-    /// Time for which the header has waited so far, injection excluded.
+    /// Time for which the header has waited so far, without waits for the injection channel.
     pub blocked: u64,
 }
 
-/// The state of a worm that is used only when its packet starts and ends, and when it waits.
+/// The part of a worm's state that is used only when its packet starts, ends or waits.
 #[derive(Clone, Debug)]
 pub struct Label {
     pub tag: u64,
@@ -68,7 +68,7 @@ pub struct Label {
     pub head_arrived: u64,
     /// Rank of the header in the order in which headers began to wait.
     pub joined: u64,
-    /// Whether the first of two events was reported: the tail has left the sender, or the packet is delivered.
-    /// A packet to its own sender may be delivered first.
+    /// Whether the first of the worm's two events was reported. The two events are that the tail has left the sender
+    /// and that the packet is delivered. A packet to its own sender may be delivered before its tail has left.
     pub half_done: bool,
 }

@@ -1,11 +1,10 @@
 //! The timing of a worm's flits, in closed form.
 //!
-//! With single-flit buffers and injection no slower than the links (and a header that takes
-//! at least one cycle from one channel to the next), the flits of a worm whose header starts over
-//! channel k at cycle t follow it on the diagonal: flit f starts over channel k - f at t + f h,
-//! where h is `link` with hand-shake, else 0. Once the header starts over the ejection channel K,
-//! at cycle t, nothing can block the rest. One flit leaves every c cycles, and flit f starts over
-//! channel K - j at
+//! With single-flit buffers and injection no slower than the links (and a header that takes at least one cycle from one
+//! channel to the next), the flits of a worm follow its header on a diagonal. If the header starts over channel k at
+//! cycle t, flit f starts over channel k - f at t + f h, where h is `link` with hand-shake, else 0. Once the header
+//! starts over the ejection channel K, at cycle t, the other flits cannot be blocked. One flit leaves every c cycles,
+//! and flit f starts over channel K - j at
 //!
 //! ```text
 //! hand-shake   t + f c                          j = 0        c = link + eject, eject >= link
@@ -13,9 +12,9 @@
 //! pipelined    t + (f - j) c                    0 <= j <= f  c = max(link, eject)
 //! ```
 //!
-//! Both follow by induction over f from the three conditions of the crate's documentation; tests
-//! compare them with the conditions evaluated flit by flit. A query takes a few additions,
-//! whatever the length of the packet.
+//! Both formulas follow by induction over f from the three conditions in the crate's documentation. Tests compare the
+//! formulas with the conditions evaluated flit by flit. A query takes a few additions, whatever the length of the
+//! packet.
 
 use super::settings::{FlowControl, Settings, Switching};
 
@@ -30,11 +29,11 @@ pub struct WormTiming {
     pub eject: u64,
     pub release: u64,
     pub release_injection: u64,
-    /// Cycles from the start of a moving worm's flit over a channel to the start of the next flit over the
-    /// channel before: the time for which a buffer stays occupied when its flit moves on.
+    /// Number of cycles for which a buffer stays occupied when its flit moves on. This is the time from the start of a
+    /// flit over a channel to the start of the next flit over the previous channel.
     pub lag: u64,
     handshake: bool,
-    /// Cycles between two flits over the ejection channel.
+    /// Number of cycles between two flits over the ejection channel.
     drain: u64,
 }
 
@@ -57,7 +56,7 @@ impl WormTiming {
                 && settings.depth == 1
                 && inject <= link
                 && (eject >= link || !handshake)
-                // A flit is injected at least one cycle after the previous one.
+                // A flit is injected at least one cycle after the previous flit.
                 && inject + route + lag >= 1,
             route,
             inject,
@@ -99,15 +98,15 @@ impl WormTiming {
         if k == 0 { self.release_injection } else { self.release }
     }
 
-    /// Returns the start of flit f over the channel f positions behind the header's. The header starts over its
-    /// channel, which is not the last, at `header`.
+    /// Returns the start of flit f over the channel that is f positions behind the header's channel. The header starts
+    /// over its channel at `header`; this channel must not be the last.
     #[inline]
     pub fn moving(&self, header: u64, f: u32) -> u64 {
         header + u64::from(f) * self.lag
     }
 
-    /// Returns the start of flit f over the channel `j <= f` positions before the last. The header starts over
-    /// the last channel at `header`.
+    /// Returns the start of flit f over the channel that is `j <= f` positions before the last channel. The header
+    /// starts over the last channel at `header`.
     #[inline]
     pub fn draining(&self, header: u64, f: u32, j: u32) -> u64 {
         let behind = u64::from(f - j);

@@ -1,13 +1,14 @@
-//! ANCA, Adaptive Non-Contiguous Allocation (Chang, Mohapatra 1998): equal frames, halved until all
-//! of them fit.
+//! ANCA, Adaptive Non-Contiguous Allocation (Chang, Mohapatra 1998): a job gets several equal
+//! frames, which are halved until all of them fit.
 //!
-//! The job's frame is searched by First Fit. If it does not fit, it is cut into two equal frames,
-//! then each frame into two again: after i cuts the job needs 2^i sub-meshes of one shape. All must
-//! be found in one attempt; a failed attempt keeps none. The longest even side is halved, the first
-//! of equally long ones. The job is refused after a given number of cuts, when no side is even, or
-//! when a side would shrink to one. So a job can be refused although enough processors are free.
+//! First Fit searches for the job's frame. If the frame does not fit, it is cut into two equal
+//! frames, and each of these frames into two again. After i cuts the job needs 2^i sub-meshes of
+//! one shape. All sub-meshes must be found in one attempt; a failed attempt keeps none of them. A
+//! cut halves the longest even side, or the first of several equally long sides. The job is refused
+//! after a given number of cuts, if no side is even, or if a side would shrink to one. A job can
+//! therefore be refused although enough processors are free.
 //!
-//! Cost: a search by First Fit, O(N), for each of up to 2^i frames of cut i.
+//! Cost: one search by First Fit, O(N), for each frame. Cut i has up to 2^i frames.
 
 use super::contiguous::frames::Frames;
 use super::contiguous::scan::Scan;
@@ -79,8 +80,8 @@ impl Anca {
         }
     }
 
-    /// Finds `count` disjoint free frames, each at the first position left by those before; returns
-    /// whether all were found.
+    /// Finds `count` disjoint free frames. Each frame gets the first position that the previous
+    /// frames leave free. Returns whether all frames were found.
     fn find_all(&mut self, machine: &Machine, frame: [u16; 3], count: u32) -> bool {
         self.turned.clear();
         self.turned.extend(turned(frame, self.frames.grid().dimensions(), self.turn));

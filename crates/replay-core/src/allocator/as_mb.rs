@@ -1,15 +1,15 @@
 //! AS&MB: Adaptive Scan first, then the Multiple Buddy Strategy (Suzaki et al. 1996; Bani-Mohammad
 //! 2008, section 2.2.2).
 //!
-//! A job gets a free frame of exactly its size if [Adaptive Scan](super::contiguous) finds one: its
-//! own shape, or the most nearly square factorisation that fits the machine. Otherwise
-//! [MBS](super::mbs) serves it from the free processors, so that it is never refused while enough
-//! processors are free. Frames need not consist of buddy blocks: the blocks that they touch are
-//! split, and merge again when the job ends. Wrapped dimensions are treated as if they did not
-//! wrap.
+//! A job gets a free frame of exactly its size if [Adaptive Scan](super::contiguous) finds such a
+//! frame. The sides of the frame are the job's shape or, without a shape, the two factors nearest
+//! to a square that fit the machine. If there is no free frame, [MBS](super::mbs) serves the job,
+//! so that a job is never refused while enough processors are free. Frames need not consist of
+//! buddy blocks. The blocks that a frame touches are split, and merge again when the job ends.
+//! Wrapped dimensions are treated as if they did not wrap.
 //!
-//! Cost per decision: that of Adaptive Scan and that of MBS; a frame of w x h costs O(w + h) splits
-//! besides the blocks inside it.
+//! Cost per decision: the sum of the costs of Adaptive Scan and MBS. A frame of w x h costs
+//! O(w + h) splits in addition to the blocks inside it.
 
 use super::contiguous::adaptive_scan::{AdaptiveScan, adaptive_scan};
 use super::mbs::Mbs;
@@ -20,7 +20,8 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
-/// The AS&MB allocator. [`Census::operations`] sums the operations of the scan and of the blocks.
+/// The AS&MB allocator. [`Census::operations`] is the sum of the operations of Adaptive Scan and
+/// MBS.
 #[derive(Debug)]
 pub struct AsMb {
     grid: Grid,
@@ -60,7 +61,8 @@ impl Allocator for AsMb {
     ) -> Result<(), Refusal> {
         // Both strategies record their own explanations.
         match self.scan.find(machine, request) {
-            // A frame may hold more processors than the job if no exact one fits the machine.
+            // A frame may hold more processors than the job if no frame of exactly its size fits
+            // the machine.
             Ok(frame) if frame.volume() == request.size => {
                 frame.append_to(&self.grid, chosen);
                 self.mbs.carve(frame, chosen[0]);
@@ -88,7 +90,7 @@ impl Allocator for AsMb {
     }
 }
 
-/// Options of `as-mb`: none.
+/// Options of `as-mb`, which has no parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AsMbOptions;
 
@@ -116,8 +118,7 @@ mod tests {
     use crate::topology::curve::Curve;
     use proptest::prelude::*;
 
-    /// Returns the first free frame in row-major order, of either orientation, by trying all of
-    /// them.
+    /// Tries all frames in both orientations and returns the first free frame in row-major order.
     fn plain_scan(grid: &Grid, machine: &Machine, [w, h, d]: [u16; 3]) -> Option<Vec<NodeId>> {
         let free = |base: NodeId, sides: [u16; 3]| {
             let area = SubMesh { base: grid.coord(base), sides };
@@ -146,8 +147,8 @@ mod tests {
         chosen
     }
 
-    /// On a mesh of 4 x 3 a job of 3 x 2 leaves its right column and its top row, of which a job of
-    /// 5 gets single processors.
+    /// On a mesh of 4 x 3 a job of 3 x 2 leaves the right column and the top row free. A job of 5
+    /// gets single processors of this column and row.
     #[test]
     fn blocks_serve_requests_that_the_scan_refuses() {
         let (mut machine, mut as_mb) = on("4x3");

@@ -1,12 +1,13 @@
-//! The two-dimensional buddy system (Li and Cheng 1991; Bani-Mohammad 2008, section 2.2.1): one
-//! square per job, with a power of two as side.
+//! The two-dimensional buddy system (Li and Cheng 1991; Bani-Mohammad 2008, section 2.2.1): each
+//! job gets one square whose side is a power of two.
 //!
-//! On a square machine of side 2^k a job of w x h gets a square of side 2^ceil(log2 max(w, h)), a
-//! job without shape the smallest square that can hold it. If no square of this size is free, the
-//! smallest larger one is split into four buddies, repeatedly; a released square merges with its
-//! buddies. Squares of one size are allocated in row-major order. Processors of the square beyond
-//! the job are lost (internal fragmentation), and a job is refused if no square is large enough
-//! (external fragmentation). Wrapped dimensions are treated as if they did not wrap.
+//! On a square machine of side 2^k a job of w x h gets a square of side 2^ceil(log2 max(w, h)). A
+//! job without shape gets the smallest square that can hold it. If no square of this size is free,
+//! the smallest larger square is split into four buddies, repeatedly. A released square merges with
+//! its buddies. Squares of one size are allocated in row-major order. The processors of the square
+//! that the job does not need are lost (internal fragmentation). A job is refused if no free square
+//! is large enough (external fragmentation). Wrapped dimensions are treated as if they did not
+//! wrap.
 //!
 //! Cost per decision: O(log n) for n processors, plus the allocated processors.
 
@@ -22,7 +23,8 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{Grid, NodeId, Topology};
 
-/// The buddy allocator. [`Census::operations`] counts squares taken, split, merged and released.
+/// The buddy allocator. [`Census::operations`] counts the squares that are taken, split, merged and
+/// released.
 #[derive(Clone, Debug)]
 pub struct Buddy {
     records: Records,
@@ -31,7 +33,7 @@ pub struct Buddy {
 }
 
 impl Buddy {
-    /// Creates an allocator for `grid`; `None` unless it is a 2D square of side 2^k.
+    /// Creates an allocator for `grid`. Returns `None` unless the grid is a 2D square of side 2^k.
     pub fn new(grid: &Grid) -> Option<Self> {
         let side = grid.extent(0);
         let fits = grid.dimensions() == 2 && side == grid.extent(1) && side.is_power_of_two();
@@ -50,7 +52,8 @@ fn class(request: Request) -> usize {
     of_size.max(of_shape).next_power_of_two().ilog2() as usize
 }
 
-/// Returns the number of processors of that square, or of the job or its shape if that is larger.
+/// Returns the number of processors of the smallest square that holds the job, or the number of
+/// processors of the job or its shape if this is larger.
 fn processors_needed(request: Request) -> u64 {
     let volume = |shape: [u16; 3]| shape.into_iter().map(u64::from).product();
     let processors = request.shape.map_or(0, volume).max(u64::from(request.size));
@@ -75,8 +78,8 @@ impl Allocator for Buddy {
         if class >= self.records.forest().classes() {
             return Err(Refusal::Fragmented);
         }
-        // The whole square is needed: too few processors for the rounded size are not fragmentation
-        // of the machine.
+        // The job needs the whole square. If fewer processors are free than the square has, the
+        // refusal is not caused by fragmentation.
         if processors_needed(request) > machine.free_count() as u64 {
             return Err(Refusal::TooFewFree);
         }
@@ -128,8 +131,8 @@ impl Allocator for Buddy {
         Stats { census: Some(census), ..Stats::default() }
     }
 
-    /// Returns `true` for larger squares: a free square contains free smaller ones, because squares
-    /// merge as soon as possible.
+    /// Returns whether `asked` needs at least as large a square as `refused`. Squares merge as soon
+    /// as possible, so a free square contains free squares of all smaller sizes.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         class(refused) <= class(asked) && class(asked) < self.records.forest().classes()
     }
@@ -139,7 +142,7 @@ impl Allocator for Buddy {
     }
 }
 
-/// Options of `buddy`: none.
+/// Options of `buddy`, which has no parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BuddyOptions;
 

@@ -1,4 +1,4 @@
-//! Candidates of a request, with the data for drawing them.
+//! Candidates of a request, with the data for plotting them.
 
 use super::centre::tie::TieVector;
 use crate::topology::{Coord, NodeId};
@@ -6,11 +6,11 @@ use crate::topology::{Coord, NodeId};
 /// Candidates of a request.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct CandidateSet {
-    /// Tie vector that compares them, if there is one.
+    /// Tie vector by which the candidates are compared, if the strategy has a tie vector.
     pub vector: Option<TieVector>,
     /// The first candidates; the winner comes first.
     pub first: Vec<ScoredCandidate>,
-    /// Number of further candidates without details.
+    /// Number of candidates that `first` omits.
     pub more: usize,
 }
 
@@ -19,22 +19,22 @@ pub struct CandidateSet {
 pub struct ScoredCandidate {
     /// Position in candidate order, from 1.
     pub number: usize,
-    /// Coordinates of the centre; for a box, of its first corner.
+    /// Coordinates of the centre, or of the first corner of a box.
     pub centre: Coord,
     /// Score, or cost of a box; lower is better.
     pub score: u64,
     /// Tie value, or weighted sum of a box; lower is better. `None` if there is no tie vector and no term has a
     /// weight.
     pub tie: Option<i64>,
-    /// Number of its distinct set of processors, from 1 in candidate order.
+    /// Number of the candidate's processor set. Distinct sets are numbered from 1 in candidate order.
     pub set: usize,
     /// Processors of the candidate, nearest first.
     pub nodes: Vec<NodeId>,
     /// Distance from the centre (the shell number) by processor number; empty for a box. Candidates after the first
-    /// [`LISTED`](super::explain::LISTED) are not drawn and have one entry: the last shell.
+    /// [`LISTED`](super::explain::LISTED) are not plotted; they have a single entry, the number of their last shell.
     pub shells: Vec<u32>,
-    /// Weights in the tie value; empty without a tie vector. Candidates that are not drawn have one weight per term,
-    /// the sum.
+    /// Weights in the tie value; empty without a tie vector. Candidates that are not plotted have one weight per term:
+    /// the sum of the term's weights.
     pub weights: Vec<Weight>,
 }
 
@@ -62,7 +62,7 @@ impl ScoredCandidate {
         shells.copied().max().unwrap_or(0)
     }
 
-    /// Returns the sum of its weights for `term`.
+    /// Returns the sum of the candidate's weights for `term`.
     pub fn sum(&self, term: Term) -> i64 {
         self.weights.iter().filter(|weight| weight.term == term).map(|weight| weight.weight).sum()
     }
@@ -82,10 +82,10 @@ pub struct Weight {
 /// Terms of a tie value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Term {
-    /// Sum over free processors outside the candidate.
+    /// Sum of the weights of free processors outside the candidate.
     Free,
-    /// Sum over the candidate's own processors along walls.
+    /// Sum of the weights of the candidate's own processors along walls.
     Wall,
-    /// Sum over busy processors just outside.
+    /// Sum of the weights of busy processors that are adjacent to the candidate.
     Busy,
 }

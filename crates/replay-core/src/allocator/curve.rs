@@ -1,11 +1,11 @@
-//! Curve-based allocation: a linear order of the processors and a rule to select processors from
-//! it.
+//! Curve-based allocation: a linear order of the processors, and a rule that selects processors
+//! from this order.
 //!
 //! Sources: Leung et al. 2002 (orders from space-filling curves, Best Fit, First Fit, Sum of
 //! Squares adapted from bin packing); Lo et al. 1997 (Paging with one-processor pages, here
 //! `free-list`); Johnson, Bunde, Leung (section IV, Fig. 18). An *interval* is a maximal run of
-//! free processors with consecutive ranks. Cost per decision: the changed rows of the machine, and
-//! the runs, found 64 ranks at a time.
+//! free processors with consecutive ranks. Cost per decision: one step per changed row of the
+//! machine, and the search for intervals, which examines 64 ranks at a time.
 
 use super::explain::{ExplanationLog, Listing};
 use super::options::{AllocatorOptions, grid_of};
@@ -18,14 +18,16 @@ use crate::topology::{Grid, NodeId, Topology};
 /// Rule that selects processors from the order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fit {
-    /// The smallest interval that can hold the job, the lowest-ranked among equals.
+    /// The smallest interval that can hold the job. Of equally small intervals, the one with the
+    /// lowest rank.
     BestFit,
     /// The first interval that can hold the job.
     FirstFit,
-    /// The free processors of lowest rank, in any intervals.
+    /// The free processors of lowest rank, whatever their intervals.
     FreeList,
-    /// The interval after whose use the sum over lengths of (number of intervals of that length)
-    /// squared is least, the lowest-ranked among equals (Csirik et al., after Leung et al. 2002).
+    /// The interval whose use minimises the sum of squares: the sum, over all lengths, of the
+    /// squared number of intervals of this length. Of equal intervals, the one with the lowest rank
+    /// (Csirik et al., after Leung et al. 2002).
     SumOfSquares,
 }
 
@@ -78,7 +80,7 @@ impl CurveAllocator {
         Self::along(curve.order(grid), fit)
     }
 
-    /// Creates an allocator along any order of all processors of a machine.
+    /// Creates an allocator for any linear order of all processors of a machine.
     pub fn along(order: Vec<NodeId>, fit: Fit) -> Self {
         Self {
             fit,
@@ -97,13 +99,14 @@ impl CurveAllocator {
         self.intervals.extend(runs);
     }
 
-    /// Returns the rank of the first processor of the chosen interval, if one can hold `size`.
+    /// Returns the rank of the first processor of the chosen interval; `None` if no interval can
+    /// hold `size`.
     fn choose(&mut self, size: usize) -> Option<usize> {
         let holds = self.intervals.iter().filter(|interval| interval.length >= size);
         let chosen = match self.fit {
             Fit::FreeList => None,
             Fit::FirstFit => holds.copied().next(),
-            // `min_by_key` keeps the first of equals.
+            // `min_by_key` keeps the first of equal elements.
             Fit::BestFit => holds.copied().min_by_key(|interval| interval.length),
             Fit::SumOfSquares => {
                 self.lengths.fill(0);
@@ -160,8 +163,9 @@ impl CurveAllocator {
         }
     }
 
-    /// Used if no interval can hold the job: returns the start of the window of `size` consecutive
-    /// free processors with the least span, the first among equals.
+    /// Called if no interval can hold the job. A window consists of `size` free processors that are
+    /// consecutive among the free processors. Returns the start of the window with the smallest
+    /// span; of equal windows, the first.
     fn least_span(&mut self, size: usize) -> usize {
         self.ranks.clear();
         for interval in &self.intervals {
@@ -217,7 +221,7 @@ impl Allocator for CurveAllocator {
     }
 }
 
-/// A curve and a rule to select processors from it.
+/// A curve, and a rule that selects processors along it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CurveOptions {
     /// Order of the processors.
@@ -234,7 +238,7 @@ impl AllocatorOptions for CurveOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let Self { curve, fit } = *self;
         Ok(Box::new(match topology.grid() {
-            // Processors of a hypercube have one order: their numbers.
+            // The only supported order of the processors of a hypercube is by number.
             None if curve == Curve::RowMajor => {
                 CurveAllocator::along(topology.nodes().collect(), fit)
             }
@@ -290,11 +294,11 @@ mod tests {
         assert_eq!(pick(Fit::FirstFit, machine, 2), [0, 1]);
         assert_eq!(pick(Fit::BestFit, machine, 2), [4, 5]);
         assert_eq!(pick(Fit::FreeList, machine, 4), [0, 1, 2, 4]);
-        // Using the run of three would leave a second run of one (cost 2 * 1 + 1 - 2 + 1 = 2);
-        // using one of the two runs of two is better (-2 * 2 + 1 = -3).
+        // The run of three would leave a second run of length one (cost 2 * 1 + 1 - 2 + 1 = 2).
+        // A run of length two is better (-2 * 2 + 1 = -3).
         assert_eq!(pick(Fit::SumOfSquares, machine, 2), [4, 5]);
-        // There is no run of four: of the windows 0 1 2 4, 1 2 4 5, 2 4 5 8, ... the first is
-        // shortest.
+        // There is no run of four. The windows are 0 1 2 4, 1 2 4 5, 2 4 5 8, ...; the first window
+        // has the smallest span.
         assert_eq!(pick(Fit::BestFit, machine, 4), [0, 1, 2, 4]);
     }
 

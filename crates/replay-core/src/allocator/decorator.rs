@@ -8,11 +8,12 @@ pub trait Decorator: Send {
     /// Returns the wrapped allocator.
     fn inner(&self) -> &dyn Allocator;
 
-    /// Returns the wrapped allocator for changes.
+    /// Returns a mutable reference to the wrapped allocator.
     fn inner_mut(&mut self) -> &mut dyn Allocator;
 
-    /// Wraps `inner`, a copy of the wrapped allocator, in a copy of this decorator; `None` if the decorator does not
-    /// support copies. Return `inner` itself only if the decorator has no effect on queries.
+    /// Wraps `inner`, a copy of the wrapped allocator, in a copy of this decorator. Returns `None` if the decorator
+    /// does not support copies. An implementation may return `inner` itself only if the decorator has no effect on
+    /// queries.
     fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>>;
 
     /// Forwards to [`Allocator::begin`].

@@ -1,18 +1,19 @@
-//! Elmer: hosts of a cluster that may already run other jobs, at a priority below theirs.
+//! Elmer: a job may get hosts of a cluster that already run other jobs. Its priority on these hosts is then lower than
+//! that of the other jobs.
 //!
 //! Source: S. W. Turner, PhD thesis, Michigan State University, 1995, section 6.3, Figs. 6.7 to 6.9. A job gets all
-//! of its hosts at one level: the first, from the highest, at which enough hosts are free. With one level this is
-//! plain space sharing.
+//! of its hosts at one priority level: the highest level at which enough hosts are free. With a single level the
+//! strategy is plain space sharing.
 //!
 //! | version | a host is free at a level |
 //! |---|---|
 //! | 1 | if its slot at that level is free |
 //! | 2 | if in addition the utilization of its processor does not exceed a threshold |
 //!
-//! The choice among the free hosts is random. Taken literally the algorithm has two faults. A job may get a lower
-//! level on idle hosts; and a later job may then get a higher level on such a host, against the rule that earlier
-//! jobs have priority. The *guarded* mode counts a host as free at a level only if no job is below this level, and
-//! prefers idle hosts. The guard is not in the thesis.
+//! The choice among the free hosts is random. The algorithm of the thesis has two faults. A job may get a lower level
+//! on idle hosts. A later job may then get a higher level on such a host, which violates the rule that earlier jobs
+//! have priority. In the *guarded* mode, a host is free at a level only if no job runs on the host below this level.
+//! This mode also prefers idle hosts. It is not in the thesis.
 //!
 //! Cost: one pass over the slots.
 
@@ -30,7 +31,7 @@ use crate::topology::{Cluster, NodeId, Topology};
 pub struct HostSelection {
     /// Version 2: hosts whose processor utilization exceeds this fraction are not free. `None` is version 1.
     pub threshold: Option<f64>,
-    /// Whether a job never gets a level above a job that started before.
+    /// Whether a job never gets a higher level on a host than a job that started earlier on this host.
     pub guarded: bool,
     /// Choice among the free hosts.
     pub pick: Pick,
@@ -39,9 +40,9 @@ pub struct HostSelection {
 /// Choice among the free hosts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pick {
-    /// Random, each host with equal probability.
+    /// Random hosts; each host has the same probability.
     Random,
-    /// The hosts of lowest numbers, for tests and examples; not in the thesis.
+    /// The hosts with the lowest numbers. This choice is for tests and examples; it is not in the thesis.
     Lowest,
 }
 
@@ -50,7 +51,7 @@ impl HostSelection {
     pub const PLAIN: HostSelection =
         HostSelection { threshold: None, guarded: true, pick: Pick::Random };
 
-    /// Default threshold of version 2. The thesis gives none.
+    /// Default threshold of version 2. The thesis does not specify a threshold.
     pub const THRESHOLD: f64 = 0.8;
 }
 
@@ -59,18 +60,19 @@ impl HostSelection {
 pub struct Hosts {
     /// Whether Elmer's own overhead is added to jobs.
     pub costs: bool,
-    /// Seconds between observations by a host's monitor; 0 for current values.
+    /// Seconds between two observations of the utilization by a host's monitor; 0 if the monitor always reports the
+    /// current value.
     pub period: f64,
-    /// Fraction of its processor that a process uses at full speed, if the job gives none.
+    /// Fraction of its processor that a process uses at full speed. Used for jobs that do not specify this fraction.
     pub demand: f64,
 }
 
 impl Hosts {
-    /// No overhead, monitors with current values, jobs that always compute.
+    /// Hosts without overhead, with monitors that report current values, and with jobs that always compute.
     pub const PLAIN: Hosts = Hosts { costs: false, period: 0.0, demand: 1.0 };
 }
 
-/// The Elmer allocator. Random choices depend on the seed and on all earlier requests.
+/// The Elmer allocator. Its random choices depend on the seed and on all earlier requests.
 #[derive(Debug)]
 pub struct Elmer {
     cluster: Cluster,
@@ -82,7 +84,7 @@ pub struct Elmer {
     utilization: Vec<f64>,
     /// Hosts that are free at the current level; preferred hosts come first.
     hosts: Vec<u32>,
-    /// Free hosts that are not preferred, while the list is built.
+    /// Free hosts that are not preferred; used while the list is built.
     others: Vec<u32>,
     explanation: ExplanationLog,
 }
@@ -131,10 +133,10 @@ impl Elmer {
         preferred
     }
 
-    /// Moves `count` hosts of `hosts[from..to]` to the front of this range, in the order in which they are taken.
+    /// Selects `count` hosts of `hosts[from..to]` and moves them to the front of this range, in the order of selection.
     fn draw(&mut self, from: usize, to: usize, count: usize) {
         if self.selection.pick == Pick::Random {
-            // The first steps of a Fisher-Yates shuffle; `u32` draws are the same on every platform.
+            // The first steps of a Fisher-Yates shuffle. Random `u32` values are the same on every platform.
             for i in from..from + count {
                 let j = self.rng.random_range(i as u32..to as u32);
                 self.hosts.swap(i, j as usize);
@@ -173,7 +175,7 @@ impl Allocator for Elmer {
             let first = size.min(preferred);
             self.draw(0, preferred, first);
             self.draw(preferred, self.hosts.len(), size - first);
-            // Other hosts are drawn only if all preferred ones are used.
+            // Other hosts are selected only if all preferred hosts are used.
             chosen.extend(self.hosts[..size].iter().map(|&host| self.cluster.slot(host, level)));
             return Ok(());
         }

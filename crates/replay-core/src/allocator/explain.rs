@@ -1,8 +1,8 @@
 //! Explanations that a strategy records while it decides.
 //!
 //! A strategy holds an [`ExplanationLog`] and records its candidates and choices there. In ordinary runs recording is
-//! off: each decision then costs one pointer check, and no text is formatted.
-//! [`RunSetup::explanation`](super::RunSetup::explanation) passes a log that records.
+//! off: each decision then costs one pointer check, and no text is formatted. To record explanations, pass a
+//! recording log in [`RunSetup::explanation`](super::RunSetup::explanation).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,8 +26,8 @@ struct Recorder {
 pub struct Explanation {
     /// Sentences and lists, in the order in which they were recorded.
     pub parts: Vec<Part>,
-    /// The chosen processors as the explanation derives them, for strategies defined by the recorded comparison; the
-    /// actual decision is computed separately.
+    /// Processors that win according to the explanation, for strategies that are defined by the comparison in the
+    /// explanation. The strategy computes its actual decision separately.
     pub winner: Option<Vec<NodeId>>,
     /// Candidates compared by score and tie value, if the strategy has such candidates; at most [`LISTED`].
     pub candidates: Option<CandidateSet>,
@@ -59,7 +59,7 @@ pub struct Listing {
 pub const LISTED: usize = 20;
 
 impl Listing {
-    /// Returns a listing that keeps the first [`LISTED`] rows and counts the others.
+    /// Creates a listing that keeps the first [`LISTED`] rows and counts the omitted rows.
     pub fn of(
         about: impl Into<String>,
         columns: &[&'static str],
@@ -72,7 +72,7 @@ impl Listing {
 }
 
 impl ExplanationLog {
-    /// Returns a log that can record; recording starts with [`set_recording`](Self::set_recording).
+    /// Creates a log that can record. It records nothing until [`set_recording`](Self::set_recording) is called.
     pub fn recording() -> Self {
         Self(Some(Arc::default()))
     }
@@ -90,7 +90,7 @@ impl ExplanationLog {
         }
     }
 
-    /// Returns everything recorded since the last call.
+    /// Removes and returns everything recorded since the last call of this method.
     pub fn take(&self) -> Explanation {
         self.0.as_ref().map_or_else(Explanation::default, |recorder| {
             std::mem::take(&mut recorder.explanation.lock().unwrap_or_else(PoisonError::into_inner))
@@ -120,7 +120,7 @@ impl ExplanationLog {
         self.write(|explanation| explanation.candidates = Some(candidates()));
     }
 
-    /// Records the processors that win by the recorded comparison.
+    /// Records the processors that win the comparison in the explanation.
     pub fn winner(&self, nodes: Vec<NodeId>) {
         self.write(|explanation| explanation.winner = Some(nodes));
     }

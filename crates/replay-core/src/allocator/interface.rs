@@ -13,10 +13,11 @@ use crate::workload::Job;
 pub struct RunSetup<'a> {
     /// All jobs of the run; empty if they are not known.
     pub jobs: &'a [Job],
-    /// Log for explanations of decisions. Strategies without explanations ignore it.
+    /// Log to which the strategy writes explanations of its decisions. Strategies without explanations ignore the log.
     pub explanation: ExplanationLog,
-    /// Cancels decisions, which then return [`Refusal::Cancelled`](super::Refusal::Cancelled); the allocator must not
-    /// be used afterwards. Strategies ignore it unless a single decision can take more than some tenths of a second.
+    /// Token that cancels decisions. A cancelled decision returns [`Refusal::Cancelled`](super::Refusal::Cancelled),
+    /// and the allocator must not be used afterwards. A strategy checks the token only if one of its decisions can take
+    /// more than some tenths of a second.
     pub stop: CancelToken,
     /// Whether to count [tied sets](Stats::tied_sets).
     pub count_ties: bool,
@@ -25,7 +26,7 @@ pub struct RunSetup<'a> {
 /// A change of the machine or the queue between two requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum MachineEvent<'a> {
-    /// A job has released these processors, listed in the order in which they were chosen.
+    /// A job has released these processors. They are listed in the order in which the allocator chose them.
     Released(&'a [NodeId]),
     /// Free processors have gone out of service.
     NodesDown(&'a [NodeId]),
@@ -33,37 +34,39 @@ pub enum MachineEvent<'a> {
     NodesUp(&'a [NodeId]),
     /// A job has joined the queue.
     JobQueued(Request),
-    /// A job has ended; the value is the request with which it joined the queue.
+    /// A job has ended. The value is the request with which the job joined the queue.
     JobFinished(Request),
-    /// Utilization of each host of a cluster, 0 to 1, observed before a request.
+    /// The utilization of each host of a cluster, from 0 to 1, has been observed before a request.
     HostsObserved(&'a [f64]),
 }
 
 /// Properties of a strategy that callers must know before it runs. The properties never change.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Capabilities {
-    /// Whether every request for no more processors than are free gets exactly the requested number, so that the
-    /// schedule does not depend on the allocator.
+    /// Whether every request gets exactly the requested number of processors if that many are free. The schedule then
+    /// does not depend on the allocator.
     pub keeps_schedule: bool,
     /// Whether every refusal because of fragmentation ([`Refusal::Fragmented`](super::Refusal::Fragmented)) holds
-    /// until processors become free: a refused request is also refused on every subset of the free processors.
-    /// Refusals because too few processors are free always hold that long.
+    /// until processors become free. A refused request is then also refused on every subset of the free processors.
+    /// A refusal because too few processors are free always holds until processors become free.
     ///
-    /// `false` for strategies that examine only some of the candidate positions and select these by the state of the
-    /// machine: a starting job can make another position a candidate. Schedulers repeat requests to such strategies
-    /// after every start and cannot [reserve a placement for the head of the queue](crate::scheduler::Guard::Place).
+    /// `false` for strategies that examine only some candidate positions, if the selection of these positions depends
+    /// on the state of the machine: the start of a job can turn another position into a candidate. Schedulers repeat
+    /// requests to such strategies after every start, and cannot
+    /// [reserve a placement for the head of the queue](crate::scheduler::Guard::Place).
     pub refusals_last: bool,
-    /// Whether [a place for the head of the queue](crate::scheduler::Guard::Place) may be reserved although refusals do not
-    /// [last](Self::refusals_last): the first instant at which a copy of the strategy finds one. The promise may be broken.
+    /// Whether a scheduler may [reserve a placement for the head of the queue](crate::scheduler::Guard::Place) although
+    /// [`refusals_last`](Self::refusals_last) is `false`. The reservation begins at the first instant at which a copy
+    /// of the strategy finds a placement. The head may start later than its reservation.
     pub reserves_by_trial: bool,
     /// Whether the chosen processors depend only on the size and shape of the request and on the set of free
-    /// processors: not on the time, on the owners of busy processors, or on random numbers.
+    /// processors. They then do not depend on the time, on the owners of busy processors, or on random numbers.
     pub chooses_by_free: bool,
-    /// Whether jobs that are not [servable](Bounds::servable) are rejected on submission: a run omits and counts
-    /// them. Otherwise a run with such a job is an error.
+    /// Whether jobs that are not [servable](Bounds::servable) are rejected on submission: a run omits these jobs and
+    /// counts them. If `false`, a run with such a job is an error.
     pub rejects_unsupported_sizes: bool,
-    /// Whether the strategy supports outages. `true` for strategies that use only the set of free processors, and for
-    /// strategies that update their state on [`MachineEvent::NodesDown`] and [`MachineEvent::NodesUp`].
+    /// Whether the strategy supports outages. This is `true` for strategies that use only the set of free processors,
+    /// and for strategies that update their state on [`MachineEvent::NodesDown`] and [`MachineEvent::NodesUp`].
     pub supports_outages: bool,
     /// Whether jobs may run on fewer processors than they request.
     pub folds: bool,
@@ -107,19 +110,19 @@ impl Capabilities {
     }
 }
 
-/// Limits on the number of processors that a request can get, on an empty machine or any other.
+/// Limits on the number of processors that a request can get.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// Fewest processors in any state of the machine: below the requested number only if the strategy
+    /// Minimum number of processors in any state of the machine. It is below the requested number only if the strategy
     /// [folds](Capabilities::folds) jobs.
     pub min_processors: u32,
-    /// Fewest processors in the current state: above [`min_processors`](Self::min_processors) if it depends on the
-    /// other jobs.
+    /// Minimum number of processors in the current state of the machine. It exceeds
+    /// [`min_processors`](Self::min_processors) if the minimum depends on the other jobs.
     pub min_processors_now: u32,
-    /// Most processors: above the requested number only if the strategy rounds up.
+    /// Maximum number of processors. It exceeds the requested number only if the strategy rounds up.
     pub max_processors: u64,
-    /// `false` if not even the empty machine can serve the request: a run with such a job does not begin. `true` if
-    /// the strategy cannot decide this.
+    /// `false` if not even the empty machine can serve the request; a run with such a job does not begin. `true` if
+    /// the strategy cannot decide whether the empty machine can serve the request.
     pub servable: bool,
 }
 
@@ -141,15 +144,15 @@ impl Bounds {
 pub struct Stats {
     /// Units and operations; `None` for strategies that allocate single processors.
     pub census: Option<Census>,
-    /// For strategies with a menu of boxes: current and largest possible
-    /// [fragmentation](crate::placement::fragmentation).
+    /// Current and largest possible [fragmentation](crate::placement::fragmentation); `None` for strategies without a
+    /// menu of boxes.
     pub menu_fragmentation: Option<[u64; 2]>,
     /// Number of distinct sizes refused in the run; `None` if the strategy does not [fold](Capabilities::folds) jobs.
     pub refused_sizes: Option<u64>,
     /// Reduction of the last allocated job; `None` if it was not folded.
     pub reduction: Option<Reduction>,
-    /// Number of distinct processor sets with the best primary score for the last request, before any tie-breaking; 1
-    /// if the request took all free processors. `None` if the strategy has no score, the request could not be served,
-    /// or [ties are not counted](RunSetup::count_ties).
+    /// Number of distinct processor sets with the best primary score for the last request, counted before tie-breaking;
+    /// 1 if the request took all free processors. `None` if the strategy has no score, if the request could not be
+    /// served, or if [ties are not counted](RunSetup::count_ties).
     pub tied_sets: Option<u32>,
 }

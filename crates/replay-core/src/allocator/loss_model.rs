@@ -1,16 +1,16 @@
 //! Model of the expected loss of tie rules, for strategies that tune themselves.
 //!
-//! Rules are points of a space. An observation also counts for nearby points, weighted by a Gaussian kernel: good
-//! rules lie near other good rules, and single observations are mostly noise (one changed decision changes all later
-//! ones). Old observations decay.
+//! Each rule is a point of a space. An observation also counts for nearby points, weighted by a Gaussian kernel: good
+//! rules are near other good rules, and single observations are mostly noise, because one changed decision changes
+//! all later decisions. The weight of old observations decays.
 
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Points drawn at random from which the best is chosen.
+/// Number of points that are sampled at random; the best of these points is chosen.
 const DRAWN: usize = 8;
 
-/// Observed requests that halve the shrinkage of an estimate towards 0.
+/// Number of observed requests after which an estimate is half of the observed mean loss.
 const DOUBT: f64 = 4000.0;
 
 /// Expected loss per request by point, up to a constant common to all points.
@@ -20,8 +20,8 @@ pub struct DecayingLossModel {
     weights: Vec<f64>,
     /// Decayed sum of the losses observed near each point.
     losses: Vec<f64>,
-    /// By position in the list of observed points: the point last seen at this position, and the share of its
-    /// observations that counts for each point.
+    /// Cached kernels by position in the list of observed points: the last point at this position, and the share of its
+    /// observations that counts for each point of the model.
     kernels: Vec<(usize, Vec<f64>)>,
 }
 
@@ -31,7 +31,8 @@ impl DecayingLossModel {
         Self { weights: vec![0.0; points], losses: vec![0.0; points], kernels: Vec::new() }
     }
 
-    /// Returns the expected loss per request at a point, drawn towards 0 while few observations are near it.
+    /// Returns the expected loss per request at a point. The estimate is shrunk towards 0 if there are few observations
+    /// near the point.
     pub fn expected(&self, point: usize) -> f64 {
         self.losses[point] / (self.weights[point] + DOUBT)
     }
@@ -54,8 +55,8 @@ impl DecayingLossModel {
     }
 
     /// Adds the losses of several points over the same requests and decays older observations by
-    /// `exp(-requests / memory)`. `distance` is the squared distance between an observed point and another; it must
-    /// not change between calls.
+    /// `exp(-requests / memory)`. `distance` returns the squared distance between an observed point and another
+    /// point; the distances must not change between calls.
     ///
     /// Computing kernels dominates the cost. Kernels are cached by position in `observed`, because few of the observed
     /// points change between calls.
@@ -66,8 +67,8 @@ impl DecayingLossModel {
         memory: f64,
         distance: impl Fn(usize, usize) -> f64,
     ) {
-        // Large or many jobs increase the loss of every rule, so the common part is subtracted. It is measured
-        // relative to the expected losses, otherwise good rules would make each other look bad.
+        // Large or many jobs increase the loss of every rule, so the common part is subtracted. The common part is
+        // measured relative to the expected losses; otherwise a good rule would appear bad among other good rules.
         let beyond = |&(point, loss): &(usize, f64)| loss - requests * self.expected(point);
         let common = observed.iter().map(beyond).sum::<f64>() / observed.len().max(1) as f64;
         self.fade((-requests / memory).exp());
@@ -88,15 +89,15 @@ impl DecayingLossModel {
         self.weights.iter_mut().chain(&mut self.losses).for_each(|sum| *sum *= kept);
     }
 
-    /// Returns the point of least expected loss.
+    /// Returns the point with the smallest expected loss.
     pub fn best(&self) -> usize {
         self.least(0..self.weights.len())
     }
 
-    /// Returns a point to observe next: the best of a few drawn uniformly, so that good points are observed more
-    /// often and every point can be drawn.
+    /// Returns a point to observe next: the best of a few points that are sampled uniformly. Good points are thus
+    /// observed more often, and every point can be selected.
     pub fn draw(&self, rng: &mut ChaCha8Rng) -> usize {
-        // `u32` draws are the same on every platform.
+        // Random `u32` values are the same on every platform.
         let points = self.weights.len() as u32;
         self.least((0..DRAWN).map(|_| rng.random_range(0..points) as usize))
     }
@@ -138,7 +139,7 @@ mod tests {
         assert_eq!(model.best(), 2);
         assert!(model.expected(1).abs() < 1e-9 && model.expected(2) < -0.008, "{model:?}");
     }
-    /// Cached kernels give the same model as recomputed ones when observed points change position.
+    /// The model is the same with cached and with recomputed kernels when observed points change position.
     #[test]
     fn cached_kernels_equal_recomputed_ones() {
         let apart = |from: usize, to: usize| (from.abs_diff(to) as f64 / 3.0).powi(2);

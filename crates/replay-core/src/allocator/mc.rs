@@ -1,11 +1,11 @@
 //! MC (Mache, Lo, Windisch 1997): MC1x1 for jobs with a shape.
 //!
-//! Shell 0 is the requested box itself, shell i + 1 the ring around shell i. Every free processor
-//! is a candidate: the box is laid with its lowest corner there, or shifted back onto the mesh if
-//! it would extend past its end. The score is the sum of shell numbers, the first candidate in scan
-//! order wins a tie, and a last shell that is needed only in part is cut in carried order. A job
-//! without shape gets one by a [`ShapeRule`]. Cost per decision: one box count per free processor
-//! and shell.
+//! Shell 0 is the requested box itself, and shell i + 1 is the ring around shell i. Every free
+//! processor is a candidate: it is the lowest corner of a box. A box that would extend past the end
+//! of the mesh is shifted back onto the mesh. The score is the sum of shell numbers. If scores are
+//! equal, the first candidate in scan order wins. If the last shell is needed only in part, its
+//! processors are selected in carried order. A job without shape gets a shape by a [`ShapeRule`].
+//! Cost per decision: one box count per free processor and shell.
 
 use super::centre::ShellCut;
 use super::explain::{self, ExplanationLog, Listing};
@@ -46,8 +46,8 @@ impl Mc {
         }
     }
 
-    /// Returns the sum of shell numbers of the `size` free processors nearest to the box, or `None`
-    /// if it is at least `limit`.
+    /// Returns the sum of the shell numbers of the `size` free processors nearest to the box;
+    /// `None` if the sum is at least `limit`.
     fn score(&self, laid: Extent, size: u32, limit: u64) -> Option<u64> {
         let mut score = 0;
         for radius in 0.. {
@@ -221,7 +221,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition: every candidate's set by stable re-sorting of the free list.
+    /// Computes the definition directly: the set of every candidate by a stable sort of the free
+    /// list.
     fn literal(mc: &Mc, machine: &Machine, size: usize, shape: [u16; 3]) -> Vec<NodeId> {
         let mut list: Vec<_> = machine.free_nodes().collect();
         let mut best: Option<(u32, Vec<NodeId>)> = None;

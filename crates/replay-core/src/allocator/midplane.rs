@@ -1,12 +1,13 @@
 //! BlueGene/L allocation in midplanes (Aridor et al. 2005).
 //!
-//! The machine is a grid of units, on BlueGene/L midplanes of 8 x 8 x 8 processors. A job gets a
-//! box of whole units: its shape rounded up to units along every dimension, or a box for its size
-//! in units, rounded up. The first free box in the order of the 3D First Fit is allocated; if there
-//! is none, the box of the next permutation of the job's sides. Processors added by rounding are
-//! lost to internal fragmentation. On a torus boxes may run over the edge.
+//! The machine is a grid of units. On BlueGene/L a unit is a midplane of 8 x 8 x 8 processors. A
+//! job gets a box of whole units. The box is the job's shape, rounded up to units along every
+//! dimension; for a job without shape it is a box for the job's size, rounded up to units. The
+//! first free box in the order of the 3D First Fit is allocated. If there is no free box, the next
+//! permutation of the sides is tried. The processors that rounding adds are lost to internal
+//! fragmentation. On a torus boxes may wrap around the edge.
 //!
-//! Cost: O(N) for the states of the units, then a First Fit on the grid of units.
+//! Cost: O(N) for the states of the units, and a First Fit on the grid of units.
 
 use super::contiguous::frames::Frames;
 use super::contiguous::scan::Scan;
@@ -20,11 +21,11 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
-/// The midplane of BlueGene/L.
+/// The sides of a midplane of BlueGene/L.
 const MIDPLANE: [u16; 3] = [8, 8, 8];
 
-/// The midplane allocator. [`Census::operations`] counts processors whose state was read and words
-/// of the search.
+/// The midplane allocator. [`Census::operations`] counts the processors whose state is read, and
+/// the words of the search.
 #[derive(Clone, Debug)]
 pub struct Midplane {
     grid: Grid,
@@ -42,8 +43,8 @@ pub struct Midplane {
 }
 
 impl Midplane {
-    /// Creates an allocator for a 3D `grid` in units of these sides. `None` if the grid does not
-    /// consist of whole units or is not 3D.
+    /// Creates an allocator for a 3D `grid` with units of these sides. Returns `None` if the grid
+    /// does not consist of whole units or is not 3D.
     pub fn new(grid: &Grid, unit: [u16; 3], shaping: Shaping, turn: bool) -> Option<Self> {
         let whole = |i: usize| unit[i] > 0 && grid.axes()[i].extent.is_multiple_of(unit[i]);
         if grid.dimensions() != 3 || !(0..3).all(whole) {
@@ -83,7 +84,7 @@ impl Midplane {
         }
     }
 
-    /// Reads which units are free: those without a busy processor.
+    /// Determines which units are free. A unit is free if it has no busy processor.
     fn read_units(&mut self, machine: &Machine) {
         let [_, depth, height] = [0, 1, 2].map(|i| self.grid.extent(i));
         let [_, units_deep, units_high] = [0, 1, 2].map(|i| self.units.grid().extent(i));
@@ -179,7 +180,7 @@ impl Allocator for Midplane {
         self.list_boxes(refused);
         let smaller = std::mem::take(&mut self.boxes);
         self.list_boxes(asked);
-        // If boxes hold different numbers of units, the smallest one determines the reason of a
+        // If boxes hold different numbers of units, the smallest box determines the reason of a
         // refusal.
         let have_equal_volume = self.boxes.windows(2).all(|two| volume(two[0]) == volume(two[1]));
         let holds = |sides: &[u16; 3]| {

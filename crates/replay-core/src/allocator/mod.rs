@@ -32,13 +32,13 @@
 //!
 //! 1. Write its file: a type with [`Allocator`], and tests. [`Allocator::allocate`] decides; a strategy that keeps
 //!    state clears it in [`begin`](Allocator::begin) and updates it in [`on_event`](Allocator::on_event). A strategy
-//!    that may refuse although enough processors are free declares it in its [`Capabilities`].
+//!    that may refuse although enough processors are free declares this in its [`Capabilities`].
 //! 2. In the same file, define a struct of its options with [`AllocatorOptions`].
 //! 3. Add a function `table`: name, meaning, source, parameters (see [`crate::naming`]).
 //! 4. Add its `mod` line here and one line to the registry.
 //! 5. `replay list allocators` then shows the strategy, and the registry's tests check the contract.
 //!
-//! Outside this crate, build a registry of your own instead of step 4:
+//! Outside this crate, replace step 4 by a registry of your own:
 //!
 //! ```
 //! use replay_core::allocator::registry::{AllocatorSpec, standard};
@@ -141,8 +141,8 @@ pub struct Request {
     pub size: u32,
     /// Side lengths along x, y, z, if the job has a shape.
     pub shape: Option<[u16; 3]>,
-    /// Time of the request and expected run time. Strategies may use them to choose processors, never to decide
-    /// whether the request is served.
+    /// Time of the request and expected run time. Strategies may use these times to choose processors, but not to
+    /// decide whether the request is served.
     pub times: Times,
 }
 
@@ -178,8 +178,8 @@ pub enum Refusal {
     /// Enough processors are free, but the strategy cannot use them for this job (external fragmentation).
     #[error("free processors do not fit the strategy")]
     Fragmented,
-    /// There is a place, but the strategy waits for a better one until this instant. Time alone can lift the refusal: the
-    /// request is made again then.
+    /// The job would fit, but the strategy waits for a better placement until the instant `until`. The caller repeats
+    /// the request at that instant, even if the machine has not changed.
     #[error("waits for a better place until {until}")]
     Postponed {
         /// Seconds of the trace.
@@ -190,8 +190,9 @@ pub enum Refusal {
     Cancelled(#[from] Cancelled),
 }
 
-/// Settles requests that the number of free processors alone decides: too few are refused, and a request for all free
-/// processors takes them. Returns `true` if the request was settled.
+/// Handles requests whose outcome depends only on the number of free processors. A request for more processors than
+/// are free is refused. A request for all free processors gets all of them, and the result is `true`. Otherwise the
+/// result is `false`.
 pub(crate) fn settled_by_count(
     machine: &Machine,
     size: usize,
@@ -207,31 +208,32 @@ pub(crate) fn settled_by_count(
     }
 }
 
-/// Counters of a strategy of sub-meshes, buddy blocks or pages, since the [begin](Allocator::begin) of the run.
+/// Counters of a strategy that allocates sub-meshes, buddy blocks or pages. They count from the
+/// [begin](Allocator::begin) of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Census {
-    /// Units (sub-meshes, buddy blocks, pages) in the last allocation. A job is allocated contiguously iff it has one
-    /// unit (Bani-Mohammad 2008, section 4.4).
+    /// Number of units (sub-meshes, buddy blocks, pages) in the last allocation. A job is allocated contiguously iff it
+    /// has exactly one unit (Bani-Mohammad 2008, section 4.4).
     pub blocks: u32,
-    /// Current entries of the busy list: one for each allocated unit.
+    /// Current number of entries in the busy list, which has one entry for each allocated unit.
     pub busy_list: u32,
-    /// Searches for a sub-mesh after the first search of each request (GABL's Step 6), successful or not.
+    /// Number of searches for a sub-mesh, successful or not, without the first search of each request (GABL's Step 6).
     pub searches: u64,
-    /// Elementary operations; each strategy documents which operations it counts.
+    /// Number of elementary operations. Each strategy documents which operations it counts.
     pub operations: u64,
 }
 
 /// A processor allocation strategy on one machine.
 ///
 /// An allocator may keep state between calls. All calls from one [`begin`](Allocator::begin) to the next concern the
-/// same machine, which has no busy processor at the first call. Every successful [`allocate`](Allocator::allocate) is
-/// followed by [`Machine::occupy`] of the chosen processors, every [`Machine::release`] by
-/// [`MachineEvent::Released`].
+/// same machine, which has no busy processor at the first call. After every successful
+/// [`allocate`](Allocator::allocate) the caller passes the chosen processors to [`Machine::occupy`]. After every
+/// [`Machine::release`] it reports [`MachineEvent::Released`].
 ///
 /// A type that changes the behaviour of another allocator implements [`Decorator`] instead.
 pub trait Allocator: Send {
-    /// Begins a run: clears all state of earlier runs. Later calls may pass another machine. A run without a
-    /// [setup](RunSetup) may use a newly built allocator without this call.
+    /// Begins a run: clears all state of earlier runs. Later runs may use another machine. A caller without a
+    /// [setup](RunSetup) may omit this call if the allocator is newly built.
     ///
     /// # Errors
     /// A message if the strategy cannot be initialized for the jobs of the run.
@@ -240,15 +242,16 @@ pub trait Allocator: Send {
         Ok(())
     }
 
-    /// Appends the chosen processors, all free and distinct, to the empty `chosen`: unit by unit in the order of
-    /// allocation, and within a unit row-major from its base. The first `request.size` processors run the job's
-    /// processes; all others are lost to internal fragmentation. On refusal `chosen` stays empty.
+    /// Appends the chosen processors to `chosen`, which is empty before the call. The processors are free and distinct.
+    /// They are listed unit by unit in the order of allocation, and row-major from the base within a unit. The first
+    /// `request.size` processors run the job's processes; the remaining processors are lost to internal fragmentation.
+    /// If the request is refused, `chosen` stays empty.
     ///
-    /// A strategy that [folds](Capabilities::folds) jobs may serve a smaller request instead; [`Stats::reduction`]
-    /// records it.
+    /// A strategy that [folds](Capabilities::folds) jobs may serve a smaller request instead. [`Stats::reduction`] then
+    /// contains the smaller request.
     ///
-    /// A refused request is refused again as long as the same processors are free: a simulation need not repeat
-    /// requests of the same size and shape.
+    /// After a refusal, the same request is refused again until the set of free processors changes. A simulation need
+    /// not repeat requests of the same size and shape until then.
     ///
     /// # Errors
     /// [`Refusal`] if the job cannot have processors now.
@@ -264,7 +267,7 @@ pub trait Allocator: Send {
         let _ = (machine, event);
     }
 
-    /// Returns properties of the strategy that callers depend on. The properties never change.
+    /// Returns the properties of the strategy on which callers depend. The properties never change.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }
@@ -279,11 +282,12 @@ pub trait Allocator: Send {
         Stats::default()
     }
 
-    /// Returns whether a refusal of `refused` because of fragmentation ([`Refusal::Fragmented`]) implies that `asked`
-    /// is refused too, on the same free processors and on any subset of them. The implied refusal is
-    /// [`Refusal::TooFewFree`] if fewer processors are free than its [`max_processors`](Bounds::max_processors), else
-    /// [`Refusal::Fragmented`]. A free box for `asked` would contain a free box for `refused`. A strategy that finds
-    /// every free box returns `true` if both requests are the same.
+    /// Returns whether a refusal of the request `refused` because of fragmentation ([`Refusal::Fragmented`]) implies
+    /// that the request `asked` is refused too, on the same free processors and on any subset of them. This holds, for
+    /// example, if every free box for `asked` contains a free box for `refused`. The implied refusal is
+    /// [`Refusal::TooFewFree`] if fewer processors are free than the [`max_processors`](Bounds::max_processors) of
+    /// `asked`, otherwise [`Refusal::Fragmented`]. A strategy that finds every free box returns `true` if both requests
+    /// are equal.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         let _ = (refused, asked);
         false

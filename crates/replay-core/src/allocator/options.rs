@@ -5,7 +5,7 @@ use crate::naming::Value;
 use crate::topology::curve::Curve;
 use crate::topology::{Grid, Topology};
 
-/// Options of a strategy, from which the strategy is built.
+/// Options of a strategy. They build the strategy's allocator.
 pub trait AllocatorOptions: Value {
     /// Builds the allocator for a machine. `seed` is used by strategies with random choices.
     ///
@@ -13,7 +13,7 @@ pub trait AllocatorOptions: Value {
     /// A message if the strategy does not support the machine.
     fn build(&self, topology: &Topology, seed: u64) -> Result<Box<dyn Allocator>, String>;
 
-    /// Returns the options with every option that has no effect reset to its default: strategies
+    /// Returns the options with every option that has no effect reset to its default. Strategies
     /// with equal reduced options always choose the same processors.
     fn reduced(&self) -> Self {
         self.clone()
@@ -25,8 +25,8 @@ pub trait AllocatorOptions: Value {
         self.clone()
     }
 
-    /// Returns the machine that the options describe, if they describe one, or a message on what is
-    /// wrong with the description.
+    /// Returns the machine that the options describe; `None` if they do not describe a machine. The
+    /// result is an error message if the description is not valid.
     fn described(&self) -> Option<Result<Topology, String>> {
         None
     }
@@ -48,7 +48,8 @@ pub trait AllocatorOptions: Value {
         None
     }
 
-    /// Returns how ties are broken, if the strategy uses a tie vector.
+    /// Returns the vector and slack by which ties are broken; `None` if the strategy uses no tie
+    /// vector.
     fn tie_breaking(&mut self) -> Option<&mut TieBreaking> {
         None
     }
@@ -60,7 +61,8 @@ pub enum Engine {
     /// The faster implementation.
     #[default]
     Fast,
-    /// The published procedure step by step, to compare its cost.
+    /// The published procedure step by step, for comparing its cost with that of the fast
+    /// implementation.
     Literal,
 }
 

@@ -12,7 +12,7 @@ use crate::topology::{Coord, Grid, Topology};
 enum Serves {
     /// Every request for at most as many processors as are free.
     All,
-    /// Frames of the requested shape if one is free; the flag allows rotation.
+    /// A frame of the requested shape, if there is a free one; the flag allows rotation.
     Frame(bool),
     /// The smallest aligned square whose side is a power of two.
     Square,
@@ -35,7 +35,7 @@ const STRATEGIES: [(&str, Serves); 12] = [
     ("buddy", Serves::Square),
 ];
 
-/// Returns whether the frame at this base lies in the grid and is free.
+/// Returns whether the frame at this base is inside the grid and free.
 fn is_free(grid: &Grid, machine: &Machine, base: Coord, [w, h]: [u16; 2]) -> bool {
     let inside =
         usize::from(base[0] + w) <= grid.extent(0) && usize::from(base[1] + h) <= grid.extent(1);
@@ -49,7 +49,7 @@ fn bases(grid: &Grid, step: usize) -> impl Iterator<Item = Coord> + use<> {
     places(w).flat_map(move |x| places(h).map(move |y| [x, y, 0]))
 }
 
-/// Returns whether the strategy can serve the request, by trying all positions.
+/// Tries all positions and returns whether the strategy can serve the request.
 fn plain(serves: Serves, grid: &Grid, machine: &Machine, request: Request) -> bool {
     let [w, h, _] = request.shape.unwrap_or([1; 3]);
     let frame = |sides: [u16; 2]| bases(grid, 1).any(|base| is_free(grid, machine, base, sides));
@@ -83,9 +83,9 @@ fn pick(share: f64, of: usize) -> usize {
     (share * of as f64) as usize
 }
 
-/// Runs a history in which jobs start and end and processors leave and return; at the end all jobs have ended and all
-/// processors are back. `request` makes a request of two numbers in 0..1, `served` checks the outcome before the
-/// processors become busy. Asserts that the allocator never chooses a processor out of service.
+/// Runs a history in which jobs start and end, and processors leave and return to service. At the end all jobs have
+/// ended and all processors are in service. `request` creates a request from two numbers in 0..1. `served` checks the
+/// outcome before the processors become busy. Asserts that the allocator never chooses a processor out of service.
 pub(super) fn drive(
     allocator: &mut dyn Allocator,
     machine: &mut Machine,
@@ -138,14 +138,14 @@ pub(super) fn drive(
     Ok(())
 }
 
-/// Builds a strategy by name, and its machine.
+/// Builds the strategy with this name, and its machine.
 fn bench(name: &str, machine: &str) -> (Box<dyn Allocator>, Machine) {
     let topology: Topology = machine.parse().expect("a machine");
     let spec: AllocatorSpec = name.parse().expect("a strategy");
     (spec.build(&topology, 1).expect("it works there"), Machine::new(topology))
 }
 
-/// Asserts that one job with these sides can have the whole machine.
+/// Asserts that a job with these sides can get the whole machine.
 fn is_whole(
     allocator: &mut dyn Allocator,
     machine: &Machine,
@@ -162,8 +162,8 @@ fn is_whole(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// On hypercubes, and with boxes of a menu, no job gets processors out of service, jobs do not share processors,
-    /// and the machine is whole again after all processors have returned.
+    /// On hypercubes, and with boxes of a menu, no job gets processors out of service, and jobs do not share
+    /// processors. After all processors have returned to service, the whole machine can be allocated again.
     #[test]
     fn subcubes_and_menu_boxes_follow_outages(
         name in proptest::sample::select(vec![
@@ -190,7 +190,7 @@ proptest! {
         mesh in proptest::sample::select(vec!["8x8", "12x10", "7x9"]),
         history in history(1..60),
     ) {
-        // Only such machines contain squares of every power-of-two side.
+        // Only these machines contain squares of every power-of-two side.
         let mesh = if matches!(serves, Serves::Square) { "8x8" } else { mesh };
         let (mut allocator, mut machine) = bench(name, mesh);
         let grid = machine.topology().grid().expect("a grid").clone();

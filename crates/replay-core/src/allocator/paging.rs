@@ -1,15 +1,16 @@
-//! Paging: whole pages in the order of an index (Lo et al. 1997, section 3.2; Bani-Mohammad 2008, section 2.2).
+//! Paging: jobs get whole pages in the order of an index (Lo et al. 1997, section 3.2; Bani-Mohammad 2008, section
+//! 2.2).
 //!
-//! The machine is cut into pages, blocks of side 2^size, which an indexing scheme numbers from the lower left corner.
-//! A job takes free pages in the order of their numbers until it has enough processors. If the page side does not
-//! divide a side of the machine, the last pages are smaller and count by the processors that they hold. Pages of one
-//! processor lose nothing; larger pages lose the surplus of the last page and give more contiguity. Wrapped
-//! dimensions are treated as if they did not wrap.
+//! The machine is cut into pages, which are blocks of side 2^size. An indexing scheme numbers the pages from the lower
+//! left corner. A job takes free pages in the order of their numbers until it has enough processors. If a side of the
+//! machine is not a multiple of the page side, the last pages are smaller and have fewer processors. With pages of one
+//! processor no processors are lost. With larger pages, jobs are more contiguous, but the surplus processors of a job's
+//! last page are lost. Wrapped dimensions are treated as if they did not wrap.
 //!
-//! The pages of a job are handed to its processes in the order of its [`Walk`]. Surplus processors are the last of
-//! the walk.
+//! Processes are assigned to the pages of a job in the order of its [`Walk`]. The surplus processors are the last
+//! processors of the walk.
 //!
-//! Cost per decision: the pages taken and one look at the summary of the free list.
+//! Cost per decision: one step per allocated page, and one search of the summary of the free list.
 
 use super::explain::{self, ExplanationLog};
 use super::mbs::ordered_set::OrderedSet;
@@ -35,19 +36,19 @@ const INDEXES: [(&str, Curve); 4] = [
 /// The largest page size: a side of 2^15 exceeds every side except that of a machine with a single row.
 pub const MAX_SIZE: u32 = 15;
 
-/// The Paging allocator. [`Census::operations`] counts pages taken from the free list and returned.
+/// The Paging allocator. [`Census::operations`] counts the pages that are taken from the free list and returned to it.
 #[derive(Clone, Debug)]
 pub struct Paging {
-    /// Processors page after page, row-major within a page.
+    /// All processors, ordered by page, and row-major within a page.
     nodes: Vec<NodeId>,
-    /// Start of each page in `nodes`, and the end.
+    /// Index in `nodes` of the start of each page, and the length of `nodes`.
     starts: Vec<u32>,
     /// Page of each processor.
     page_of: Vec<u32>,
     free: OrderedSet,
-    /// Number of processors out of service by page; a page with any is not allocated.
+    /// Number of processors out of service, by page. A page with such a processor is not allocated.
     down: Vec<u32>,
-    /// Number of processors on free pages.
+    /// Total number of processors of all free pages.
     open: usize,
     /// Number of processors of the largest page.
     largest: u64,
@@ -60,12 +61,12 @@ pub struct Paging {
     explanation: ExplanationLog,
 }
 
-/// Order in which a job walks its pages: the ranks of its processes follow it, row-major inside a page.
+/// Order in which processes are assigned to the pages of a job. Within a page the ranks are row-major.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Walk {
     /// In the order of allocation.
     FirstTaken,
-    /// Against the order of allocation, like a list to which every new page is prepended.
+    /// In the reverse order of allocation, as in a list to which every new page is prepended.
     LastTaken,
 }
 
@@ -74,8 +75,8 @@ const WALKS: [(&str, Walk); 2] =
     [("first-taken", Walk::FirstTaken), ("last-taken", Walk::LastTaken)];
 
 impl Paging {
-    /// Creates an allocator for `grid` with pages of side 2^`size` (at most [`MAX_SIZE`]), numbered along `index` and
-    /// walked by `walk`.
+    /// Creates an allocator for `grid` with pages of side 2^`size`; `size` is at most [`MAX_SIZE`]. Pages are numbered
+    /// along `index`, and `walk` is the order of processes.
     pub fn new(grid: &Grid, index: Curve, size: u32, walk: Walk) -> Self {
         let side = 1u16 << size.min(MAX_SIZE);
         let pages = page_grid(grid, side);
@@ -148,7 +149,8 @@ impl Allocator for Paging {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal> {
         let size = request.size as usize;
-        // Pages are allocated as a whole, so free processors lie on free pages, except those on pages with outages.
+        // Pages are allocated as a whole, so all free processors are on free pages, except processors on pages with
+        // outages.
         if size > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
@@ -200,7 +202,7 @@ impl Allocator for Paging {
                     self.census.operations += 1;
                 }
             }
-            // A page goes out of service with the first of its processors; it must be free then.
+            // A page goes out of service as soon as one of its processors does; the page must be free at this time.
             MachineEvent::NodesDown(nodes) => {
                 for node in nodes {
                     let page = self.page_of[node.index()] as usize;
@@ -229,7 +231,7 @@ impl Allocator for Paging {
         Capabilities {
             // Larger pages do not refuse more often, but allocate more processors than requested.
             keeps_schedule: self.largest == 1,
-            // Free pages are interchangeable: a request is refused only if they hold too few processors.
+            // Free pages are interchangeable: a request is refused only if the free pages have too few processors.
             refusals_last: true,
             supports_outages: true,
             // A request is refused only if it cannot be rounded up to whole pages.
@@ -239,8 +241,8 @@ impl Allocator for Paging {
     }
 
     fn bounds(&mut self, request: Request) -> Bounds {
-        // Before its last page the job lacks processors; the last page has at most the largest size. The bound is
-        // exact if all pages are equal, and an upper bound if the last ones are cut.
+        // Without its last page the job has too few processors, and the last page has at most the largest size. The
+        // bound is exact if all pages are equal. It is an upper bound if the last pages are smaller.
         let before_the_last = u64::from(request.size - 1) / self.divisor * self.divisor;
         Bounds::up_to(before_the_last + self.largest, request)
     }
@@ -261,7 +263,7 @@ pub struct PagingOptions {
     pub index: Curve,
     /// log2 of a page's side, at most [`MAX_SIZE`].
     pub size: u32,
-    /// Order in which a job walks its pages.
+    /// Order in which processes are assigned to the pages of a job.
     pub walk: Walk,
 }
 

@@ -1,4 +1,4 @@
-//! Random: processors drawn uniformly from the free ones (Lo et al., section 4).
+//! Random: a uniform random sample of the free processors (Lo et al., section 4).
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{NodeId, Topology};
 
-/// The Random allocator. Choices depend on the seed and on all earlier requests.
+/// The Random allocator. The chosen processors depend on the seed and on all earlier requests.
 #[derive(Debug)]
 pub struct Random {
     seed: u64,
@@ -50,8 +50,8 @@ impl Allocator for Random {
         }
         self.free.clear();
         self.free.extend(machine.free_nodes());
-        // The first `size` steps of a Fisher-Yates shuffle. `u32` draws are the same on every
-        // platform.
+        // The first `size` steps of a Fisher-Yates shuffle. Random `u32` values are the same on
+        // every platform.
         for i in 0..size {
             let j = self.rng.random_range(i as u32..self.free.len() as u32);
             self.free.swap(i, j as usize);
@@ -74,7 +74,7 @@ impl Allocator for Random {
     }
 }
 
-/// Options of `random`: none.
+/// Options of `random`, which has no parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RandomOptions;
 
@@ -121,7 +121,7 @@ mod tests {
             random.allocate(&machine, Request::of_size(6), &mut chosen).expect("all are free");
             chosen.iter().for_each(|n| hits[n.index()] += 1);
         }
-        // 3000 expected each, standard deviation 46.
+        // The expected number of hits per processor is 3000, with standard deviation 46.
         assert!(hits.iter().all(|&n| (2750..3250).contains(&n)), "{hits:?}");
     }
 }

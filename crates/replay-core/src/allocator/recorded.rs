@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table};
 use crate::topology::{NodeId, Topology};
 
-/// Options of `recorded`: none.
+/// Options of `recorded`, which has no parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RecordedOptions;
 
@@ -25,9 +25,8 @@ impl AllocatorOptions for RecordedOptions {
     }
 }
 
-/// Allocator that is never called:
-/// [`Simulation::replay_recorded`](crate::simulation::Simulation::replay_recorded) places jobs as
-/// recorded.
+/// Allocator that is never called, because
+/// [`Simulation::replay_recorded`](crate::simulation::Simulation::replay_recorded) places the jobs.
 struct RecordedPlacements;
 
 impl Allocator for RecordedPlacements {

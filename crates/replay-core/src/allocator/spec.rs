@@ -45,14 +45,14 @@ impl AllocatorSpec {
     }
 
     /// Returns a string that identifies the strategy: two specifications with equal identity always choose the same
-    /// processors. Tie vectors of equal ratio have one identity, and a vector that gives every candidate the same
-    /// value counts as no vector.
+    /// processors. Tie vectors that are multiples of each other have the same identity. A vector that gives every
+    /// candidate the same value has the identity of the strategy without a vector.
     pub fn identity(&self) -> String {
         self.0.identity().to_string()
     }
 
-    /// Returns a parameter other than the tie vector that is not at its default but has no effect with the other
-    /// parameters, such as `shadows` without `tie=auto`.
+    /// Returns the name of a parameter that differs from its default but has no effect with the current values of the
+    /// other parameters, such as `shadows` without `tie=auto`. The tie vector is never returned.
     pub fn idle(&self) -> Option<String> {
         let reduced = self.0.identity();
         let parameters = self.name().parameters;
@@ -62,8 +62,8 @@ impl AllocatorSpec {
             .find(|key| key != "tie" && reduced.get(key).is_none())
     }
 
-    /// Returns the strategy with machine-dependent defaults filled in. The result has the canonical name and identity
-    /// of the same strategy with these values given explicitly.
+    /// Returns the strategy with machine-dependent defaults filled in. The result has the same canonical name and
+    /// identity as the strategy with these values given explicitly.
     pub fn on(&self, topology: &Topology) -> Self {
         self.0.on(topology)
     }
@@ -76,16 +76,16 @@ impl AllocatorSpec {
     /// Parses a value for a parameter.
     ///
     /// # Errors
-    /// [`NameError`] if the strategy has no such parameter or the text is not a legal value.
+    /// [`NameError`] if the strategy has no parameter named `key`, or if the text is not a legal value.
     pub fn value(&self, key: &str, text: &str) -> Result<ParameterValue, NameError> {
         self.0.value(key, text)
     }
 
-    /// Returns the strategy with the given parameter values, set in order, and tie rule (if it breaks ties by a
-    /// vector).
+    /// Returns the strategy with the given parameter values, which are set in order. The tie rule is set if the
+    /// strategy breaks ties by a vector.
     ///
     /// # Errors
-    /// [`NameError`] if the values exclude each other or a value was parsed for another strategy.
+    /// [`NameError`] if the values exclude each other, or if a value was parsed for another strategy.
     pub fn with<'a>(
         &self,
         values: impl IntoIterator<Item = &'a ParameterValue>,
@@ -105,7 +105,7 @@ impl AllocatorSpec {
     /// Returns the machine that the options describe, if they describe one.
     ///
     /// # Errors
-    /// [`NameError`] with what is wrong with the description.
+    /// [`NameError`] if the description is not valid.
     pub fn described(&self) -> Result<Option<Topology>, NameError> {
         let described = self.0.described().transpose();
         described.map_err(|problem| self.name().error("allocator", problem))
@@ -126,7 +126,7 @@ impl AllocatorSpec {
         self.0.tie_breaking().is_some()
     }
 
-    /// Returns how the strategy breaks ties; `None` if it does not use a vector.
+    /// Returns the vector and slack by which the strategy breaks ties; `None` if it does not use a vector.
     pub fn tie_breaking(&self) -> Option<TieBreaking> {
         self.0.tie_breaking()
     }
@@ -197,7 +197,7 @@ trait Chosen: Send + Sync {
 
 struct Typed<O> {
     table: Arc<Table<O>>,
-    /// Name as typed, without parameters: it selects the entry of the table.
+    /// Name without parameters, as the user typed it. It selects the entry of the table.
     typed: StrategyName,
     options: O,
 }
@@ -210,7 +210,7 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
     fn identity(&self) -> StrategyName {
         let mut reduced = self.options.reduced();
         let mut name = self.table.name(&reduced);
-        // Ids of cells have the vector behind all other parameters.
+        // In the ids of cells, the vector follows all other parameters.
         let vector = |breaking: &mut TieBreaking| matches!(breaking.tie, TieRule::Vector(_));
         if reduced.tie_breaking().is_some_and(vector) {
             name.parameters.sort_by_key(|(key, _)| key == "tie");
@@ -280,7 +280,7 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
     }
 }
 
-/// Compares canonical names, as for a parameter that is itself a strategy.
+/// Compares canonical names, also for a parameter that is itself a strategy.
 impl PartialEq for AllocatorSpec {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()

@@ -3,15 +3,15 @@
 /// A model of a program for time sharing.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Application {
-    /// Every process uses a constant share of its processor, and all proceed together. This models the jobs of a trace.
+    /// Every process uses a constant share of its processor, and all processes proceed at the same rate. This variant
+    /// models the jobs of a trace.
     Even {
         /// The share, above 0 and at most 1.
         demand: f64,
     },
     /// NAS EP: independent work that is divided dynamically among the processes.
     Ep,
-    /// A program that computes in phases, after each of which all processes exchange a message with the barrier
-    /// process.
+    /// A program that computes in phases. After each phase all processes exchange a message with the barrier process.
     Barrier(Barrier),
 }
 
@@ -24,18 +24,20 @@ pub struct Barrier {
     pub phases: f64,
 }
 
-/// Duration of one iteration of the inner loop in seconds. Our calibration: with [`MESSAGE`], Barrier 2 takes the
-/// stated 37.7 s on five hosts, Barrier 1 takes 31.5 s on six (stated: 31.4 s), and Barrier 3 takes its shortest time
-/// on five and longer on six.
+/// Duration of one iteration of the inner loop in seconds. The value was chosen for `replay` together with [`MESSAGE`].
+/// With both values, Barrier 2 takes 37.7 s on five hosts, as stated in the thesis. Barrier 1 takes 31.5 s on six
+/// hosts; the thesis states 31.4 s. The time of Barrier 3 is shortest on five hosts and longer on six, as in the
+/// thesis.
 const ITERATION: f64 = 1.2e-7;
 
-/// Duration of one message of 800 bytes to the barrier process and back, in seconds. Our calibration, see
-/// [`ITERATION`].
+/// Duration of one message of 800 bytes to the barrier process and back, in seconds. See [`ITERATION`] for the choice
+/// of the value.
 const MESSAGE: f64 = 2.2e-3;
 
-/// Duration in seconds of EP of size 2^22: the part that is divided among the processes, and the part that is not. Our
-/// calibration: the time on five hosts is the stated 33.9 s, and that on one host equals that of Barrier ("about
-/// equal"); a problem 64 times as large then has a speedup of 5.97 on six (stated: "nearly 6").
+/// Duration in seconds of EP of size 2^22: the part that is divided among the processes, and the part that is not. The
+/// values were chosen for `replay`: the time on five hosts is the stated 33.9 s, and the time on one host equals the
+/// time of Barrier (stated: "about equal"). With these values a problem 64 times as large has a speedup of 5.97 on six
+/// hosts (stated: "nearly 6").
 const EP_DIVIDED: f64 = 124.5;
 const EP_FIXED: f64 = 9.0;
 
@@ -47,7 +49,7 @@ impl Barrier {
         Barrier { iterations: 445_000.0, phases: 2500.0 },
     ];
 
-    /// Returns the time that a process computes per phase, in seconds.
+    /// Returns the computing time of a process per phase, in seconds.
     pub fn compute(&self, processes: u32) -> f64 {
         ITERATION * self.iterations / f64::from(processes)
     }
@@ -62,7 +64,8 @@ impl Application {
     /// A program that uses its processors all the time.
     pub const BUSY: Application = Application::Even { demand: 1.0 };
 
-    /// Returns the run time in seconds on `processes` unshared hosts; `None` if the program does not determine it.
+    /// Returns the run time in seconds on `processes` unshared hosts; `None` if the program does not determine its run
+    /// time.
     pub fn seconds(&self, processes: u32) -> Option<f64> {
         match self {
             Self::Even { .. } => None,
@@ -75,7 +78,7 @@ impl Application {
     }
 
     /// Returns the share of its processor that a process uses when the job runs at full speed. Process 0 is the barrier
-    /// process, which hardly ever waits.
+    /// process, which waits only for very short times.
     pub fn demand(&self, process: u32, processes: u32) -> f64 {
         match self {
             Self::Even { demand } => *demand,
@@ -93,7 +96,7 @@ impl Application {
 mod tests {
     use super::*;
 
-    /// Returns whether the run times on 1 to 6 hosts agree with `times` to a tenth of a second.
+    /// Returns whether the run times on 1 to 6 hosts differ from `times` by less than a tenth of a second.
     fn takes(application: Application, times: [f64; 6]) -> bool {
         let seconds = |processes| application.seconds(processes).expect("a run time");
         (1..).zip(times).all(|(processes, time)| (seconds(processes) - time).abs() < 0.051)

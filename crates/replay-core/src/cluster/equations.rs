@@ -1,7 +1,7 @@
 //! Run time of a Barrier job that shares hosts with another job: Turner 1995, section 5.3.
 //!
-//! A Barrier job sets itself up and then goes through phases: every process computes, then all exchange a message with
-//! the barrier process. The equations describe one processor; all times have the same unit.
+//! A Barrier job has a setup time and then runs in phases. In a phase every process computes, then all processes
+//! exchange a message with the barrier process. The equations describe one processor; all times have the same unit.
 
 /// Parameters of a Barrier job in the equations.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -23,28 +23,28 @@ impl Phases {
         self.setup + self.count * (self.compute + self.wait)
     }
 
-    /// Returns the run time at equal priority with a job that always computes, on a non-preemptive kernel: 2 s + p (2 e
-    /// + δ + d) (equation 5.2). `delay`, d, is the rest of the other job's quantum when the message arrives.
+    /// Returns the run time beside a job of equal priority that always computes, on a non-preemptive kernel: 2 s + p (2
+    /// e + δ + d) (equation 5.2). `delay`, d, is the rest of the other job's quantum when the message arrives.
     pub fn beside_equal(&self, delay: f64) -> f64 {
         2.0 * self.setup + self.count * (2.0 * self.compute + self.wait + delay)
     }
 
     /// Returns the run time under the conditions of [`beside_equal`](Self::beside_equal) on the processor of the
-    /// barrier process, which never waits for long: 2 (s + p e) (equation 5.3).
+    /// barrier process. This process hardly ever waits: 2 (s + p e) (equation 5.3).
     pub fn beside_equal_at_barrier(&self) -> f64 {
         2.0 * (self.setup + self.count * self.compute)
     }
 
-    /// Returns the run time at higher priority than a job that always computes, on a non-preemptive kernel: s + p (e +
+    /// Returns the run time beside a job of lower priority that always computes, on a non-preemptive kernel: s + p (e +
     /// δ + d) (equation 5.4).
     pub fn above(&self, delay: f64) -> f64 {
         self.setup + self.count * (self.compute + self.wait + delay)
     }
 
-    /// Returns the run time at higher priority than another Barrier job whose barrier process is on the same processor,
-    /// on a non-preemptive kernel: s + p (e + (P - 1) d), because a quantum is lost at each of the P - 1 messages
-    /// (equation 5.5). With the barrier processes on different processors the time is between this and
-    /// [`alone`](Self::alone).
+    /// Returns the run time beside another Barrier job of lower priority on a non-preemptive kernel, if both barrier
+    /// processes are on the same processor: s + p (e + (P - 1) d), because a quantum is lost at each of the P - 1
+    /// messages (equation 5.5). If the barrier processes are on different processors, the run time is between this
+    /// value and [`alone`](Self::alone).
     pub fn above_barrier(&self, delay: f64, processes: u32) -> f64 {
         self.setup + self.count * (self.compute + f64::from(processes - 1) * delay)
     }

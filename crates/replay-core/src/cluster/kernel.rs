@@ -4,21 +4,21 @@
 /// and 6.1).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Kernel {
-    /// POSIX FIFO under a real-time kernel: a process that becomes ready interrupts one of lower
-    /// priority immediately.
+    /// POSIX FIFO under a real-time kernel: a process that becomes ready immediately interrupts a
+    /// process of lower priority.
     Preemptive,
     /// Round robin with multilevel feedback (RRMF): a process keeps the processor until it blocks
-    /// or its quantum ends. A job of higher priority that receives a message waits for it.
+    /// or its quantum ends. A job of higher priority that receives a message waits until then.
     NonPreemptive {
-        /// The delay d of the waiting job in seconds, at most a quantum. The thesis measured
-        /// neither.
+        /// The delay d of the waiting job in seconds, at most a quantum. The thesis reports neither
+        /// the delay nor the quantum.
         delay: f64,
     },
 }
 
 impl Kernel {
-    /// The default non-preemptive kernel. The thesis gives no delay; with this one the job of
-    /// highest priority is a few percent slower when it shares hosts with EP, as in the thesis's
-    /// figures.
+    /// The default non-preemptive kernel. The thesis does not state the delay. With this value the
+    /// job of highest priority is a few percent slower when it shares hosts with EP, as in the
+    /// figures of the thesis.
     pub const NON_PREEMPTIVE: Kernel = Kernel::NonPreemptive { delay: 0.001 };
 }

@@ -2,7 +2,7 @@
 //!
 //! Source: S. W. Turner, "Processor Scheduling in a Distributed-Memory Computing Environment", PhD thesis, Michigan
 //! State University, 1995, chapters 5 and 6. Its machine consists of six workstations on a crossbar. Its daemon, Elmer,
-//! may give a job hosts that other jobs already use, at a lower priority than theirs.
+//! may give a job hosts that other jobs already use. The new job then has a lower priority than these jobs.
 //! [`HostSelection`](crate::allocator::elmer::HostSelection) chooses the hosts; this module computes the speed of each
 //! job.
 //!
@@ -14,12 +14,12 @@
 //! | [`slots`] | the job in each slot of a host |
 //! | [`rates`] | speed of each job on shared hosts |
 //! | [`monitor`] | recent utilization of each processor |
-//! | [`elmer`] | Elmer's own costs |
+//! | [`elmer`] | the costs of Elmer itself |
 //! | [`time_sharing`] | the [`Service`] that combines them in a simulation |
 //!
-//! The thesis reports measurements but few numbers, and its curves are lost. The equations are those of the thesis. The
-//! rates and the constants of EP and Barrier are our model, which agrees with every number and trend that the thesis
-//! states for a preemptive kernel.
+//! The thesis reports measurements but states few numbers, and its curves are not available. The equations are taken
+//! from the thesis. The rates and the constants of EP and Barrier are a model developed for `replay`. The model agrees
+//! with every number and trend that the thesis states for a preemptive kernel.
 
 pub mod application;
 pub mod elmer;

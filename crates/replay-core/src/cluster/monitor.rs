@@ -1,8 +1,9 @@
 //! Recent utilization of each processor, as a host's monitor reports it to Elmer.
 //!
 //! In the thesis a process on every host records the processor's utilization "every few seconds"
-//! (section 6.2.3); how it is averaged is not stated. Here it is the mean over the last whole
-//! period; with a period of 0 it is the current utilization.
+//! (section 6.2.3); the thesis does not state how the utilization is averaged. This implementation
+//! reports the mean over the last whole period. If the period is 0, it reports the current
+//! utilization.
 
 /// The monitors of all hosts.
 #[derive(Clone, Debug)]
@@ -11,7 +12,7 @@ pub struct Monitor {
     period: i64,
     /// Tick up to which the utilization is recorded.
     now: i64,
-    /// Processor time used in the current period by host, in ticks.
+    /// Processor time used on each host in the current period, in ticks.
     sums: Vec<f64>,
     reported: Vec<f64>,
 }
@@ -23,12 +24,12 @@ impl Monitor {
         Self { period, now: 0, sums: vec![0.0; hosts], reported: vec![0.0; hosts] }
     }
 
-    /// Returns the reported utilization by host, from 0 to 1.
+    /// Returns the reported utilization of each host, from 0 to 1.
     pub fn utilization(&self) -> &[f64] {
         &self.reported
     }
 
-    /// Records that the utilization was `used`, by host, until tick `until`.
+    /// Records the utilization until tick `until`. `used` contains the utilization of each host.
     pub fn record(&mut self, until: i64, used: impl Iterator<Item = f64>) {
         if self.period == 0 || until <= self.now {
             return;
@@ -52,7 +53,7 @@ impl Monitor {
         self.now = until;
     }
 
-    /// Sets the utilization from now on; it is reported only if the period is 0.
+    /// Sets the current utilization of each host. It is reported only if the period is 0.
     pub fn set_current(&mut self, used: impl Iterator<Item = f64>) {
         if self.period == 0 {
             self.reported.iter_mut().zip(used).for_each(|(reported, used)| *reported = used);
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!(after(10, 0.5), 0.7);
         assert_eq!(after(19, 0.0), 0.7);
         assert_eq!(after(22, 1.0), 0.1);
-        // Two periods end; the last of them is reported.
+        // Two periods end, and the utilization of the second period is reported.
         assert_eq!(after(45, 0.25), 0.25);
         assert_eq!(after(50, 1.0), 0.625);
     }

@@ -1,19 +1,19 @@
 //! Speeds of jobs on shared hosts.
 //!
-//! A fluid model of our own, based on Turner 1995, section 5.3. A job at full speed uses a share of each of its hosts,
-//! its demand there. A job that has the highest priority on all of its hosts runs at full speed. A lower job gets on
-//! each host the share that the higher jobs leave:
+//! A fluid model developed for `replay`, based on Turner 1995, section 5.3. The *demand* of a job on a host is the
+//! share of the host that the job uses at full speed. A job that has the highest priority on all of its hosts runs at
+//! full speed. A job of lower priority gets, on each host, the share that the jobs of higher priority leave:
 //!
 //! * A program whose processes wait for one another runs at the rate of its slowest process: the minimum over its hosts
 //! of the remaining share divided by its demand.
 //! * EP divides its work dynamically among its processes, so it runs at the rate of the sum of the remaining shares.
 //!
-//! On a non-preemptive kernel a Barrier job loses time to a lower job in every phase: the delay d once (equation 5.4),
-//! or P - 1 times if the barrier processes of both share a host (5.5). A job of one process sends no messages and loses
-//! nothing; nor do programs without phases.
+//! On a non-preemptive kernel a Barrier job loses time to a job of lower priority in every phase: the delay d once
+//! (equation 5.4), or P - 1 times if the barrier processes of both jobs share a host (equation 5.5). Jobs of one
+//! process and programs without phases send no messages and lose no time.
 //!
-//! Two jobs may each be above the other on different hosts (only with unguarded host selection and at least three
-//! levels). The one that started first then has the higher priority.
+//! With unguarded host selection and at least three levels, each of two jobs may have a higher priority than the other
+//! job on different hosts. The job that started first then has the higher priority.
 //!
 //! The cost is a few operations per running process.
 
@@ -24,7 +24,7 @@ use super::slots::Slots;
 /// A running job.
 #[derive(Clone, Debug)]
 pub struct Resident {
-    /// The program that it runs.
+    /// The program of the job.
     pub application: Application,
     /// The host of each process.
     pub hosts: Vec<u32>,
@@ -35,7 +35,7 @@ impl Resident {
         self.hosts.len() as u32
     }
 
-    /// Hosts and the demand on each.
+    /// Returns each host and the demand on this host.
     fn demands(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         let processes = self.processes();
         let demand = move |process| self.application.demand(process, processes);
@@ -43,15 +43,15 @@ impl Resident {
     }
 }
 
-/// Computes rates; reuses its buffers.
+/// Computes rates. The buffers are reused.
 #[derive(Clone, Debug)]
 pub struct Rates {
     kernel: Kernel,
-    /// Remaining share by host.
+    /// Remaining share of each host.
     left: Vec<f64>,
-    /// The first level whose job has no rate yet, by host.
+    /// For each host, the first level with a job that has no rate yet.
     next: Vec<u32>,
-    /// Number of hosts on which no other job without a rate is above this job, by job.
+    /// For each job, the number of hosts on which no other job without a rate has a higher priority.
     first: Vec<u32>,
     ready: Vec<u32>,
     rates: Vec<f64>,
@@ -70,7 +70,7 @@ impl Rates {
         }
     }
 
-    /// Returns the used share of each processor, by host.
+    /// Returns the used share of the processor of each host.
     pub fn used(&self) -> impl Iterator<Item = f64> + '_ {
         self.left.iter().map(|left| 1.0 - left)
     }
@@ -165,7 +165,7 @@ impl Rates {
         rate
     }
 
-    /// Rate of a job with the highest priority: below 1 if lower jobs delay it.
+    /// Returns the rate of a job with the highest priority. It is below 1 if jobs of lower priority delay the job.
     fn rate_at_top(&self, slots: &Slots, residents: &[Resident], job: u32) -> f64 {
         let Kernel::NonPreemptive { delay } = self.kernel else { return 1.0 };
         let resident = &residents[job as usize];

@@ -2,7 +2,7 @@
 
 use crate::topology::{Cluster, NodeId};
 
-/// Number of a running job, assigned by the owner of [`Slots`].
+/// Number of a running job. The owner of [`Slots`] assigns the numbers.
 pub type Resident = u32;
 
 const FREE: Resident = Resident::MAX;
@@ -25,7 +25,7 @@ impl Slots {
         self.cluster
     }
 
-    /// Returns the job in a slot; `None` if it is free.
+    /// Returns the job in a slot; `None` if the slot is free.
     pub fn holder(&self, host: u32, level: u32) -> Option<Resident> {
         let holder = self.holders[self.cluster.slot(host, level).index()];
         (holder != FREE).then_some(holder)
@@ -40,7 +40,7 @@ impl Slots {
     }
 
     /// Removes a job from a host; every job below it moves up by one level. Returns the job's
-    /// former level, or `None` if it was not on the host.
+    /// former level, or `None` if the job was not on the host.
     pub fn leave(&mut self, host: u32, job: Resident) -> Option<u32> {
         let levels = self.cluster.levels();
         let own = (0..levels).find(|&level| self.holder(host, level) == Some(job))?;

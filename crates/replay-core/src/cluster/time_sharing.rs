@@ -1,10 +1,10 @@
 //! Time sharing as the [`Service`] of a simulation.
 //!
-//! A job starts with an amount of work equal to its run time without sharing, [`Job::run`] ticks at
-//! full speed, and is done when the integral of its [rate](super::rates) over time reaches that
-//! amount. Rates change when a job starts or ends. Work is stored in 64-bit floating point; a job
-//! completes at the first whole tick at which it is done, so with one level, where every rate is 1,
-//! it runs for exactly `run` ticks.
+//! A job starts with an amount of work equal to its run time without sharing: [`Job::run`] ticks at
+//! full speed. The job is done when the integral of its [rate](super::rates) over time reaches this
+//! amount. Rates change when a job starts or ends. Work is stored in 64-bit floating point. A job
+//! completes at the first whole tick at which it is done. With a single level every rate is 1, so a
+//! job runs for exactly [`Job::run`] ticks.
 
 use std::error::Error;
 
@@ -36,15 +36,15 @@ impl Sharing {
         Sharing { kernel: Kernel::Preemptive, hosts: Hosts::PLAIN, ticks_per_second: 1.0 };
 }
 
-/// Remaining work, in ticks, that counts as zero: far less than a tick, far more than rounding
-/// errors.
+/// Amount of remaining work, in ticks, below which a job is done. It is far less than a tick and
+/// far more than rounding errors.
 const NOTHING: f64 = 1e-6;
 
 /// The running jobs and their speeds.
 #[derive(Clone, Debug)]
 pub struct TimeSharing<'a> {
     sharing: Sharing,
-    /// Application by job; empty if unknown.
+    /// Application of each job; empty if applications are unknown.
     applications: &'a [Application],
     slots: Slots,
     rates: Rates,
@@ -81,7 +81,7 @@ enum Stage {
 }
 
 impl Running {
-    /// Returns when the current stage ends at the current rate.
+    /// Returns the time at which the current stage ends if the rate does not change.
     fn stage_end(&self, now: i64) -> i64 {
         match self.stage {
             Stage::Starting(at) | Stage::Ending(at) => at,
@@ -96,8 +96,8 @@ impl Running {
 }
 
 impl<'a> TimeSharing<'a> {
-    /// Creates an idle cluster. `applications` contains the application of each job; jobs beyond
-    /// its end use the [share](Hosts::demand) of a processor given by `sharing`.
+    /// Creates an idle cluster. `applications` contains the application of each job; a job without
+    /// an entry uses the [share](Hosts::demand) of a processor that `sharing` defines.
     pub fn new(cluster: Cluster, sharing: Sharing, applications: &'a [Application]) -> Self {
         let period = (sharing.hosts.period * sharing.ticks_per_second).round() as i64;
         Self {
@@ -114,12 +114,12 @@ impl<'a> TimeSharing<'a> {
         }
     }
 
-    /// The application of a job without an entry in `applications`.
+    /// Returns the application of a job without an entry in `applications`.
     fn default_application(&self) -> Application {
         Application::Even { demand: self.sharing.hosts.demand }
     }
 
-    /// Elmer's cost in ticks.
+    /// Returns the cost of Elmer in ticks.
     fn cost(&self, seconds: impl Fn(u32) -> f64, hosts: usize) -> i64 {
         match self.sharing.hosts.costs {
             true => (seconds(hosts as u32) * self.sharing.ticks_per_second).round() as i64,

@@ -1,10 +1,11 @@
 //! Counts of free processors in L1 balls on any grid, and in the planes through their centres.
 //!
 //! Counts are computed radius by radius, for all centres at once, using only additions. The ball of
-//! radius r consists of the plane diamonds of radius r - d at distance d on both sides; each side
-//! is that of the neighbour for radius r - 1 plus one new diamond. On a wrapped dimension, diamonds
-//! that would be reached a second time are subtracted. Diamonds are computed from lines in the same
-//! way, and lines along the *lanes*, the longest dimension, from prefix sums.
+//! radius r consists of plane diamonds: for each distance d, a diamond of radius r - d on both
+//! sides of the centre. The diamonds on one side of a centre are those of the neighbouring centre
+//! for radius r - 1, plus one new diamond. On a wrapped dimension, diamonds that would be counted
+//! twice are subtracted. Diamonds are computed from lines in the same way. Lines along the *lanes*,
+//! the longest dimension, are computed from prefix sums.
 
 use std::ops::Range;
 
@@ -14,17 +15,17 @@ use crate::topology::{Axis, Coord, Grid};
 /// Counts of free processors on one grid, up to the largest radius requested.
 #[derive(Clone, Debug)]
 pub struct BallCounts {
-    /// Grid dimension of each table dimension; the lanes are the last.
+    /// Grid dimension of each table dimension. The lanes are the last table dimension.
     dimensions: [usize; 3],
     axes: [Axis; 3],
-    /// Entries of one row of lanes.
+    /// Number of entries of a row of lanes.
     pitch: usize,
-    /// Entries before the first lane in unrolled rows.
+    /// Number of entries before the first lane in unrolled rows.
     margin: usize,
     wide: usize,
     /// `free[row * pitch + lane]`: 1 if free.
     free: Vec<u16>,
-    /// Prefix sums by row, unrolled: free processors before a position.
+    /// Unrolled prefix sums of each row: the number of free processors before a position.
     before: Vec<u16>,
     before_pitch: usize,
     levels: Vec<Level>,
@@ -36,20 +37,21 @@ pub struct BallCounts {
     seen: u64,
 }
 
-/// Counts of one radius, by centre.
+/// Counts of one radius for each centre.
 #[derive(Clone, Debug, Default)]
 struct Level {
     /// Counts in lines along the lanes and along the second dimension.
     lines: [Vec<u16>; 2],
     /// Counts in the diamonds perpendicular to each dimension.
     planes: [Vec<u16>; 3],
-    /// The last of `planes`, unrolled along the lanes.
+    /// The last table in `planes`, unrolled along the lanes.
     unrolled: Vec<u16>,
     ball: Vec<u16>,
 }
 
-/// Counts behind each centre along one dimension, including its own position, and ahead of it: for
-/// the previous radius, with space for the next.
+/// Counts on both sides of each centre along one dimension: behind the centre, including its own
+/// position, and ahead of it. The tables contain the counts of the previous radius and space for
+/// those of the next radius.
 #[derive(Clone, Debug, Default)]
 struct Sides {
     behind: [Vec<u16>; 2],
@@ -69,7 +71,7 @@ impl BallCounts {
             return None;
         }
         let mut dimensions = [0, 1, 2];
-        // A stable sort keeps the last of equal extents last.
+        // A stable sort keeps the order of dimensions with equal extents.
         dimensions.sort_by_key(|&dimension| grid.extent(dimension));
         let axes = dimensions.map(|dimension| grid.axes()[dimension]);
         let [a, b, lanes] = axes.map(|axis| usize::from(axis.extent));
@@ -97,7 +99,7 @@ impl BallCounts {
         })
     }
 
-    /// Makes the next update read the machine.
+    /// Makes the next update read the whole machine.
     pub fn reset(&mut self) {
         self.seen = 0;
     }
@@ -174,8 +176,9 @@ impl BallCounts {
         }
     }
 
-    /// Sums along a dimension: for each centre the counts `now` of radius `radius` at its own
-    /// position, and at distance d on both sides the counts `earlier` of radius - d.
+    /// Sums counts along a dimension. The sum of a centre consists of the counts `now` of radius
+    /// `radius` at its own position, and of the counts `earlier` of radius `radius` - d at each
+    /// distance d on both sides.
     fn sweep<'a>(
         &'a self,
         dimension: usize,
@@ -251,14 +254,14 @@ impl BallCounts {
         self.extent(0) * self.extent(1)
     }
 
-    /// Maximum distances behind and ahead of a position of a dimension such that each position is
-    /// counted once.
+    /// Returns the maximum distances behind and ahead of a position such that each position of the
+    /// dimension is counted once.
     fn most(&self, dimension: usize) -> [usize; 2] {
         let extent = self.extent(dimension);
         if self.axes[dimension].wrapped { [extent / 2, (extent - 1) / 2] } else { [extent - 1; 2] }
     }
 
-    /// Returns the axes of the table dimensions; the lanes are the last.
+    /// Returns the axes of the table dimensions. The lanes are the last axis.
     pub fn axes(&self) -> &[Axis; 3] {
         &self.axes
     }

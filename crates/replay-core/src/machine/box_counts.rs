@@ -1,13 +1,13 @@
-//! Box counts from a summed-area table whose innermost dimension is laid out for vector instructions.
+//! Box counts from a summed-area table. The layout of its innermost dimension is suitable for vector instructions.
 //!
 //! The fastest dimension of the grid is the *lane* dimension: consecutive entries of a table row belong to consecutive
-//! processors, and each row is padded on both sides so that a box of any radius around any lane needs no clipping (a
-//! wrapped dimension is continued periodically instead). The counts of 16 neighbouring centres then take eight
-//! unaligned vector loads and a few subtractions, which the compiler vectorises. The other dimensions are clipped, or
-//! continued, by an index table.
+//! processors, and each row is padded on both sides, so that a box of any radius around any lane needs no clipping. The
+//! padding of a wrapped dimension continues the row periodically. The counts of 16 neighbouring centres then take eight
+//! unaligned vector loads and a few subtractions, which the compiler vectorises. For the other dimensions, an index
+//! table clips the boxes or continues the dimension.
 //!
 //! All sums wrap modulo the width of a [`Count`]. Differences of wrapped sums are exact if no count exceeds the width:
-//! 16 bits suffice for machines of up to 65,535 points, larger ones need 32 bits.
+//! 16 bits suffice for machines of up to 65,535 points; larger machines need 32 bits.
 
 use super::{Count, Machine};
 use crate::topology::{Axis, Grid, NodeId};
@@ -19,7 +19,8 @@ pub const LANES: usize = 16;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Row(pub usize);
 
-/// Counts of free processors (or of those in a subset) in boxes around processors.
+/// Counts of free processors in boxes around processors. If a subset is given, only free processors of the subset
+/// count. The counted processors are called members.
 #[derive(Clone, Debug)]
 pub struct BoxCounts<C = u16> {
     grid: Grid,
@@ -29,8 +30,8 @@ pub struct BoxCounts<C = u16> {
     outer: Spans,
     middle: Option<Spans>,
     lane: LaneSpans,
-    /// `table[(a * (middle + 1) + b) * stride + j]`: members with outer position < a, middle position < b, padded lane
-    /// position < j.
+    /// `table[(a * (middle + 1) + b) * stride + j]`: number of members with outer position < a, middle position < b and
+    /// padded lane position < j.
     table: Vec<C>,
     /// Padded prefix sums of each row, `stride` entries per row. Empty for a 2D mesh.
     prefixes: Vec<C>,
@@ -204,7 +205,7 @@ impl<C: Count> BoxCounts<C> {
         self.lane.extent
     }
 
-    /// Returns the numbers of members within L-infinity distance `radius` of 16 centres: those of `row` with lane
+    /// Returns the numbers of members within L-infinity distance `radius` of 16 centres: the centres of `row` with lane
     /// positions `first_lane..first_lane + 16`. `first_lane` is a multiple of 16 below the row length; entries beyond
     /// the end of the row are meaningless.
     #[inline(always)]
@@ -249,7 +250,7 @@ impl<C: Count> BoxCounts<C> {
         lengths.map(|length| C::of(usize::from(length)).times(across))
     }
 
-    /// `table_row[high..] - table_row[low..]`, 16 entries.
+    /// Returns 16 entries of `table_row[high..] - table_row[low..]`.
     #[inline(always)]
     fn difference(&self, table_row: usize, low: usize, high: usize) -> [C; LANES] {
         let row = table_row * self.stride;
@@ -270,7 +271,8 @@ impl<C: Count> BoxCounts<C> {
         self.sum(self.outer.span(outer, radius), middle, low, high)
     }
 
-    /// Returns the smallest radius within which `centre` has at least `size` members; `None` if there is none.
+    /// Returns the smallest radius within which `centre` has at least `size` members; `None` if there are fewer than
+    /// `size` members.
     pub fn reach(&self, centre: NodeId, size: u32) -> Option<u32> {
         let (row, lane) = (centre.index() / self.lane.extent, centre.index() % self.lane.extent);
         let (outer, middle) = match &self.middle {
@@ -309,8 +311,8 @@ impl<C: Count> BoxCounts<C> {
     }
 }
 
-/// For each set of eight processors, as a bit pattern with the first in the lowest bit: the number of members before
-/// each position.
+/// For each bit pattern of eight processors, the number of members before each position. The first processor is the
+/// lowest bit.
 static BEFORE: [[u8; 8]; 256] = {
     let mut before = [[0; 8]; 256];
     let mut pattern = 0;
@@ -325,7 +327,7 @@ static BEFORE: [[u8; 8]; 256] = {
     before
 };
 
-/// Bit pattern of those of eight processors that are free and members.
+/// Returns the bit pattern of the processors, out of eight, that are free and members.
 #[inline(always)]
 fn pattern(free: &[bool; 8], member: &[bool; 8]) -> usize {
     let [free, member] = [free, member].map(|eight| u64::from_le_bytes(eight.map(u8::from)));
@@ -378,7 +380,8 @@ struct Spans {
     axis: Axis,
     extent: usize,
     wrapped: bool,
-    /// Number of positions in the table: the extent, or nearly two turns of a wrapped dimension.
+    /// Number of positions in the table: the extent of the dimension, or nearly twice the extent if the dimension is
+    /// wrapped.
     positions: usize,
     /// Table position of grid position 0.
     origin: usize,
@@ -392,7 +395,7 @@ impl Spans {
         Self { axis, extent, wrapped: axis.wrapped, positions, origin }
     }
 
-    /// First table position, and one past the last, of the box around a grid position.
+    /// Returns the first table position, and the position after the last, of the box around a grid position.
     #[inline(always)]
     fn span(&self, position: usize, radius: usize) -> [usize; 2] {
         if self.wrapped {
@@ -407,7 +410,7 @@ impl Spans {
         [low, low + length as usize]
     }
 
-    /// Grid position at a table position.
+    /// Returns the grid position at a table position.
     fn position(&self, table: usize) -> usize {
         (table + self.extent - self.origin) % self.extent
     }
@@ -421,7 +424,7 @@ struct LaneSpans {
     /// Padding before lane 0.
     pad: usize,
     stride: usize,
-    /// Offsets from the lane of the low and high ends of its box, by radius.
+    /// For each radius, the offsets from a lane to the low end and the high end of its box.
     spans: Vec<[u32; 2]>,
 }
 
@@ -441,8 +444,8 @@ impl LaneSpans {
         Self { extent, wrapped: axis.wrapped, pad, stride, spans }
     }
 
-    /// Numbers of positions of the dimension within `radius` of 16 lanes; meaningless for lanes beyond the end of the
-    /// row.
+    /// Returns, for each of 16 lanes, the number of positions of the dimension within `radius`. Values of lanes beyond
+    /// the end of the row are meaningless.
     #[inline(always)]
     fn lengths(&self, radius: usize, first_lane: usize) -> [u16; LANES] {
         let (radius, extent) = (radius as u16, self.extent as u16);

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 /// An unsigned integer that counts processors, modulo its width. 16 bits suffice for machines of at
-/// most 65,535 points; a vector register holds twice as many of them as of 32-bit counts.
+/// most 65,535 points; a vector register holds twice as many 16-bit counts as 32-bit counts.
 pub trait Count: Copy + Default + Eq + Debug + Send + From<bool> + Into<u32> + 'static {
     /// Maximum number of points of a machine that this type can count.
     const MAX_POINTS: usize;

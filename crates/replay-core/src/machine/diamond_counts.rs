@@ -1,16 +1,16 @@
 //! Counts of free processors in diamonds on a 2D mesh, and in the rows and columns of diamonds.
 //!
-//! The processors within L1 distance r of a centre form a diamond. Its part in the row (or column)
-//! at distance d is a strip that extends r - d to both sides, so its count is the difference of two
-//! prefix sums along the row (or column).
+//! The processors within L1 distance r of a centre form a diamond. The part of a diamond in the row
+//! (or column) at distance d is a strip that extends r - d to both sides. The count of a strip is
+//! the difference of two prefix sums along the row (or column).
 //!
-//! A whole diamond is a square in the coordinates x + y and x - y, so its count needs four entries
-//! of a summed-area table over these coordinates. Table entries are stored by their *apex*: the
-//! cone of (x, y) contains all (x', y') with x' <= x and |y' - y| <= x - x', and the odd cone of
-//! (x, y) is the cone with its apex at (x - 1/2, y + 1/2). The corners of the diamond lie in row x
-//! (odd cones) and in rows x + r and x - r - 1 (cones), at lanes that move with y. As in
-//! [`BoxCounts`](super::BoxCounts), the counts of 16 neighbouring centres take a few vector loads,
-//! y being the *lane* dimension.
+//! A whole diamond is a square in the coordinates x + y and x - y, so the count of a diamond needs
+//! four entries of a summed-area table over these coordinates. Table entries are stored by their
+//! *apex*: the cone of (x, y) contains all (x', y') with x' <= x and |y' - y| <= x - x', and the
+//! odd cone of (x, y) is the cone with its apex at (x - 1/2, y + 1/2). The corners of the diamond
+//! lie in row x (odd cones) and in rows x + r and x - r - 1 (cones), at lanes that move with y. As
+//! in [`BoxCounts`](super::BoxCounts), the counts of 16 neighbouring centres take a few vector
+//! loads. The *lane* dimension is y.
 
 use super::{LANES, Machine};
 use crate::topology::Grid;
@@ -20,19 +20,20 @@ use crate::topology::Grid;
 pub struct DiamondCounts {
     width: usize,
     height: usize,
-    /// Lanes before y = 0, at least height - 1, so that strips around any lane need no clipping.
+    /// Number of lanes before y = 0. It is at least height - 1, so that strips around any lane need
+    /// no clipping.
     pad: usize,
     stride: usize,
     /// `free[x * stride + pad + y]`: 1 if (x, y) is free; padding is 0.
     free: Vec<u8>,
-    /// `along_y[x * stride + pad + y]`: free processors of row x before y.
+    /// `along_y[x * stride + pad + y]`: number of free processors of row x before y.
     along_y: Vec<u16>,
-    /// `along_x[x * stride + pad + y]`: free processors of column y before x; has one row more than
-    /// the mesh.
+    /// `along_x[x * stride + pad + y]`: number of free processors of column y before x. The table
+    /// has one row more than the mesh.
     along_x: Vec<u16>,
-    /// Lanes of cones before y = 0. A cone of row x < width is empty at more than width lanes from
-    /// the mesh. In later rows, entries outside the table corrupt one more lane per row, which
-    /// never reaches the mesh.
+    /// Number of lanes of the cone tables before y = 0. A cone of row x < width is empty if its
+    /// lane is more than width lanes outside the mesh. In later rows, missing entries outside the
+    /// table make one more lane per row wrong, but the wrong lanes never reach the mesh.
     margin: usize,
     pitch: usize,
     /// `cones[(x + 1) * pitch + margin + y]`: cones from x = -1, where they are empty, to the first
@@ -44,12 +45,14 @@ pub struct DiamondCounts {
 }
 
 impl DiamondCounts {
-    /// Maximum number of entries of a cone table. It grows with the square of the longer side, so a
-    /// mesh of thousands by one would exhaust memory.
+    /// Maximum number of entries of a cone table. The size of a table grows with the square of the
+    /// longer side, so the table of a mesh with thousands of rows and one column would exhaust
+    /// memory.
     const MOST_ENTRIES: usize = 1 << 24;
 
-    /// Creates the tables for `grid`. `None` unless it is a 2D mesh without wrap-around of at most
-    /// 65,535 points whose tables fit into the limit, which excludes long and narrow meshes.
+    /// Creates the tables for `grid`. `None` unless the grid is a 2D mesh without wrap-around, has
+    /// at most 65,535 points, and has tables within the limit. The limit excludes long and narrow
+    /// meshes.
     pub fn new(grid: &Grid) -> Option<Self> {
         if grid.dimensions() != 2 || grid.is_wrapped() {
             return None;
@@ -192,7 +195,8 @@ impl DiamondCounts {
     pub fn within(&self, x: usize, lane: usize, radius: usize) -> Shorts {
         let highest = self.width + self.height - 1;
         let row = |table, row, lane| shorts(table, row * self.pitch + lane);
-        // Cones before the first row of the table are empty, those after the last equal the last.
+        // Cones before the first row of the table are empty. Cones after the last row equal those
+        // of the last row.
         let far = row(&self.cones, (x + radius + 1).min(highest), self.margin + lane);
         let near = row(&self.cones, x.saturating_sub(radius), self.margin + lane);
         // Odd cones of this row are empty at both edges of the table.
@@ -210,7 +214,8 @@ impl DiamondCounts {
         bytes(&self.free[x * self.stride + self.pad + lane..])
     }
 
-    /// First table row and one past the last of |x' - x| <= reach, clipped to the mesh.
+    /// Returns the first row with |x' - x| <= reach and the row after the last, clipped to the
+    /// mesh.
     #[inline(always)]
     fn rows(&self, x: usize, reach: usize) -> [usize; 2] {
         [x.saturating_sub(reach), (x + reach + 1).min(self.width)]

@@ -3,13 +3,13 @@
 use super::Machine;
 use crate::topology::NodeId;
 
-/// The free ranks of an order of all processors. An update reads only the rows of the machine that have changed, so a
-/// decision processes 64 ranks per word instead of single processors.
+/// The set of free ranks in an order of all processors. An update reads only the rows of the machine that have changed.
+/// A decision processes words of 64 ranks instead of single processors.
 #[derive(Clone, Debug)]
 pub struct FreeRanks {
-    /// Rank by processor.
+    /// Rank of each processor.
     ranks: Vec<u32>,
-    /// A bit for each rank, set if it is free; the remaining bits of the last word are 0.
+    /// A bit for each rank, set if the rank is free; the remaining bits of the last word are 0.
     words: Vec<u64>,
     /// The machine version of the last update; 0 if none.
     seen: u64,
@@ -61,7 +61,7 @@ impl FreeRanks {
         })
     }
 
-    /// Returns the maximal runs of free ranks in ascending order, as first rank and length.
+    /// Returns the first rank and the length of each maximal run of free ranks, in ascending order.
     pub fn runs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let mut from = 0;
         std::iter::from_fn(move || {
@@ -72,7 +72,7 @@ impl FreeRanks {
         })
     }
 
-    /// Returns the first rank at or after `from` that is free, or busy if `flip` has all bits set.
+    /// Returns the first free rank at or after `from`. If `flip` has all bits set, returns the first busy rank instead.
     fn next(&self, from: usize, flip: u64) -> Option<usize> {
         let mut i = from / 64;
         let mut word = (self.words.get(i)? ^ flip) & (!0 << (from % 64));
@@ -112,7 +112,7 @@ mod tests {
         ) {
             let mut machine = Machine::new(sides.parse().expect("a machine"));
             let count = machine.processors();
-            // The order consists of the multiples of a number that is coprime to the count.
+            // The order consists of the multiples, modulo the number of processors, of a number coprime to it.
             let prime = [211, 223, 227, 229][seed % 4];
             let order: Vec<NodeId> =
                 (0..count).map(|i| NodeId(((i * prime + seed) % count) as u32)).collect();

@@ -1,9 +1,9 @@
 //! The state of a machine's processors, and counts of free processors in boxes and balls.
 //!
-//! [`Machine`] is the state that every allocator reads and only the simulation changes.
-//! [`BoxCounts`] counts the free processors within L-infinity distance r of a processor in constant
-//! time; [`BallCounts`] counts those within L1 distance r on any grid, [`DiamondCounts`] those on
-//! 2D meshes.
+//! [`Machine`] is the state of a machine. Every allocator reads it, and only the simulation changes
+//! it. [`BoxCounts`] counts the free processors within L-infinity distance r of a processor in
+//! constant time; [`BallCounts`] counts the free processors within L1 distance r on any grid, and
+//! [`DiamondCounts`] does so on 2D meshes.
 
 mod ball_counts;
 mod box_counts;

@@ -2,13 +2,13 @@ use std::sync::Arc;
 
 use crate::topology::{NodeId, Topology};
 
-/// A machine: its topology and which of its processors are free.
+/// A machine: its topology and the state of its processors.
 #[derive(Clone, Debug)]
 pub struct Machine {
     topology: Topology,
     free: Vec<bool>,
     free_count: usize,
-    /// Row by processor: a table is faster than a division. Clones of a machine share it.
+    /// Row of each processor. A table is faster than a division. Clones of a machine share the table.
     row_of: Arc<[u32]>,
     row_versions: Vec<u64>,
     version: u64,
@@ -18,12 +18,13 @@ pub struct Machine {
 /// The processors that are out of service.
 #[derive(Clone, Debug, Default)]
 struct Down {
-    /// Flag by processor; empty until a processor goes out of service for the first time.
+    /// For each processor, whether it is out of service. Empty until a processor goes out of service for the first
+    /// time.
     is_down: Vec<bool>,
     count: usize,
     /// Number of changes of this set.
     version: u64,
-    /// Whether these processors count as walls of their neighbours.
+    /// Whether processors out of service count as walls of their neighbours.
     walls: bool,
 }
 
@@ -55,7 +56,8 @@ impl Machine {
         self.down.clone_from(&other.down);
     }
 
-    /// Returns whether another machine of the same topology has the same processors free and the same out of service.
+    /// Returns whether another machine of the same topology has the same free processors and the same processors out of
+    /// service.
     pub fn has_same_state(&self, other: &Self) -> bool {
         let [down, other_down] = [&self.down, &other.down];
         self.free == other.free
@@ -68,7 +70,7 @@ impl Machine {
         &self.topology
     }
 
-    /// Returns the number of processors, free or not; on a cluster, of slots.
+    /// Returns the number of processors, whether free or busy. On a cluster, returns the number of slots.
     pub fn processors(&self) -> usize {
         self.free.len()
     }
@@ -124,7 +126,7 @@ impl Machine {
         }
     }
 
-    /// Takes free processors out of service; they are then neither free nor busy.
+    /// Takes free processors out of service. Processors out of service are neither free nor busy.
     ///
     /// # Panics
     /// If a processor is not free.
@@ -169,13 +171,13 @@ impl Machine {
         self.down.count
     }
 
-    /// Returns how often the set of processors out of service has changed.
+    /// Returns the number of times that the set of processors out of service has changed.
     #[inline]
     pub fn down_version(&self) -> u64 {
         self.down.version
     }
 
-    /// Sets whether processors out of service count as walls of their neighbours in tie values; initially they do not.
+    /// Sets whether processors out of service count as walls of their neighbours in tie values. By default they do not.
     pub fn set_down_walls(&mut self, walls: bool) {
         self.down.walls = walls;
     }
@@ -185,7 +187,7 @@ impl Machine {
         self.down.walls
     }
 
-    /// Returns the number of walls that a processor has because neighbours are out of service.
+    /// Returns the number of neighbours of a processor that are out of service and count as walls.
     pub fn walls_by_down(&self, node: NodeId) -> u32 {
         let mut walls = 0;
         if self.down.walls && self.down.count > 0 {

@@ -14,15 +14,15 @@ pub struct Allocation {
     pub end: i64,
     /// Machine points in the order of allocation.
     pub nodes: Box<[NodeId]>,
-    /// The box that the points fill, if they fill one.
+    /// The box that the points fill; `None` if they do not fill a box.
     pub filled: Option<Filled>,
 }
 
 /// A box on a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Filled {
-    /// The corner with the smallest coordinates; on a wrapped dimension the box may wrap around
-    /// from there.
+    /// The corner with the smallest coordinates; on a wrapped dimension the box may extend from
+    /// this corner across the edge.
     pub base: [u16; 3],
     /// Number of points along x, y, z.
     pub sides: [u16; 3],
@@ -35,7 +35,7 @@ impl Allocation {
         Self { job, start, end, nodes: nodes.into(), filled }
     }
 
-    /// Returns its processors as a list of numbers.
+    /// Returns the processors of the allocation as a list of numbers.
     pub fn numbers(&self) -> Vec<i64> {
         numbers(&self.nodes)
     }
@@ -61,10 +61,10 @@ impl Allocation {
     }
 }
 
-/// Meaning of the column of ends.
+/// Meaning of the column `end`.
 pub const END: &str = "completion, in trace time";
 
-/// Meaning of the column of processors.
+/// Meaning of the column with the processors of a job.
 pub const NODES: &str = "list of the job's processor numbers in the order of allocation, in CSV as ranges such as 4,7-9; on a grid z varies fastest, then y, then x";
 
 /// Returns processors as a list of numbers.
@@ -78,7 +78,7 @@ pub fn format_nodes(nodes: &[NodeId]) -> String {
 }
 
 impl Filled {
-    /// Returns the box that distinct points of a grid fill; `None` if they do not fill one.
+    /// Returns the box that distinct points of a grid fill; `None` if they do not fill a box.
     pub fn by(grid: &Grid, nodes: &[NodeId]) -> Option<Self> {
         let (mut base, mut sides) = ([0; 3], [0; 3]);
         for axis in 0..3 {
@@ -93,8 +93,8 @@ impl Filled {
     }
 }
 
-/// Returns the first position and the length if the taken positions form one interval; an interval
-/// of all positions begins at 0.
+/// Returns the first position and the length of the interval that the taken positions form; `None`
+/// if they do not form a single interval. An interval of all positions begins at 0.
 fn interval(taken: &[bool], wrapped: bool) -> Option<(u16, u16)> {
     let length = taken.iter().filter(|&&taken| taken).count();
     if length == taken.len() {

@@ -1,22 +1,23 @@
 //! The difference between two replays of the same jobs, with its uncertainty.
 //!
 //! Jobs submitted at about the same time share a machine and its state, so they are not independent observations.
-//! [`Blocks`] therefore sums a metric by block of submission time. The change of the total is a ratio of two sums; its
-//! standard error follows from the linearised ratio (the delta method), and its 95 % interval from Student's t. Because
-//! blocks differ in size, the squared deviation of a block is divided by one minus its share of the total, as in the
-//! estimator HC2 of J. G. MacKinnon and H. White (Journal of Econometrics 29, 1985), and t has the degrees of freedom
-//! of F. E. Satterthwaite (Biometrics Bulletin 2, 1946) for variances proportional to the sizes: n - 1 for n equal
-//! blocks, and fewer if some blocks hold most of the total. `tests/cli/intervals.rs` counts how often two seeds of one
-//! strategy are reported as different.
+//! [`Blocks`] therefore divides the jobs into blocks by submission time and sums a metric over each block. The change
+//! of the total is a ratio of two sums. The standard error of the change follows from the linearised ratio (the delta
+//! method), and the 95 % interval from Student's t. Because blocks differ in size, the squared deviation of a block is
+//! divided by one minus its share of the total, as in the estimator HC2 of J. G. MacKinnon and H. White (Journal of
+//! Econometrics 29, 1985). The degrees of freedom are those of F. E. Satterthwaite (Biometrics Bulletin 2, 1946) for
+//! variances proportional to the sizes. There are n - 1 degrees of freedom for n equal blocks, and fewer if some blocks
+//! contain most of the total. `tests/cli/intervals.rs` measures how often two runs of the same strategy with different
+//! seeds are reported as different.
 
 use std::collections::BTreeMap;
 
 use super::estimate::{quantile, two_sided_p};
 
-/// Minimum number of weeks for which blocks are weeks; otherwise they are days.
+/// Minimum number of weeks at which blocks are weeks. In a shorter trace blocks are days.
 const FEWEST_WEEKS: usize = 8;
 
-/// Minimum number of blocks with a nonzero metric for an interval.
+/// Minimum number of blocks with a nonzero metric. With fewer blocks there is no interval.
 pub const FEWEST: usize = 5;
 
 /// Significance level of a verdict.
@@ -25,8 +26,8 @@ pub const LEVEL: f64 = 0.05;
 const DAY: i64 = 86_400;
 
 /// Sums of a metric by block of submission time, in two replays. Blocks in which the metric is 0 in both replays
-/// contain no information about the ratio and are not counted: waits on a single day are one observation, however many
-/// days without waits surround it.
+/// contain no information about the ratio and are not counted. For example, if jobs wait on a single day, there is one
+/// observation, however many days without waits the trace has.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     /// Sums in the first and in the second replay.
@@ -38,17 +39,17 @@ pub struct Blocks {
 /// The relative reduction of a metric's sum in the first of two replays compared with the second.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Gain {
-    /// Reduction in percent of the second sum; NaN if that is 0.
+    /// Reduction in percent of the second sum; NaN if the second sum is 0.
     pub percent: f64,
-    /// The 95 % interval of the reduction, in percent; NaN without an interval.
+    /// The 95 % interval of the reduction, in percent; NaN if there is no interval.
     pub interval: [f64; 2],
-    /// Two-sided p-value under the hypothesis that the replays do not differ; NaN without an interval.
+    /// Two-sided p-value under the hypothesis that the replays do not differ; NaN if there is no interval.
     pub p: f64,
 }
 
 impl Blocks {
-    /// Groups jobs, each given by its submission in seconds and the metric in both replays: by weeks from the first
-    /// submission, or by days if there are fewer than eight weeks.
+    /// Groups jobs into blocks. Each job is given by its submission in seconds and the values of the metric in both
+    /// replays. Blocks are weeks from the first submission, or days if there are fewer than eight weeks.
     pub fn new(jobs: impl Iterator<Item = (i64, [f64; 2])> + Clone) -> Self {
         let weeks = Self::of_days(jobs.clone(), 7);
         let mut blocks = if weeks.len() < FEWEST_WEEKS { Self::of_days(jobs, 1) } else { weeks };
@@ -77,7 +78,8 @@ impl Blocks {
         self.sums.is_empty()
     }
 
-    /// Returns the gain of the first replay over the second. There is no interval for fewer than [`FEWEST`] blocks.
+    /// Returns the gain of the first replay compared with the second. If there are fewer than [`FEWEST`] blocks, the
+    /// gain has no interval.
     pub fn gain(&self) -> Gain {
         let total = |replay: usize| self.sums.iter().map(|sums| sums[replay]).sum::<f64>();
         let [one, other] = [total(0), total(1)];
@@ -88,12 +90,12 @@ impl Blocks {
         }
         // Deviations of the blocks from the common ratio add up to 0.
         let deviation = |[a, b]: &[f64; 2]| match 1.0 - b / other {
-            // A block that contains the whole total has the common ratio.
+            // If a block contains the whole total, its ratio is the common ratio.
             rest if rest < 1e-9 => 0.0,
             rest => (a - ratio * b).powi(2) / rest,
         };
         let error = 100.0 * self.sums.iter().map(deviation).sum::<f64>().sqrt() / other.abs();
-        // Rounding leaves deviations of about 1e-16 where every block has the same ratio.
+        // If every block has the same ratio, rounding causes deviations of about 1e-16.
         let error = if error < 1e-9 { 0.0 } else { error };
         let squares: f64 = self.sums.iter().map(|[_, b]| b * b).sum();
         // If one block contains nearly the whole total, hardly any degrees of freedom remain.
@@ -104,10 +106,10 @@ impl Blocks {
     }
 }
 
-/// Adjusts the p-values of several tests by Holm's method (S. Holm, Scandinavian Journal of Statistics 6, 1979): if
-/// none of the differences exists, the probability that any adjusted p-value is below [`LEVEL`] is at most [`LEVEL`].
-/// The family has `family` tests, or as many as there are numbers in `p` if that is more; tests that are not in `p`
-/// count as the least significant. NaN is not a test and stays NaN.
+/// Adjusts the p-values of several tests by Holm's method (S. Holm, Scandinavian Journal of Statistics 6, 1979): if all
+/// null hypotheses are true, the probability that any adjusted p-value is below [`LEVEL`] is at most [`LEVEL`]. The
+/// number of tests is the larger of `family` and the number of values in `p`. Tests without a value in `p` count as
+/// less significant than all others. NaN does not count as a test and stays NaN.
 pub fn holm(p: &[f64], family: usize) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).filter(|&i| !p[i].is_nan()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
@@ -132,7 +134,7 @@ mod tests {
         let blocks = |jobs: i64, of: fn(i64) -> [f64; 2]| {
             Blocks::new((0..jobs).map(move |i| (i * WEEK / 10, of(i))))
         };
-        // Ten weeks with a constant ratio of one half: no deviation. Then two weeks, by days.
+        // Ten weeks with a constant ratio of one half have no deviation. Two weeks are divided into days.
         let half = blocks(100, |_| [1.0, 2.0]);
         assert_eq!((half.len(), half.days), (10, 7));
         assert_eq!(half.gain(), Gain { percent: 50.0, interval: [50.0, 50.0], p: 0.0 });
@@ -150,11 +152,11 @@ mod tests {
 
     #[test]
     fn intervals_agree_with_the_linearised_ratio() {
-        // Sums 24 and 30: ratio 0.8. Deviations from it: 0.2, -0.2, 0.6, -0.6, 0.4, -0.4.
+        // Sums 24 and 30: ratio 0.8. Deviations from this ratio: 0.2, -0.2, 0.6, -0.6, 0.4, -0.4.
         let sums = [[3.4, 4.0], [3.0, 4.0], [4.6, 5.0], [3.4, 5.0], [5.2, 6.0], [4.4, 6.0]];
         let blocks = Blocks { sums: sums.to_vec(), days: 7 };
         let gain = blocks.gain();
-        // Shares 4, 4, 5, 5, 6 and 6 of 30; 900 / 154 - 1 degrees of freedom.
+        // The shares are 4, 4, 5, 5, 6 and 6 of 30, which gives 900 / 154 - 1 degrees of freedom.
         let error = 3.882_020_8;
         assert!((gain.percent - 20.0).abs() < 1e-9, "{gain:?}");
         assert!((gain.interval[1] - 20.0 - 2.595_656 * error).abs() < 1e-4, "{gain:?}");

@@ -8,8 +8,8 @@ use crate::table::measures;
 use crate::workload::Job;
 
 measures! {
-    /// Means over the jobs of one size in one run. The rank is defined such that size 42 on KTH has
-    /// the rank 49 of the paper.
+    /// Means over the jobs of one size in one run. The rank of sizes with equal numbers of jobs is
+    /// chosen such that size 42 on KTH has the same rank, 49, as in the paper.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SizeRow, from of: (u32, u32, Sums) {
         size: u32 ["processors"] "processors that a job requests" = of.0;
@@ -42,13 +42,14 @@ impl Sums {
     }
 }
 
-/// Returns rows in ascending order of size for `jobs` started at `starts` with pairwise L1 sums
-/// `pairwise`.
+/// Returns a row for each job size, in ascending order of size. `starts` contains the start time
+/// and `pairwise` the pairwise L1 sum of each job.
 pub fn by_size(jobs: &[Job], starts: &[i64], pairwise: &[u64]) -> Vec<SizeRow> {
     by_size_of(jobs, starts, pairwise.iter().copied().map(Some))
 }
 
-/// Returns rows like [`by_size`] for jobs of which some have no known placement (`None`).
+/// Returns rows like [`by_size`], but the pairwise L1 sum of a job may be `None` if its placement
+/// is unknown.
 pub fn by_size_of(
     jobs: &[Job],
     starts: &[i64],
@@ -72,8 +73,8 @@ pub fn by_size_of(
     rows
 }
 
-/// The change of the jobs of one size in one run compared with another (Johnson, Bunde, Leung,
-/// Figs. 9 to 14).
+/// The change of the mean pairwise L1 sum of the jobs of one size, in one run compared with another
+/// run (Johnson, Bunde, Leung, Figs. 9 to 14).
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct SizeChange {
     /// Number of processors.
@@ -88,8 +89,8 @@ pub struct SizeChange {
     pub fixed: bool,
 }
 
-/// Returns the improvement of `run` over `baseline` by size, for sizes in both. If the baseline is
-/// 0, the improvement counts as 0.
+/// Returns the improvement of `run` compared with `baseline` for each size that occurs in both. If
+/// the baseline is 0, the improvement counts as 0.
 pub fn improvement(baseline: &[SizeRow], run: &[SizeRow], processors: usize) -> Vec<SizeChange> {
     let change = |row: &SizeRow| {
         let base = baseline.iter().find(|base| base.size == row.size)?;

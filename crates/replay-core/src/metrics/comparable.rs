@@ -1,9 +1,9 @@
 //! The runs that a distance metric can rank.
 //!
 //! Strategies that [fold](crate::allocator::reduced) jobs run them on fewer processors than requested. Fewer processors
-//! have shorter distances under any strategy, so such a run would win every ranking by a distance. Distances of runs
-//! that fold jobs are therefore compared only with those of other runs that fold jobs. Waits and turnarounds remain
-//! comparable, because they include the longer run times.
+//! have shorter distances under any strategy, so a run that folds jobs would be first in every ranking by a distance
+//! metric. The distances of runs that fold jobs are therefore compared only with each other. Waits and turnarounds
+//! remain comparable, because they include the longer run times.
 
 use std::sync::LazyLock;
 
@@ -14,26 +14,26 @@ use crate::table::{Column, Name, name};
 /// The column that determines whether a run [`folds`] jobs.
 pub const FOLDED: Name = name::folded_percent;
 
-/// Returns whether jobs of a run ran on fewer processors than requested, by its column [`FOLDED`], which is `None` or
-/// NaN if the strategy does not fold jobs.
+/// Returns whether jobs of a run ran on fewer processors than requested. The argument is the run's value in the column
+/// [`FOLDED`]: `None` or NaN if the strategy does not fold jobs.
 pub fn folds(folded_percent: Option<f64>) -> bool {
     folded_percent.is_some_and(|percent| percent > 0.0)
 }
 
-/// Returns which runs a ranking by a distance metric includes, given whether each [`folds`] jobs: those that do not, or
-/// all if every run folds jobs.
+/// Returns, for each run, whether a ranking by a distance metric includes the run. The argument states for each run
+/// whether it [`folds`] jobs. Runs that fold jobs are excluded, unless every run folds jobs.
 pub fn ranked(folds: &[bool]) -> Vec<bool> {
     let all = folds.iter().all(|&folds| folds);
     folds.iter().map(|&folds| all || !folds).collect()
 }
 
-/// Returns whether a column of runs or jobs is a distance metric, which depends on the positions, and thus on the
-/// number, of the jobs' processors.
+/// Returns whether a column of runs or jobs is a distance metric. Distance metrics depend on the positions of the jobs'
+/// processors, and thus on the number of processors.
 pub fn is_distance(column: &str) -> bool {
     DISTANCES.iter().any(|name| *name == column)
 }
 
-/// Names of the distance metrics, from the declarations of the tables.
+/// Names of the distance metrics, taken from the declarations of the tables.
 static DISTANCES: LazyLock<Vec<Name>> = LazyLock::new(|| {
     let of_runs = RunMetrics::groups()
         .into_iter()
@@ -43,7 +43,7 @@ static DISTANCES: LazyLock<Vec<Name>> = LazyLock::new(|| {
     of_runs.map(|column| column.name).chain(of_jobs.iter().map(|column| column.name)).collect()
 });
 
-/// The reason why runs are not ranked, as a clause that follows the names of their strategies.
+/// The reason for which runs are not ranked. The text follows the names of the strategies.
 pub const WHY: &str =
     "jobs run on fewer processors than requested, which shortens distances under any strategy";
 

@@ -1,11 +1,11 @@
 //! Correlation coefficients of two metrics.
 
-/// Minimum number of pairs for a correlation: with fewer, coefficients beyond 0.7 are common among independent values
-/// (the two-sided 5 % point of Pearson's r is 0.95 for four pairs and 0.71 for eight).
+/// Minimum number of pairs for a correlation. With fewer pairs, coefficients beyond 0.7 are common even if the values
+/// are independent (the two-sided 5 % point of Pearson's r is 0.95 for four pairs and 0.71 for eight).
 pub const FEWEST: usize = 8;
 
-/// Returns Pearson's correlation of pairs, from -1 to 1; `None` for fewer than [`FEWEST`] pairs or if one of the two is
-/// constant.
+/// Returns Pearson's correlation of pairs, from -1 to 1; `None` if there are fewer than [`FEWEST`] pairs, or if one of
+/// the two variables is constant.
 pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     let count = pairs.len() as f64;
     if pairs.len() < FEWEST {
@@ -24,7 +24,7 @@ pub fn pearson(pairs: &[(f64, f64)]) -> Option<f64> {
     (xx > 0.0 && yy > 0.0).then(|| sum(&|a, b| a * b) / (xx * yy).sqrt())
 }
 
-/// Returns Spearman's rank correlation: Pearson's correlation of the ranks, where equal values share their mean rank.
+/// Returns Spearman's rank correlation: Pearson's correlation of the ranks. Equal values get the mean of their ranks.
 pub fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     let x = ranks(pairs.iter().map(|pair| pair.0));
     let y = ranks(pairs.iter().map(|pair| pair.1));

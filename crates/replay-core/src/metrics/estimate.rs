@@ -6,11 +6,12 @@
 //! Lo, K. Windisch, W. Liu and B. Nitzberg (IEEE TPDS 8(7), 1997) and S. Bani-Mohammad (PhD thesis, University of
 //! Glasgow, 2008), both on fragmentation.
 //!
-//! Stopping when the interval looks narrow makes it slightly too optimistic; the minimum number of replications keeps
-//! the effect small (95 % intervals of exponential values cover 93 to 94 %).
+//! If replications stop when the interval is narrow, the interval is slightly too narrow. The minimum number of
+//! replications keeps this effect small: 95 % intervals of exponential values contain the true mean in 93 to 94 % of
+//! cases.
 //!
 //! To compare strategies under common random numbers, use the *difference* of two strategies in one replication as a
-//! separate metric: its interval is much narrower than those of the two.
+//! separate metric: the interval of the difference is much narrower than the intervals of the two strategies.
 //!
 //! The cost is a few operations per value, and one inverse of Student's t (a few microseconds) per replication.
 
@@ -22,7 +23,8 @@ use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::ops::RangeInclusive;
 
-/// Computes mean and variance of a sequence of values by Welford's method, without cancellation for large means.
+/// Computes mean and variance of a sequence of values by Welford's method, which avoids numerical cancellation for
+/// large means.
 ///
 /// ```
 /// use replay_core::metrics::estimate::Accumulator;
@@ -74,7 +76,7 @@ impl Accumulator {
         Estimate { count: self.count, mean: self.mean(), half_width: self.half_width(t) }
     }
 
-    /// Returns half of the width of the interval of `t` standard errors on both sides.
+    /// Returns `t` standard errors: half the width of the interval.
     fn half_width(&self, t: f64) -> f64 {
         if self.count < 2 {
             f64::INFINITY
@@ -111,8 +113,8 @@ impl Estimate {
         relative(self.half_width, self.mean)
     }
 
-    /// Returns the two-sided p-value of the t test that the true mean is 0; `confidence` is that of the interval. NaN
-    /// for fewer than two replications.
+    /// Returns the two-sided p-value of the t test that the true mean is 0; `confidence` must be the confidence of the
+    /// interval. NaN for fewer than two replications.
     #[must_use]
     pub fn p(&self, confidence: f64) -> f64 {
         let freedom = self.count.saturating_sub(1);
@@ -134,15 +136,15 @@ fn relative(half_width: f64, mean: f64) -> f64 {
 /// The confidences for which [`student_t`] is accurate to at least six digits.
 pub const CONFIDENCES: RangeInclusive<f64> = 0.001..=0.999_999;
 
-/// Degrees of freedom above which an expansion replaces the inverse: the inverse loses digits as freedom grows, and
-/// finally all of them, while the expansion gains digits.
+/// Number of degrees of freedom above which an expansion replaces the inverse of the distribution function. With
+/// growing degrees of freedom the inverse loses all digits, while the expansion becomes more accurate.
 const MANY: u64 = 1000;
 
 /// Returns Student's t at (1 + `confidence`) / 2 with `freedom` degrees of freedom: the number of standard errors on
-/// both sides of a mean within which the true mean lies with this confidence.
+/// each side of a mean such that the interval contains the true mean with this confidence.
 ///
-/// Infinite for no degrees of freedom, NaN for a confidence outside [`CONFIDENCES`]. For many degrees of freedom it
-/// uses the expansion about the normal distribution (Abramowitz and Stegun, 26.7.5).
+/// Infinite for no degrees of freedom, NaN for a confidence outside [`CONFIDENCES`]. For many degrees of freedom the
+/// function uses the expansion about the normal distribution (Abramowitz and Stegun, 26.7.5).
 #[must_use]
 pub fn student_t(confidence: f64, freedom: u64) -> f64 {
     if !CONFIDENCES.contains(&confidence) {
@@ -156,12 +158,13 @@ pub(super) fn quantile(p: f64, freedom: f64) -> f64 {
     if freedom > MANY as f64 {
         return expansion(Normal::standard().inverse_cdf(p), freedom);
     }
-    // `StudentsT::new` only fails for zero degrees of freedom here.
+    // Here `StudentsT::new` fails only for zero degrees of freedom.
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(p))
 }
 
-/// Returns the probability that the magnitude of Student's t with `freedom` degrees of freedom is at least that of
-/// `value` in standard errors. Without error it is 1 for a value of 0 and 0 otherwise.
+/// Returns the two-sided p-value of `value` with standard error `error`: the probability that the magnitude of
+/// Student's t with `freedom` degrees of freedom is at least |`value` / `error`|. If `error` is 0, the p-value is 1 for
+/// a value of 0, and 0 for other values.
 pub(super) fn two_sided_p(value: f64, error: f64, freedom: f64) -> f64 {
     if error == 0.0 {
         return if value == 0.0 { 1.0 } else { 0.0 };

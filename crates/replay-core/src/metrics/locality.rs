@@ -4,22 +4,24 @@ use super::hierarchy::{HierarchyLocality, HierarchyPlacement};
 use crate::table::{Column, name};
 use crate::topology::{Coord, Grid, MultiTorus, NodeId, PairDistances, Topology};
 
-/// Locality of the processors of one job. If an allocation has more processors than the job requested, those that run
-/// no process count for everything except the pairwise L1: the job holds them, but they do not communicate.
+/// Locality of the processors of one job. An allocation may have more processors than the job requested. Processors
+/// that run no process count in all fields except the pairwise L1, because the job holds these processors, but they do
+/// not communicate.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Placement {
     /// Sum of hop distances over unordered pairs (pairwise L1).
     pub pairwise_l1: u64,
     /// Largest L-infinity distance between two processors.
     pub diameter: u32,
-    /// Sides of the smallest enclosing box; on a wrapped dimension the length of the shortest arc. On a hypercube:
-    /// (processors of the smallest enclosing subcube, 1, 1); on a cluster, where hosts have no order: (processors, 1,
-    /// 1); for a job on several tori: (total cells of the boxes on each of them, 1, 1); on a tree or blocks: (nodes of the smallest enclosing switch or block, 1, 1).
+    /// Sides of the smallest enclosing box; on a wrapped dimension, the length of the shortest enclosing arc. On other
+    /// machines the value has the form (volume, 1, 1). On a hypercube: (processors of the smallest enclosing subcube,
+    /// 1, 1); on a cluster: (processors of the job, 1, 1); for a job on several tori: (total cells of the boxes on all
+    /// these tori, 1, 1); on a tree or blocks: (nodes of the smallest enclosing switch or block, 1, 1).
     pub bounding_box: [u32; 3],
-    /// Share of the bounding box that other jobs hold or that is free: (volume - k) / volume. Lo et al., section 5; 0
-    /// for a contiguous allocation.
+    /// Share of the bounding box that the job does not hold: (volume - k) / volume for k processors. 0 if the job fills
+    /// the box. Source: Lo et al., section 5.
     pub dispersal: f64,
-    /// Dispersal times k. Lo et al., section 5.
+    /// Dispersal times k, the number of processors. Source: Lo et al., section 5.
     pub weighted_dispersal: f64,
     /// Number of connected components.
     pub components: u32,
@@ -34,7 +36,8 @@ impl Placement {
         mean_distance(self.pairwise_l1, size)
     }
 
-    /// Returns the columns for rows with a placement of a job of a given number of processors; null for rows without.
+    /// Returns the columns for rows that contain a placement and the number of processors of its job. Values are null
+    /// for rows without a placement.
     #[rustfmt::skip]
     pub fn columns<Row>(
         of: impl for<'a> Fn(&'a Row) -> Option<(&'a Placement, u32)> + Copy + Send + Sync + 'static,
@@ -61,7 +64,7 @@ pub fn mean_distance(pairwise_l1: u64, size: u32) -> f64 {
     if pairs == 0 { 0.0 } else { pairwise_l1 as f64 / pairs as f64 }
 }
 
-/// Computes the locality of allocations on one machine; reuses its buffers.
+/// Computes the locality of allocations on one machine. The buffers are reused.
 #[derive(Clone, Debug)]
 pub struct Locality {
     topology: Topology,
@@ -71,7 +74,7 @@ pub struct Locality {
     coords: Vec<Coord>,
     /// Histograms of coordinates, one per axis.
     histograms: [Vec<u32>; 3],
-    /// The visit in which a processor was last marked, by processor.
+    /// For each processor, the number of the last visit that marked it.
     marks: Vec<u64>,
     visit: u64,
     stack: Vec<NodeId>,
@@ -104,8 +107,8 @@ impl Locality {
         self.pairwise_l1(&nodes[..nodes.len().min(size as usize)])
     }
 
-    /// Returns the locality of an allocation of at least one processor. The pairwise L1 is that
-    /// [between](Self::between) its processes.
+    /// Returns the locality of an allocation of at least one processor. The pairwise L1 counts only the first `size`
+    /// processors, as in [`between`](Self::between).
     pub fn placement(&mut self, nodes: &[NodeId], size: u32) -> Placement {
         let pairwise_l1 = self.between(nodes, size);
         let (diameter, bounding_box) = match &self.topology {
@@ -133,7 +136,7 @@ impl Locality {
                     let far = nodes.iter().max_by_key(|&&node| hierarchy.hops(from, node));
                     far.copied().unwrap_or(from)
                 };
-                // In a tree the farthest node of any is one end of a longest path.
+                // In a tree, the node farthest from any given node is one end of a longest path.
                 let end = farthest(nodes.first().copied().unwrap_or(NodeId(0)));
                 let diameter = hierarchy.hops(end, farthest(end));
                 (diameter, [hierarchy.enclosing_nodes(nodes), 1, 1])
@@ -189,12 +192,12 @@ impl Locality {
     }
 }
 
-/// Occupied positions in ascending order.
+/// Returns the occupied positions in ascending order.
 fn occupied(histogram: &[u32]) -> impl DoubleEndedIterator<Item = u32> + Clone + '_ {
     (0..histogram.len() as u32).filter(|&p| histogram[p as usize] > 0)
 }
 
-/// Largest distance between two occupied positions.
+/// Returns the largest distance between two occupied positions.
 fn reach(histogram: &[u32], wrapped: bool) -> u32 {
     let mut positions = occupied(histogram);
     if !wrapped {
@@ -206,7 +209,7 @@ fn reach(histogram: &[u32], wrapped: bool) -> u32 {
     pairs.map(|d| d.min(n - d)).max().unwrap_or(0)
 }
 
-/// Length of the shortest interval that contains all occupied positions.
+/// Returns the length of the shortest interval that contains all occupied positions.
 fn span(histogram: &[u32], wrapped: bool) -> u32 {
     let mut positions = occupied(histogram);
     let Some(first) = positions.next() else { return 0 };
@@ -215,7 +218,7 @@ fn span(histogram: &[u32], wrapped: bool) -> u32 {
     if !wrapped {
         return direct;
     }
-    // A full turn minus the widest gap.
+    // The length is the whole circumference minus the widest gap.
     let n = histogram.len() as u32;
     let mut widest = n - direct;
     let mut before = first;
@@ -226,7 +229,7 @@ fn span(histogram: &[u32], wrapped: bool) -> u32 {
     n - widest
 }
 
-/// Diameter and smallest box of a job on several tori; most jobs lie on one of them.
+/// Returns the diameter and the bounding box of a job on a machine of several tori. Most jobs use only one of the tori.
 fn on_toruses(toruses: &MultiTorus, nodes: &[NodeId]) -> (u32, [u32; 3]) {
     let (mut diameter, mut boxes) = (0, Vec::new());
     let mut met: Vec<usize> = Vec::new();

@@ -15,14 +15,15 @@
 //! | [`series`] | busy processors and queue length over time |
 //! | [`system`] | utilization, fragmentation and allocator statistics of a coupled simulation |
 //!
-//! # How to add one
+//! # How to add a metric
 //!
-//! A metric is a line of the table to which it belongs: name, type, unit, meaning, and the
-//! expression that computes it. [`RunMetrics`] and its parts are for runs, [`SystemMetrics`] for
-//! strategies that refuse jobs, [`SizeRow`] for job sizes, [`JobMeasures`] for jobs;
-//! `stream::Metric` of `replay-experiment` is for replicated streams. The line defines the field,
-//! the column of every file and format, its documentation and listing, and, if a tie vector can
-//! change it, an objective of searches. The expression may require an additional sum.
+//! A metric is a line in the declaration of its table: name, type, unit, meaning, and the
+//! expression that computes the metric. [`RunMetrics`] and its parts contain the metrics of runs,
+//! [`SystemMetrics`] those of strategies that refuse jobs, [`SizeRow`] those of job sizes, and
+//! [`JobMeasures`] those of jobs. `stream::Metric` of `replay-experiment` contains the metrics of
+//! replicated streams. The line defines the field, the column in every file and format, its
+//! documentation, and its entry in listings. If a tie vector can change the metric, the line also
+//! defines an objective of searches. The expression may require an additional sum.
 
 pub mod allocations;
 pub mod blocks;

@@ -7,8 +7,8 @@ use super::run::percentile_of;
 /// Share of the values that a [trimmed mean](trimmed_mean) excludes at each end.
 pub const TRIM: f64 = 0.05;
 
-/// Minimum number of values for a 95 % interval of the median: the range of five values contains it with a probability
-/// of only 93.75 %.
+/// Minimum number of values for a 95 % interval of the median. With five values, even the whole range contains the
+/// median with a probability of only 93.75 %.
 pub const FEWEST: usize = 6;
 
 /// Robust statistics of a distribution, in the unit of its values.
@@ -25,7 +25,7 @@ pub struct Robust {
 }
 
 impl Robust {
-    /// Computes the statistics of finite values; `None` without any.
+    /// Computes the statistics of finite values; `None` if there are no values.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         sorted.sort_by(f64::total_cmp);
@@ -39,26 +39,26 @@ impl Robust {
     }
 }
 
-/// Returns how many of `count` values a [trimmed mean](trimmed_mean) excludes at each end: [`TRIM`] of them, rounded
-/// down, so none of fewer than 20.
+/// Returns the number of values that a [trimmed mean](trimmed_mean) of `count` values excludes at each end: [`TRIM`]
+/// times `count`, rounded down. For fewer than 20 values it is 0.
 pub fn trimmed(count: usize) -> usize {
     (TRIM * count as f64) as usize
 }
 
-/// Returns the mean of the sorted values without the share [`TRIM`] at each end; NaN without any.
+/// Returns the mean of sorted values, without the share [`TRIM`] at each end; NaN if there are no values.
 pub fn trimmed_mean(sorted: &[f64]) -> f64 {
     without_ends(sorted, trimmed(sorted.len()))
 }
 
-/// Returns the mean of the sorted values without the first and last `out`; NaN if none remains.
+/// Returns the mean of sorted values, without the first `out` and the last `out` values; NaN if no values remain.
 pub fn without_ends(sorted: &[f64], out: usize) -> f64 {
     let kept = sorted.get(out..sorted.len().saturating_sub(out)).unwrap_or_default();
     kept.iter().sum::<f64>() / kept.len() as f64
 }
 
-/// Returns the distribution-free 95 % interval of the median of sorted values: the order statistics d and n + 1 - d
-/// with the largest d for which P(B < d) is at most 2.5 %, where B is binomial with n and 1/2. Assumes independent
-/// values. `None` for fewer than [`FEWEST`].
+/// Returns the distribution-free 95 % interval of the median of sorted values: the order statistics d and n + 1 - d of
+/// n values, with the largest d such that P(B < d) is at most 2.5 %. B is a binomial variable with parameters n and
+/// 1/2. The values must be independent. `None` if there are fewer than [`FEWEST`] values.
 pub fn median_interval(sorted: &[f64]) -> Option<[f64; 2]> {
     let count = sorted.len();
     if count < FEWEST {
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn intervals_agree_with_tables() {
-        // Conover, Practical Nonparametric Statistics: ranks of the 95 % interval of the median.
+        // Ranks of the 95 % interval of the median, from Conover, Practical Nonparametric Statistics.
         for (count, ranks) in
             [(6, [1, 6]), (10, [2, 9]), (20, [6, 15]), (50, [18, 33]), (100, [40, 61])]
         {
@@ -101,7 +101,8 @@ mod tests {
         let robust = Robust::of(values).expect("values");
         assert_eq!((robust.median, robust.trimmed_mean), (1.0, 1.0));
         assert_eq!(robust.interval, Some([1.0, 1.0]));
-        // Interpolated between ranks 37 and 38 of 0 to 39, of which one is an outlier.
+        // The percentile is interpolated between ranks 37 and 38 of 40 values, counted from 0. One of the values is an
+        // outlier.
         assert!((robust.p95 - (1.0 + 0.05 * 69.0)).abs() < 1e-9, "{robust:?}");
         assert_eq!(Robust::of([]), None);
         assert_eq!((trimmed(19), trimmed(20), trimmed(252)), (0, 1, 12));
@@ -110,12 +111,14 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
-        /// The ranks are the innermost ones whose probability, summed term by term, is at least 95 %.
+        /// The interval is the narrowest pair of ranks with a probability of at least 95 %. The test sums the
+        /// probability term by term.
         #[test]
         fn ranks_agree_with_summed_probabilities(count in FEWEST..300) {
             let sorted: Vec<f64> = (1..=count).map(|rank| rank as f64).collect();
             let [low, high] = median_interval(&sorted).expect("enough");
-            // Binomial probabilities of 0, 1, ... of `count`, computed by their ratios.
+            // The binomial probabilities of 0, 1, ... successes in `count` trials are computed by the ratio of
+            // successive terms.
             let mut term = 0.5f64.powi(count as i32);
             let mut below = vec![0.0];
             for k in 0..count {

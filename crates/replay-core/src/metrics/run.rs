@@ -18,11 +18,12 @@ pub struct JobMeasures {
     pub number: i64,
     /// Submission time.
     pub submit: i64,
-    /// Arrival: the submission, or for a job with a predecessor, the arrival that the predecessor's end determines.
+    /// Arrival time. This is the submission time; for a job with a predecessor, the end of the predecessor determines
+    /// the arrival.
     pub arrival: i64,
     /// Start time; the end is the start plus the run time.
     pub start: i64,
-    /// Time for which it held its processors.
+    /// Time for which the job held its processors.
     pub run: i64,
     /// Run time on the requested processors without sharing; `run` is longer if the job is folded or shares processors.
     pub own_run: i64,
@@ -32,15 +33,15 @@ pub struct JobMeasures {
     pub user: Option<i64>,
     /// Number of requested processors.
     pub size: u32,
-    /// Number of processors of the served request; fewer than `size` if the job is folded.
+    /// Number of processors of the request that was served; less than `size` if the job is folded.
     pub served_size: u32,
-    /// Number of machine points that run its processes.
+    /// Number of machine points that run processes of the job.
     pub points: u32,
-    /// Number of processors of all points that it held.
+    /// Number of processors of all points that the job held.
     pub held: u32,
-    /// Metrics of its allocation; `None` without a recorded placement.
+    /// Metrics of the job's allocation; `None` if the job has no recorded placement.
     pub placement: Option<Placement>,
-    /// Number of distinct best processor sets, if counted.
+    /// Number of distinct processor sets with the best score; `None` if not counted.
     pub tied: Option<u32>,
 }
 
@@ -55,8 +56,8 @@ impl JobMeasures {
         self.wait() + self.run
     }
 
-    /// Returns the bounded slowdown: turnaround divided by the job's own run time, with run times below
-    /// [`SLOWDOWN_BOUND`] counted as that, and at least 1 (Feitelson et al. 1997).
+    /// Returns the bounded slowdown: turnaround divided by `own_run`, but at least 1. Run times below
+    /// [`SLOWDOWN_BOUND`] count as [`SLOWDOWN_BOUND`] (Feitelson et al. 1997).
     pub fn bounded_slowdown(&self) -> f64 {
         bounded_slowdown(self.turnaround(), self.own_run)
     }
@@ -113,7 +114,7 @@ pub struct Submitted {
 }
 
 impl Submitted {
-    /// Returns the columns `job`, `submit`, `estimate`, `user` and `size` of rows with these values.
+    /// Returns the columns `job`, `submit`, `estimate`, `user` and `size` for rows that contain a request.
     #[rustfmt::skip]
     pub fn columns<Row>(
         of: impl Fn(&Row) -> Self + Copy + Send + Sync + 'static,
@@ -162,7 +163,7 @@ measures! {
         hierarchy: Option<HierarchyMetrics> = HierarchyMetrics::new(run.placements);
         /// Metrics of starts and ends.
         schedule: ScheduleMetrics = run.schedule.clone();
-        /// Fragmentation, refusals and units; `None` if the strategy neither refuses jobs nor hands out units.
+        /// Fragmentation, refusals and units; `None` if the strategy neither refuses jobs nor allocates whole units.
         system: Option<SystemMetrics> = run.system;
         /// Metrics of outages; `None` without outages.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -221,15 +222,15 @@ measures! {
 /// The measurement that a column of the runs requires.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
-    /// Starts and ends, which do not depend on an allocator that never refuses.
+    /// Start and end times. They do not depend on the allocator if it never refuses a job.
     Schedule,
-    /// Pairwise L1 sums, which only increase from job to job.
+    /// Pairwise L1 sums. They only increase during a run.
     Pairwise,
     /// All metrics of placements.
     Placements,
-    /// Counts of ties, at several times the cost.
+    /// Counts of ties. Counting makes decisions several times as expensive.
     Ties,
-    /// The system over time, if the allocator may refuse jobs.
+    /// The state of the system over time. Used only if the allocator may refuse jobs.
     System,
 }
 
@@ -264,7 +265,8 @@ impl RunMetrics {
     }
 }
 
-/// Sums over allocations. They are of integers or in job order, so they do not depend on the number of threads.
+/// Sums over allocations. The sums are of integers, or the values are added in job order, so the sums do not depend on
+/// the number of threads.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PlacementMeans {
     jobs: u64,
@@ -290,7 +292,7 @@ impl PlacementMeans {
         }
     }
 
-    /// Subtracts an allocation that does not count.
+    /// Subtracts an allocation that must not be counted.
     pub fn forget(&mut self, placement: &Placement) {
         self.jobs -= 1;
         self.diameter -= u64::from(placement.diameter);
@@ -334,12 +336,12 @@ struct Times {
     held_utilization: Option<f64>,
 }
 
-/// The number of processors of a machine, for the utilization.
+/// The number of processors of a machine, from which the utilization is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Installed {
     /// Total number of processors.
     pub processors: usize,
-    /// Number of processors per point, which are allocated together.
+    /// Number of processors per point. The processors of a point are allocated together.
     pub per_point: u32,
 }
 
@@ -383,9 +385,9 @@ impl ScheduleMetrics {
         Self::served(jobs, jobs, starts, installed, None)
     }
 
-    /// Computes the metrics of jobs that may have run on fewer processors than requested, or for longer: `served`
-    /// contains the jobs as they ran ([`as_served`](super::system::as_served)), and `computed` the processor time that
-    /// they computed if they shared processors.
+    /// Computes the metrics of jobs that may have run on fewer processors than requested, or longer than in the trace.
+    /// `served` contains the jobs as they ran ([`as_served`](super::system::as_served)). If jobs shared processors,
+    /// `computed` is the processor time that they used for computing.
     pub fn served(
         jobs: &[Job],
         served: &[Job],
@@ -427,7 +429,8 @@ pub fn percentile(sorted: &[i64], percent: f64) -> f64 {
     percentile_of(sorted.len(), percent, |rank| sorted[rank] as f64)
 }
 
-/// Returns the percentile of `count` sorted values, which `value` returns by rank from 0. See [`percentile`].
+/// Returns the percentile of `count` sorted values. `value` returns the value with a given rank, from 0. See
+/// [`percentile`].
 pub fn percentile_of(count: usize, percent: f64, value: impl Fn(usize) -> f64) -> f64 {
     let Some(last) = count.checked_sub(1) else { return 0.0 };
     let rank = percent / 100.0 * last as f64;
@@ -469,7 +472,7 @@ mod tests {
         let times = &run.schedule;
         assert_eq!((times.makespan, times.utilization, run.mean_pairwise_l1), (105, 1.0, 8.0));
         assert_eq!((times.mean_wait, times.mean_turnaround), (45.0, 97.5));
-        // The job of 5 s has a turnaround of 95 s, which is divided by 10 s.
+        // The job with a run time of 5 s has a turnaround of 95 s. Its turnaround is divided by 10 s.
         assert_eq!(times.mean_bounded_slowdown, (1.0 + 9.5) / 2.0);
         assert_eq!(run.placements, None);
     }

@@ -7,14 +7,15 @@ use crate::workload::Job;
 pub struct Series {
     /// Times in trace seconds, ascending and distinct.
     pub times: Vec<i64>,
-    /// Number of busy processors from each time to the next.
+    /// Number of busy processors between each time and the next time.
     pub busy: Vec<u32>,
-    /// Number of jobs submitted but not started, from each time to the next.
+    /// Number of jobs that were submitted but have not started, between each time and the next
+    /// time.
     pub waiting: Vec<u32>,
 }
 
 impl Series {
-    /// Computes the series of `jobs` started at `starts`.
+    /// Computes the series of `jobs` with the start times `starts`.
     pub fn new(jobs: &[Job], starts: &[i64]) -> Self {
         // (time, change of busy processors, change of waiting jobs)
         let mut changes: Vec<(i64, i64, i64)> = Vec::with_capacity(3 * jobs.len());

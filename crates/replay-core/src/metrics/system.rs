@@ -11,14 +11,14 @@ use crate::table::measures;
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
-/// Observes a coupled simulation and records the data of its metrics. Times are those of the jobs
-/// (trace seconds, ticks or cycles).
+/// Observes a coupled simulation and records the data of its metrics. Times have the unit of the
+/// jobs' times (trace seconds, ticks or cycles).
 #[derive(Clone, Debug)]
 pub struct SystemRecorder {
     arrivals: Vec<i64>,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// Integrals over time.
+    /// Number of held processors, integrated over time. The following fields are integrals, too.
     held: i128,
     requested: i128,
     busy_list: i128,
@@ -32,7 +32,8 @@ pub struct SystemRecorder {
     in_blocks: u64,
     in_one_block: u64,
     searches: u64,
-    /// Folded jobs: requested and allocated processors, and the stretch of the run time.
+    /// For each folded job, the numbers of requested and allocated processors, and the factor by
+    /// which the run time increases.
     folded: HashMap<JobId, (u32, u32, f64)>,
     folded_jobs: u64,
     stretch: f64,
@@ -47,7 +48,7 @@ pub struct SystemRecorder {
 }
 
 impl SystemRecorder {
-    /// Creates a recorder for this number of jobs.
+    /// Creates a recorder for `jobs` jobs.
     pub fn new(jobs: usize) -> Self {
         Self {
             arrivals: vec![i64::MIN; jobs],
@@ -76,9 +77,9 @@ impl SystemRecorder {
         }
     }
 
-    /// Converts points to processors on a machine with several processors per point: held and
-    /// unavailable processors are multiplied, and the requested processor time is replaced by
-    /// `requested`.
+    /// Converts counts of points to counts of processors, for a machine with several processors per
+    /// point. Counts of held and unavailable points are multiplied by `per_point`, and the
+    /// requested processor time is replaced by `requested`.
     pub fn in_processors(&mut self, per_point: u32, requested: i128) {
         self.held *= i128::from(per_point);
         self.down *= i128::from(per_point);
@@ -109,8 +110,8 @@ impl SystemRecorder {
         SystemMetrics::of(&Simulated { recorder: self, finish_time, span, capacity, overhead })
     }
 
-    /// Computes the metrics of outages on a machine of `processors`, of which jobs used the share
-    /// `utilization` between `origin` and the last completion.
+    /// Computes the metrics of outages on a machine of `processors`. `utilization` is the share of
+    /// the machine that jobs used between `origin` and the last completion.
     pub fn outages(&self, origin: i64, processors: usize, utilization: f64) -> OutageMetrics {
         let finish = self.ends.iter().copied().max().unwrap_or(origin);
         let installed = (finish - origin).max(1) as f64 * processors as f64;
@@ -196,7 +197,7 @@ impl Observer for SystemRecorder {
 struct Simulated<'a> {
     recorder: &'a SystemRecorder,
     finish_time: i64,
-    /// `finish_time`, at least 1.
+    /// The value of `finish_time`, but at least 1.
     span: f64,
     /// Processor time of the machine.
     capacity: f64,
@@ -210,7 +211,7 @@ impl Simulated<'_> {
         shared.map_or(self.recorder.requested as f64, |shared| shared.computed)
     }
 
-    /// Processor time that jobs used, including processors beyond their request.
+    /// Processor time that jobs held, including processors that they did not request.
     fn allocated(&self) -> f64 {
         let held = self.recorder.held as f64;
         let of_shared =
@@ -232,12 +233,13 @@ impl Simulated<'_> {
         count as f64 / self.recorder.starts.len().max(1) as f64
     }
 
-    /// Returns the value if the strategy folds jobs.
+    /// Returns `value` if the strategy folds jobs; otherwise `None`.
     fn of_folding(&self, value: f64) -> Option<f64> {
         self.overhead.refused_sizes.map(|_| value)
     }
 
-    /// Returns the mean over the jobs that consist of units; `None` without such jobs.
+    /// Returns `sum` divided by the number of jobs that got whole units; `None` if there are no
+    /// such jobs.
     fn of_units(&self, sum: u64) -> Option<f64> {
         let jobs = self.recorder.in_blocks;
         (jobs > 0).then(|| sum as f64 / jobs as f64)
@@ -278,8 +280,8 @@ measures! {
         /// Time of the last completion, from the origin of time.
         finish_time: i64 = system.finish_time;
         /// Share of the machine's processor time that jobs requested and held; processors beyond
-        /// the request do not count. If jobs share processors, the share in which they computed,
-        /// because a job also holds a processor while it waits for others to use it.
+        /// the request do not count. If jobs share processors, only the time in which jobs compute
+        /// counts, because a job also holds a processor while other jobs use it.
         utilization: f64 = system.useful() / system.capacity;
     }
 }
@@ -308,8 +310,8 @@ measures! {
     }
 }
 
-/// Returns the jobs as they ran: the run time is the time for which they held their processors, and
-/// the size that of the served request.
+/// Returns the jobs as they ran. The run time of a job is the time for which it held its
+/// processors, and its size is the size of the request that was served.
 pub fn as_served(jobs: &[Job], recorder: &SystemRecorder) -> Vec<Job> {
     let times = recorder.starts.iter().zip(&recorder.ends);
     let served = (0..).map(JobId).zip(jobs).zip(times).map(|((id, job), (start, end))| {

@@ -15,7 +15,7 @@ pub struct TieStatistics {
 }
 
 impl TieStatistics {
-    /// Adds a decision with this number of distinct best sets.
+    /// Adds a decision with `sets` distinct best sets.
     pub fn record(&mut self, sets: u32) {
         self.decisions += 1;
         if sets > 1 {
@@ -36,7 +36,8 @@ impl TieStatistics {
         if self.decisions == 0 { 0.0 } else { 100.0 * self.tied as f64 / self.decisions as f64 }
     }
 
-    /// Returns the mean number of distinct best sets over tied decisions; 0 without any.
+    /// Returns the mean number of distinct best sets over tied decisions; 0 if there are no tied
+    /// decisions.
     pub fn mean_tied(&self) -> f64 {
         if self.tied == 0 { 0.0 } else { self.sets as f64 / self.tied as f64 }
     }

@@ -11,8 +11,8 @@
 //! | n | number of nodes of the job |
 //! | segment | optional: number of nodes of each segment; empty for none |
 //!
-//! Nodes are numbered torus by torus, in each by cell (x fastest), skipping holes. The output repeats each row,
-//! including other columns, and adds:
+//! Nodes are numbered torus by torus, and by cell within a torus (x varies fastest); holes are skipped. The output
+//! repeats each row, including any other columns, and adds:
 //!
 //! | column | meaning |
 //! |---|---|
@@ -93,11 +93,11 @@ struct Machine {
     decider: Decider,
 }
 
-/// Makes all decisions of a file and writes them to `output`; returns their number. `machine` reads a machine by its
-/// name.
+/// Makes all decisions of a file, writes them to `output`, and returns their number. `machine` reads the machine with
+/// the given name.
 ///
 /// # Errors
-/// [`CasesError`] at the first error; earlier rows have been written.
+/// [`CasesError`] at the first error. The rows before the error have been written.
 pub fn answer(
     input: impl BufRead,
     file: &str,
@@ -211,7 +211,7 @@ impl Columns {
         Ok(Self { count: header.len(), places })
     }
 
-    /// Returns a field without surrounding spaces; empty if there is no such column.
+    /// Returns a field without surrounding spaces; empty if the column is missing.
     pub(crate) fn field<'a>(&self, record: &'a csv::StringRecord, name: &str) -> &'a str {
         let place = self.places.iter().find(|column| column.0 == name);
         place.and_then(|&(_, place)| record.get(place)).unwrap_or_default().trim()

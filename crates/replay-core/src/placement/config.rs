@@ -1,6 +1,6 @@
 //! Parser of `topology.yaml`, the file in which a Slurm administrator describes toruses.
 //!
-//! The file is a list of topologies, of which those of kind `torus3d` are supported:
+//! The file is a list of topologies. This parser supports topologies of the kind `torus3d`:
 //!
 //! ```yaml
 //! - topology: pod
@@ -16,9 +16,9 @@
 //!             anchor_spacing: {x: 1, y: 1, z: 1}
 //! ```
 //!
-//! A torus takes its nodes from one list (x fastest, then y, then z) or from `regions`, boxes with
-//! a list each; cells that no region covers are holes. A single map in place of a list of maps is
-//! read as a list of one.
+//! The nodes of a torus are given by one list (x varies fastest, then y, then z) or by `regions`.
+//! A region is a box with its own list of nodes; cells that no region covers are holes. A single
+//! map in place of a list of maps is read as a list with one entry.
 
 pub(crate) mod fields;
 pub(crate) mod yaml;
@@ -53,12 +53,12 @@ impl ConfigError {
     }
 }
 
-/// Formats a prefix with a colon; empty if `what` is.
+/// Formats a prefix with a colon; returns an empty string if `what` is empty.
 fn prefix(word: &str, what: &str) -> String {
     if what.is_empty() { String::new() } else { format!("{word}{what}: ") }
 }
 
-/// A machine as described by a file.
+/// A machine that a file describes.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The name of the topology that was read.
@@ -75,9 +75,9 @@ pub struct Config {
 const KINDS: [&str; 5] = ["block", "flat", "ring", "torus3d", "tree"];
 
 impl Config {
-    /// Parses a file's text. `entry` is the name of a topology; without it the topology with
-    /// `cluster_default: true` is read, otherwise the first. If `known` lists the existing hosts,
-    /// cells of other hosts become holes.
+    /// Parses the text of a file. `entry` is the name of the topology to read. If `entry` is
+    /// `None`, the topology with `cluster_default: true` is read, or the first topology if there is
+    /// no default. If `known` lists the existing hosts, cells of other hosts become holes.
     ///
     /// # Errors
     /// [`ConfigError`], with line and key, if the file is not valid.
@@ -208,7 +208,7 @@ impl Reader<'_> {
         Ok(Config { name, layout: Layout::new(all), hosts, warnings: self.warnings })
     }
 
-    /// Parses a torus; also returns its hosts by cell, empty for holes.
+    /// Parses a torus. Returns the torus and its host names by cell; the name is empty for a hole.
     fn torus(&mut self, field: &Field<'_>) -> Result<(Torus, Vec<String>), ConfigError> {
         field.expect_map("a map with the keys name and dims")?;
         let name = field.required("name")?.text()?;
@@ -249,7 +249,7 @@ impl Reader<'_> {
         Ok((torus, hosts))
     }
 
-    /// Returns the hosts of a torus by cell, empty for holes.
+    /// Returns the host names of a torus by cell; the name is empty for a hole.
     fn hosts_of(
         &mut self,
         field: &Field<'_>,
@@ -365,7 +365,7 @@ fn names(field: &Field<'_>, expected: usize) -> Result<Vec<String>, ConfigError>
     }
 }
 
-/// Parses sides, none of which may be 0.
+/// Parses the sides of a box; a side of 0 is an error.
 fn sides(field: &Field<'_>) -> Result<[u16; 3], ConfigError> {
     let sides = field.triple()?;
     if let Some(axis) = (0..3).find(|&axis| sides[axis] == 0) {

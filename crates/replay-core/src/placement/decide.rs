@@ -1,19 +1,19 @@
 //! Selection of one placement for one request, by the rule of Slurm 26.05.
 //!
-//! Candidates are the anchors of the requested size without a hole whose nodes are all free and that contain every
-//! required node. They are visited torus by torus, placement by placement, in the order of anchors. A candidate
-//! replaces the best one so far if it is better by the first criterion that differs:
+//! A candidate is an anchor of the requested size that has no holes, whose nodes are all free, and that contains every
+//! required node. Candidates are visited torus by torus, placement by placement, in the order of anchors. A candidate
+//! replaces the best candidate so far if it is better by the first criterion in which the two candidates differ:
 //!
 //! 1. the largest weight of its nodes: smaller is better;
 //! 2. its cost: smaller is better, but only between anchors of one placement of one torus;
 //! 3. the free nodes of its torus: fewer is better.
 //!
-//! Of two orientations in one torus, the first that fits therefore wins at any cost, and the order of the scan is part
-//! of the rule. The *cost* of a candidate is the number of free anchors of the next larger placement of its torus, in
-//! one orientation, that share a node with the candidate.
+//! If two orientations fit in one torus, the first of them therefore wins, whatever its cost. The order of the scan is
+//! part of the rule. The *cost* of a candidate counts free anchors of the next larger placement of its torus, in one
+//! orientation: the cost is the number of these anchors that share a node with the candidate.
 //!
-//! Without weights, the rule selects the first orientation that fits in each torus, and in it the first anchor of
-//! minimum cost; costs are not negative.
+//! Without weights, the rule selects the first orientation that fits in each torus. Within this orientation it selects
+//! the first anchor of minimum cost. Costs are not negative.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use super::torus::{Cells, Layout, Torus, cells_of};
 pub struct Pick {
     /// Index of the torus in the layout.
     pub torus: usize,
-    /// Index of the placement in the torus, in order of size.
+    /// Index of the placement in the torus; placements are in order of size.
     pub placement: usize,
     /// Index of the anchor in the placement.
     pub anchor: usize,
@@ -41,7 +41,7 @@ pub struct Query<'a> {
     pub size: u32,
     /// Required nodes by torus; `None` if there are none.
     pub required: Option<&'a [Cells]>,
-    /// Weights by node of the layout; `None` if all are equal.
+    /// Weights by node of the layout; `None` if all weights are equal.
     pub weights: Option<&'a [u64]>,
 }
 
@@ -54,7 +54,7 @@ pub struct Decider {
 /// Precomputed properties of a torus.
 #[derive(Debug)]
 struct Table {
-    /// The first placement of a larger size, by placement.
+    /// For each placement, the first placement of a larger size.
     next: Vec<Option<usize>>,
     overlaps: Arc<Overlaps>,
 }
@@ -86,7 +86,7 @@ impl Decider {
         placements.any(|placement| placement.size == size)
     }
 
-    /// Returns the best position on a [machine](Self::machine); `None` if there is none.
+    /// Returns the best position on a [machine](Self::machine); `None` if there is no candidate.
     pub fn decide(
         &self,
         layout: &Layout,
@@ -98,7 +98,7 @@ impl Decider {
         for (at, (torus, open)) in layout.toruses().iter().zip(machine).enumerate() {
             let count = open.count();
             let required = query.required.map(|required| &required[at]);
-            // A box of this torus cannot contain required nodes of another.
+            // A box of this torus cannot contain required nodes of another torus.
             if count < query.size || required.is_some_and(|required| required.len() < needed) {
                 continue;
             }
@@ -147,9 +147,9 @@ impl Decider {
         best.map(|(pick, ..)| pick)
     }
 
-    /// Returns the candidates that [`decide`](Self::decide) compares in torus number `at`, without weights and required
-    /// nodes: the free anchors of the first placement of a size that fits, as placement and anchor, each with its cost.
-    /// The first of minimum cost wins.
+    /// Returns the candidates that [`decide`](Self::decide) compares in torus number `at` if there are no weights and
+    /// no required nodes: the free anchors of the first placement of this size that fits. Each candidate is given as
+    /// placement, anchor and cost. The first candidate of minimum cost wins.
     pub fn costs(
         &self,
         at: usize,

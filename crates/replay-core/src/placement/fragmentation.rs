@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use super::torus::{Cells, Layout, Torus};
 
-/// Returns the sum of the placement's size over all anchors whose nodes are not all free: 0 on an
-/// idle machine. Anchors with holes count by their nodes (Slurm 26.05, `topology/torus3d`).
+/// Returns the sum of the placement sizes over all anchors whose nodes are not all free. The sum is
+/// 0 on an idle machine. An anchor with holes is free if its nodes are free (Slurm 26.05,
+/// `topology/torus3d`).
 pub fn fragmentation(layout: &Layout, free: &[Cells]) -> u64 {
     let of = |(torus, free): (&Arc<Torus>, &Cells)| -> u64 {
         let blocked = |placement: &super::Placement| {
@@ -17,7 +18,7 @@ pub fn fragmentation(layout: &Layout, free: &[Cells]) -> u64 {
     layout.toruses().iter().zip(free).map(of).sum()
 }
 
-/// Returns the maximum of [`fragmentation`]: the sum of the placement's size over all anchors.
+/// Returns the maximum of [`fragmentation`]: the sum of the placement sizes over all anchors.
 pub fn most(layout: &Layout) -> u64 {
     let placements = layout.toruses().iter().flat_map(|torus| torus.placements());
     placements.map(|placement| placement.anchors() as u64 * u64::from(placement.size)).sum()

@@ -1,8 +1,8 @@
 //! The free anchors of a torus, updated incrementally.
 //!
-//! Each placement has a row of bits along z for each pair of positions along x and y. Taking a box clears runs of bits
-//! in the rows that it meets; releasing one sets the bits of the anchors inside it and checks the others that it meets.
-//! Placements that have not been computed cost nothing.
+//! Each placement has a row of bits along z for each pair of positions along x and y. When a box is taken, the bits of
+//! the anchors that overlap it are cleared. When a box is released, the bits of the anchors inside it are set, and the
+//! other anchors that overlap it are checked. Placements that have not been computed cost nothing.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ pub struct FreeAnchors {
     free: Cells,
     /// The number of free cells.
     count: u32,
-    /// Whether the torus has holes and anchors with a hole are never free; otherwise an anchor is free if all of its
-    /// nodes are.
+    /// Whether the torus has holes and anchors with a hole are never free. If `false`, an anchor is free if all of its
+    /// nodes are free.
     whole: bool,
     /// Rows by placement; empty if not computed.
     rows: Vec<Vec<u64>>,
     /// Whether all placements must stay computed.
     all: bool,
-    /// Sum of the sizes of anchors that are not free, over the computed placements.
+    /// Sum of the sizes of the anchors of computed placements that are not free.
     blocked: u64,
 }
 
@@ -33,16 +33,16 @@ fn words(placement: &Placement) -> usize {
 }
 
 impl FreeAnchors {
-    /// Creates the state with these free cells. An anchor with a hole is free if all of its nodes are or, if anchors
-    /// must be `whole`, never.
+    /// Creates the state with these free cells. If anchors must be `whole`, an anchor with a hole is never free.
+    /// Otherwise it is free if all of its nodes are free.
     pub fn new(torus: &Torus, overlaps: Arc<Overlaps>, free: Cells, whole: bool) -> Self {
         let rows = vec![Vec::new(); torus.placements().len()];
         let whole = whole && (torus.nodes.len() as usize) < torus.cells();
         Self { count: free.len(), overlaps, free, whole, rows, all: false, blocked: 0 }
     }
 
-    /// Returns a copy with the same free cells and no computed placements, for releasing many boxes before the first
-    /// query.
+    /// Returns a copy with the same free cells and no computed placements. On this copy many boxes can be released
+    /// before the first query at low cost.
     pub fn without_cache(&self) -> Self {
         let rows = vec![Vec::new(); self.rows.len()];
         let (overlaps, free) = (self.overlaps.clone(), self.free.clone());
@@ -68,7 +68,7 @@ impl FreeAnchors {
         (!self.whole || placement.is_whole(anchor)) && self.free.holds(placement.mask(anchor))
     }
 
-    /// Computes the free anchors of a placement unless they are known.
+    /// Computes the free anchors of a placement unless they have already been computed.
     pub fn compute(&mut self, torus: &Torus, index: usize) {
         if !self.rows[index].is_empty() {
             return;
@@ -95,8 +95,8 @@ impl FreeAnchors {
         (0..self.rows.len()).for_each(|index| self.compute(torus, index));
     }
 
-    /// Returns the sum of the sizes of all anchors that are not free, the [fragmentation](super::fragmentation) of the
-    /// torus; `None` unless [all](Self::compute_all) placements are computed.
+    /// Returns the [fragmentation](super::fragmentation) of the torus: the sum of the sizes of all anchors that are not
+    /// free. Returns `None` unless [all placements](Self::compute_all) have been computed.
     pub fn blocked(&self) -> Option<u64> {
         self.all.then_some(self.blocked)
     }
@@ -165,7 +165,7 @@ impl FreeAnchors {
         self.recompute(torus);
     }
 
-    /// Releases cells with nodes.
+    /// Releases cells, which must have nodes.
     pub fn give_cells(&mut self, torus: &Torus, cells: impl IntoIterator<Item = u32>) {
         cells.into_iter().for_each(|cell| self.free.insert(cell));
         self.recompute(torus);
@@ -181,7 +181,7 @@ impl FreeAnchors {
         }
     }
 
-    /// Marks all anchors that meet a box as not free.
+    /// Marks all anchors that overlap a box as not free.
     fn close(&mut self, torus: &Torus, place: BoxPosition) {
         let blocked = &mut self.blocked;
         for (index, rows) in self.rows.iter_mut().enumerate().filter(|(_, rows)| !rows.is_empty()) {
@@ -201,7 +201,7 @@ impl FreeAnchors {
         }
     }
 
-    /// Marks the anchors that meet a released box as free if they are.
+    /// Marks the anchors that overlap a released box as free if their cells are free.
     fn reopen(&mut self, torus: &Torus, place: BoxPosition) {
         let mut known = std::mem::take(&mut self.rows);
         for (index, rows) in known.iter_mut().enumerate().filter(|(_, rows)| !rows.is_empty()) {
@@ -312,7 +312,7 @@ mod tests {
                 };
                 let expected: Vec<usize> = (0..placement.anchors()).filter(free).collect();
                 prop_assert_eq!(open.anchors(&torus, index).collect::<Vec<_>>(), expected.clone());
-                // Counts of the free anchors that meet any other box.
+                // The numbers of free anchors that overlap any other box.
                 for (other, one) in torus.placements().iter().enumerate() {
                     for anchor in 0..one.anchors() {
                         let place = overlaps.place(other, one, anchor);

@@ -99,7 +99,7 @@ impl Anchors {
 pub struct AnchorRule {
     /// The spacing of positions.
     pub anchors: Anchors,
-    /// Whether the last position on an axis that does not wrap is flush with its end.
+    /// Whether a box at the last position of an axis that does not wrap ends at the end of the axis.
     pub flush: bool,
 }
 
@@ -108,7 +108,7 @@ impl Menu {
     /// in all orientations. `sizes` are the job sizes, for [`Menu::Trace`].
     ///
     /// # Errors
-    /// A description of why the machine has no such menu.
+    /// A description of why the machine does not support the menu.
     pub fn boxes(&self, grid: &Grid, turned: bool, sizes: &[u32]) -> Result<Vec<[u16; 3]>, String> {
         let most = grid.axes().map(|axis| axis.extent);
         let fits = |sides: &[u16; 3]| (0..3).all(|axis| sides[axis] <= most[axis]);
@@ -164,8 +164,8 @@ impl Menu {
         self.add_boxes(bare("torus", grid, |_| true)?, grid, place, turned, &[])
     }
 
-    /// Returns the tori of a machine, each with the boxes of the menu that fit. `sizes` are the job sizes, for
-    /// [`Menu::Trace`]; without any, that menu is empty.
+    /// Returns the tori of a machine. Each torus gets the boxes of the menu that fit into it. `sizes` are the job
+    /// sizes, for [`Menu::Trace`]; this menu is empty if there are no sizes.
     ///
     /// # Errors
     /// A description of why the layout cannot be built.
@@ -233,8 +233,8 @@ fn bare(name: &str, grid: &Grid, has_node: impl Fn(u32) -> bool) -> Result<Torus
     torus.ok_or_else(|| "the machine has too many processors".to_string())
 }
 
-/// Returns the axes along which boxes wrap around the edge. Wrapping does not add links to a grid along an axis of two;
-/// on a torus boxes wrap there as on the other axes.
+/// Returns the axes along which boxes wrap around the edge. An axis of two positions has no additional links when it
+/// wraps; on a torus, boxes nevertheless wrap along this axis too.
 pub fn wrapped(grid: &Grid) -> [bool; 3] {
     let axes = grid.axes();
     let is_torus = axes.iter().any(|axis| axis.wrapped)
@@ -242,8 +242,9 @@ pub fn wrapped(grid: &Grid) -> [bool; 3] {
     axes.map(|axis| axis.wrapped || is_torus)
 }
 
-/// Returns the boxes with exactly this size that fit and have the smallest sum of distances over all pairs of cells, in
-/// every orientation that fits; if none fits, those of the next larger size for which a box fits.
+/// Returns the most compact boxes of exactly this size that fit: the boxes with the smallest sum of distances over all
+/// pairs of cells, in every orientation that fits. If no box of this size fits, returns the most compact boxes of the
+/// next larger size for which a box fits.
 fn compact(grid: &Grid, size: u32) -> Vec<[u16; 3]> {
     let axes = grid.axes();
     let (lengths, wrapped) = (axes.map(|axis| axis.extent), wrapped(grid));

@@ -1,10 +1,11 @@
 //! Placements on 3D tori: the boxes that an operator allows, and the selection of one for a job.
 //!
-//! Slurm 26.05 (May 2026) ships the plugin `topology/torus3d`. For each torus its administrator lists *placements*:
-//! boxes of given sides with a grid of positions. A job with as many nodes as a placement gets one of its *anchors*, a
-//! position with all nodes free; a fragmentation cost decides between several. This module implements that rule
-//! exactly, for machines of several toruses with holes, independently of traces and schedulers; `slurm-torus3d` (an
-//! [allocator](crate::allocator)) and `replay place` use it.
+//! Slurm 26.05 (May 2026) ships the plugin `topology/torus3d`. For each torus the administrator lists *placements*:
+//! boxes of given sides with a grid of positions. Each position of a placement is an *anchor*. A job gets an anchor
+//! whose nodes are all free, of a placement with as many nodes as the job requests. A fragmentation cost decides
+//! between several free anchors. This module implements Slurm's rule exactly, for machines of several toruses with
+//! holes. It does not depend on traces and schedulers. The [allocator](crate::allocator) `slurm-torus3d` and
+//! `replay place` use this module.
 //!
 //! Source: Slurm 26.05, plugin `topology/torus3d` and its manual page `topology.yaml(5)`, described in our own words.
 //!
@@ -14,7 +15,7 @@
 //! | node | a host, which occupies one cell |
 //! | hole | a cell without a node |
 //! | placement | a box that jobs may get, with its grid of positions |
-//! | anchor | one position of a placement, and the nodes in the box there |
+//! | anchor | a position of a placement, and the nodes in the box at this position |
 //!
 //! | module | concept |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! Overlaps of the anchors of two placements: which share a cell, and which lie inside one another.
+//! Overlaps of the anchors of two placements: pairs that share a cell, and pairs in which one box contains the other.
 
 use super::positions::{inside, meet};
 use super::torus::{Placement, Torus};
@@ -13,23 +13,23 @@ struct AxisBoxes {
     positions: Vec<u16>,
 }
 
-/// Overlaps of the positions of one [`AxisBoxes`] with a box at a position of another.
+/// Overlaps of the positions of one [`AxisBoxes`] with a box at a position of another [`AxisBoxes`].
 #[derive(Clone, Debug, Default)]
 pub struct AxisOverlap {
     /// Positions that share a cell with the box.
     pub met: Vec<u32>,
-    /// The positions as bits, without words that are 0.
+    /// The positions in `met` as bits, without words that are 0.
     pub words: Vec<Word>,
 }
 
-/// 64 positions.
+/// Overlaps of 64 consecutive positions with a box.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
-    /// The first position is this times 64.
+    /// Index of the word: its first position is `at` times 64.
     pub at: u32,
     /// Bits of the positions that share a cell with the box.
     pub met: u64,
-    /// Bits of the positions that lie inside the box.
+    /// Bits of the positions whose boxes are contained in the box.
     pub inside: u64,
 }
 
@@ -54,7 +54,7 @@ impl AxisOverlap {
         overlap
     }
 
-    /// Returns whether a position shares a cell with the box, and whether it lies inside it.
+    /// Returns whether the box at this position shares a cell with the box, and whether the box contains it.
     #[inline]
     pub fn has(&self, index: u32) -> [bool; 2] {
         let word = self.words.iter().find(|word| word.at == index / WORD);
@@ -63,7 +63,7 @@ impl AxisOverlap {
     }
 }
 
-/// A box: its [`AxisBoxes`] along each axis, and its position among theirs.
+/// A box: its [`AxisBoxes`] along each axis, and the index of its position in each of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BoxPosition {
     kinds: [usize; 3],
@@ -71,10 +71,10 @@ pub struct BoxPosition {
 }
 
 /// Overlaps of all placements of a torus. Boxes are products of intervals along the axes, so overlaps are stored by
-/// axis, and once for all placements that have the same side and positions along an axis.
+/// axis. Placements with the same side and positions along an axis share the overlaps of this axis.
 #[derive(Clone, Debug, Default)]
 pub struct Overlaps {
-    /// Overlaps by axis, two [`AxisBoxes`] and a position of the first.
+    /// Overlaps by axis, by two [`AxisBoxes`], and by a position of the first of these.
     by_axis: [Vec<Vec<Vec<AxisOverlap>>>; 3],
     /// Index of the [`AxisBoxes`] of each placement along each axis.
     kinds: Vec<[usize; 3]>,
@@ -141,8 +141,8 @@ impl Overlaps {
         })
     }
 
-    /// Returns, for each position of a placement along an axis, the first position that meets the same positions of all
-    /// `others`.
+    /// Returns, for each position of a placement along an axis, the first position of the placement that overlaps the
+    /// same positions of all `others`.
     pub fn equivalent_positions(&self, axis: usize, index: usize, others: &[usize]) -> Vec<u32> {
         let of = &self.by_axis[axis][self.kinds[index][axis]];
         let mut kinds: Vec<usize> = others.iter().map(|&other| self.kinds[other][axis]).collect();

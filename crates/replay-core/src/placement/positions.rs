@@ -1,10 +1,10 @@
 //! Positions along an axis at which a box may begin.
 
 /// Returns the positions on an axis of `length` cells that wraps: from `seed` in steps of `step`, modulo the length,
-/// until the seed is reached again. If the step does not divide the length, these are all multiples of their greatest
-/// common divisor, relative to the seed.
+/// until the seed is reached again. If the step does not divide the length, the distances of these positions from the
+/// seed are all multiples of the greatest common divisor of step and length.
 ///
-/// `step` is from 1 to `length`, `seed` less than `length`.
+/// `step` must be from 1 to `length`, and `seed` must be less than `length`.
 pub fn around(length: u16, step: u16, seed: u16) -> Vec<u16> {
     let [length, step, seed] = [length, step, seed].map(u32::from);
     let next = |&at: &u32| Some((at + step) % length).filter(|&at| at != seed);
@@ -36,7 +36,7 @@ pub fn overlap_themselves(length: u16, positions: &[u16], side: u16) -> bool {
     sorted.len() > 1 && around.into_iter().any(|(&a, &b)| meet(length, (a, side), (b, side)))
 }
 
-/// Returns whether any box at one of the first positions shares a cell with any box at one of the second.
+/// Returns whether any box at one of the positions `some` shares a cell with any box at one of the other positions.
 pub fn overlap(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16], u16)) -> bool {
     let mut sorted = others.to_vec();
     sorted.sort_unstable();
@@ -50,7 +50,7 @@ pub fn overlap(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16
     })
 }
 
-/// Returns whether every box at one of the first positions contains a box at one of the second.
+/// Returns whether every box at one of the positions `some` contains a box at one of the other positions.
 pub fn hold(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16], u16)) -> bool {
     let holds = |&at: &u16| others.iter().any(|&inner| inside(length, (at, side), (inner, other)));
     some.iter().all(holds)

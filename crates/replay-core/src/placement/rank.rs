@@ -1,18 +1,19 @@
 //! Assignment of processes to nodes: the order of a job's nodes.
 //!
-//! Nodes of a torus are numbered along a Morton curve over its smallest part, with wrap-around,
-//! that contains the job; processes follow the numbers.
+//! The rule takes the smallest part of the torus that contains the job; the part may wrap around
+//! the edges. The nodes of the job are numbered along a Morton curve through this part. Processes
+//! are assigned in the order of these numbers.
 
 use super::torus::{Cells, Layout};
 
-/// The key of a node of the first torus with code 0, and the distance between the keys of
-/// consecutive toruses.
+/// The key of a node with code 0 in the first torus. It is also the difference between the keys
+/// of nodes with equal code in consecutive toruses.
 const TORUS_KEY: u64 = 1 << 16;
 
-/// Maximum number of bits of all axes together.
+/// Maximum total number of bits of all axes.
 const BITS: u32 = 16;
 
-/// Returns the nodes of a job in the order of their ranks, with their keys.
+/// Returns the nodes of a job, each with its key, in the order of their ranks.
 pub fn order(layout: &Layout, job: &[Cells]) -> Vec<(u64, u32)> {
     let mut all = Vec::new();
     for (index, (torus, cells)) in layout.toruses().iter().zip(job).enumerate() {
@@ -32,7 +33,7 @@ pub fn order(layout: &Layout, job: &[Cells]) -> Vec<(u64, u32)> {
 struct AxisCoding {
     length: u32,
     start: u32,
-    /// Number of low bits that are dropped, and of bits that are kept.
+    /// Number of low bits that are dropped, and number of bits that are kept.
     shift: u32,
     bits: u32,
 }
@@ -70,9 +71,10 @@ fn axes(
     codings
 }
 
-/// Returns the first position and span of the part of an axis that contains all used positions,
-/// which are in ascending order. The published rule keeps the plain interval if an inner gap
-/// exceeds the outer one by only one, although the arc around it would be shorter.
+/// Returns the first position and span of the part of an axis that contains all used positions.
+/// `used` must be in ascending order. The published rule uses the plain interval, without
+/// wrap-around, if an inner gap exceeds the outer gap by only one. The arc around the edge would
+/// be shorter in this case.
 fn arc(used: &[u32], length: u32) -> (u32, u32) {
     let (Some(&first), Some(&last)) = (used.first(), used.last()) else { return (0, 1) };
     let count = used.len() as u32;
@@ -92,7 +94,7 @@ fn arc(used: &[u32], length: u32) -> (u32, u32) {
     (start, length - gap)
 }
 
-/// Morton code of a position; axes without remaining bits are skipped.
+/// Returns the Morton code of a position; axes that have no bits left are skipped.
 fn code(codings: &[AxisCoding; 3], coord: [u16; 3]) -> u64 {
     let at = [0, 1, 2].map(|axis| {
         let AxisCoding { length, start, shift, .. } = codings[axis];

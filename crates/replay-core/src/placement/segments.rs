@@ -1,10 +1,10 @@
 //! Requests in several equal segments, and required nodes.
 //!
-//! A request of n nodes with segments of g nodes gets n / g placements of g nodes, selected one after the other; each
-//! treats the previous ones as busy. If a segment finds no place although a different earlier choice might have left
-//! one, a node of the chosen places is removed from the machine and the selection restarts. This heuristic fails on
-//! some machines where a solution exists. A request may therefore demand an exact search, which takes the first set of
-//! disjoint places in the order of candidates, if there is one.
+//! A request of n nodes with segments of g nodes gets n / g placements of g nodes. The placements are selected one
+//! after the other; each selection treats the previous placements as busy. If there is no place for a segment, a node
+//! of the chosen places is removed from the machine, and the selection restarts. This heuristic can fail although a
+//! solution exists. A request may therefore demand an exact search. The exact search takes the first set of disjoint
+//! places, in the order of candidates, if there is such a set.
 
 use std::sync::Arc;
 
@@ -19,26 +19,27 @@ use super::torus::{Cells, Layout};
 pub struct Request {
     /// Number of nodes, at least one.
     pub size: u32,
-    /// Number of nodes of each segment.
+    /// Number of nodes of each segment; `None` if the job has no segments.
     pub segment: Option<u32>,
-    /// Required nodes, by torus.
+    /// Required nodes, by torus; `None` if no nodes are required.
     pub required: Option<Vec<Cells>>,
     /// Whether to search all sets of places if selecting one place after the other fails.
     pub exact: bool,
 }
 
-/// Reason for which a job gets no nodes.
+/// Reason why a job gets no nodes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Denied {
-    /// No placement has this size, or it is not a multiple of the segment: the job never starts.
+    /// No placement has the requested size, or the requested size is not a multiple of the segment. The job never
+    /// starts.
     BadConfiguration,
     /// A required node is not free.
     RequiredBusy,
     /// A required node lies in a torus without placements.
     RequiredElsewhere,
-    /// There are more required nodes than requested ones.
+    /// There are more required nodes than requested nodes.
     RequiredTooMany,
-    /// There is no place, or none for the first segment.
+    /// There is no place for the job, or no place for its first segment.
     NoFit,
     /// There is no place for a later segment.
     SegmentNoFit,
@@ -61,7 +62,7 @@ impl Denied {
 /// Returns the places of a request on a [machine](Decider::machine), one per segment.
 ///
 /// # Errors
-/// The reason if there are none.
+/// [`Denied`] if there are no places.
 pub fn place(
     decider: &Decider,
     layout: &Layout,
@@ -96,7 +97,7 @@ pub fn place(
         }
         None => several(machine.to_vec()),
         Some(_) if needed < size => Err(Denied::BadConfiguration),
-        // All nodes are required, so only these can be chosen.
+        // All nodes of the job are required, so no other nodes can be chosen.
         Some(required) => several(decider.machine(layout, required.to_vec())),
     }
 }
@@ -116,7 +117,8 @@ fn check(layout: &Layout, machine: &[FreeAnchors], required: &[Cells]) -> Result
     Ok(())
 }
 
-/// Places all segments, retrying with one node less after each failure until no node can be removed.
+/// Places all segments. After each failure one more node is removed and the selection is repeated, until no node can
+/// be removed.
 fn retried(
     decider: &Decider,
     layout: &Layout,
@@ -157,7 +159,8 @@ fn retried(
     }
 }
 
-/// Places one segment after the other. On failure returns the places found, and the reason for the next segment.
+/// Places one segment after the other. On failure returns the places found so far, and the reason why the next segment
+/// has no place.
 fn attempt(
     decider: &Decider,
     layout: &Layout,
@@ -219,13 +222,13 @@ struct Packing<'a> {
     /// Candidates in order.
     candidates: &'a [Pick],
     size: u32,
-    /// States without a solution: the next candidate, the number of missing places, and the cells available to later
-    /// candidates.
+    /// States without a solution. A state consists of the next candidate, the number of missing places, and the free
+    /// cells that later candidates can use.
     dead: HashSet<(usize, u32, Vec<Cells>)>,
 }
 
 impl Packing<'_> {
-    /// Chooses `wanted` more candidates, starting at `next`, and takes the first solution.
+    /// Searches for `wanted` more disjoint candidates from candidate `next` on, and takes the first solution.
     fn extend(
         &mut self,
         next: usize,
@@ -240,7 +243,7 @@ impl Packing<'_> {
             let placement = &self.layout.toruses()[pick.torus].placements()[pick.placement];
             placement.mask(pick.anchor)
         };
-        // Only the free cells that later candidates can use matter for them.
+        // The result depends only on the free cells that later candidates can use.
         let left: Vec<usize> = (next..self.candidates.len())
             .filter(|&at| free[self.candidates[at].torus].holds(mask(&self.candidates[at])))
             .collect();

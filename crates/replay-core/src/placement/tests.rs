@@ -1,4 +1,5 @@
-//! Test vectors of the rule: those of Slurm's own tests (161.1), and ours.
+//! Test vectors of the rule: the vectors of Slurm's own tests (161.1), and vectors written for
+//! replay.
 
 use super::cases::format_pick;
 use super::config::Config;
@@ -7,7 +8,7 @@ use super::fragmentation::{fragmentation, most};
 use super::segments::{Denied, Request, place};
 use super::torus::{Cells, Layout};
 
-/// Machine U of Slurm's tests: 4x4x2 from two regions of a plane each.
+/// Machine U of Slurm's tests: 4x4x2, described as two regions. Each region is one plane.
 const U: &str = "
 - topology: u
   torus3d:
@@ -312,7 +313,7 @@ fn an_exact_search_finds_solutions_that_retries_miss() {
     assert_eq!(ring().place(&exact(4, 2)).expect("fits").0, [1, 2, 3, 4]);
     assert_eq!(ring().busy([1]).place(&exact(4, 2)), Err(Denied::SegmentNoFit));
     assert_eq!(ring().busy([1, 2, 3]).place(&exact(4, 2)), Err(Denied::NoFit));
-    // If placing one segment after the other succeeds, nothing else is tried.
+    // If placing one segment after the other succeeds, there is no exact search.
     let v8 = v1().place(&parts(16, 8)).expect("fits");
     assert_eq!(v1().place(&exact(16, 8)), Ok(v8));
 }

@@ -1,25 +1,26 @@
 //! Beyond Slurm's rule: selection among all free boxes of a size, in all orientations.
 //!
-//! Every candidate has terms, all integers; the candidate with the smallest weighted sum wins, and the first in the
-//! order of Slurm's scan if sums are equal. Let F be the free cells at the decision, c a candidate of n cells, and u(m)
-//! = m f(m) the weight of a size m that f(m) of a thousand jobs request:
+//! Every candidate has several terms, which are integers. The candidate with the smallest weighted sum of terms wins.
+//! If sums are equal, the first of these candidates in the order of Slurm's scan wins. Let c be a candidate of n cells.
+//! If f(m) of a thousand jobs request the size m, the weight of this size is u(m) = m f(m). The terms are:
 //!
 //! | term | value for a candidate c |
 //! |---|---|
-//! | LF, larger boxes lost | the sum of u(q) over free anchors of placements q > n that meet c |
-//! | EQ, equal boxes lost | the sum of u(n) over the other free anchors of size n that meet c |
+//! | LF, larger boxes lost | the sum of u(q) over the free anchors of sizes q > n that overlap c |
+//! | EQ, equal boxes lost | the sum of u(n) over the other free anchors of size n that overlap c |
 //! | NF, neighbour contact | pairs of a cell of c and a neighbour outside c that is busy or a hole |
 //! | WF, wall contact | pairs of a cell of c and a direction that leaves the mesh |
-//! | EF, ends together | over the pairs of NF, the [nearness](nearness) of the neighbour job's end to that of the new job |
+//! | EF, ends together | the sum, over the pairs of NF, of the [nearness](nearness) of the end of the neighbour's job to the end of the new job |
 //! | DL, delay of larger boxes | see below |
 //!
-//! NF, WF and EF are subtracted. *DL* measures how much later the first place for each larger job becomes free. T(A) is
-//! the time until the last running job in an anchor A ends by its estimate, 0 if A is free; with c taken for r seconds
-//! it is max(T(A), r) if c meets A. DL is the sum, over sizes m > n of at least a 64th of the torus, of u(m) (50 min T
-//! + floor(mean T)), with minimum and mean over the anchors of size m. Anchors with a hole are excluded.
+//! NF, WF and EF are subtracted. *DL* measures how much later the first place for each larger job becomes free. For an
+//! anchor A, let T(A) be the time until all running jobs in A have ended by their estimates; T(A) is 0 if A is free. If
+//! the new job uses c for r seconds and c overlaps A, T(A) is replaced by max(T(A), r). Each size m contributes
+//! u(m) (50 min T + floor(mean T)), with minimum and mean over the anchors of size m. DL is the sum of these
+//! contributions over the sizes m > n of at least 1/64 of the torus. Anchors with a hole are excluded.
 //!
-//! A cell [out of service](Ties::withdraw) does not count as a neighbour, or counts as a wall if so configured. An
-//! anchor with such a cell is excluded from DL, because the end of the outage is unknown.
+//! A cell [out of service](Ties::withdraw) does not count as a neighbour; it can be configured to count as a wall. An
+//! anchor with a cell out of service is excluded from DL, because the end of the outage is unknown.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,13 +39,13 @@ use super::free_anchors::FreeAnchors;
 use super::overlaps::{BoxPosition, Overlaps};
 use super::torus::{Cells, Placement, Torus, cells_of};
 
-/// Boxes smaller than this fraction (1 / `LARGE`) of the torus do not count in DL.
+/// Boxes smaller than the fraction 1 / `LARGE` of the torus do not count in DL.
 const LARGE: usize = 64;
 
 /// The end of a cell without a job.
 const FREE: u64 = 0;
 
-/// A torus with boxes in use, and the state that the terms need. Times are integers.
+/// A torus with boxes in use, and the state from which the terms are computed. Times are integers.
 #[derive(Clone, Debug)]
 pub struct Ties {
     fixed: Arc<Fixed>,
@@ -56,15 +57,16 @@ pub struct Ties {
     down: Down,
     /// Boxes in use with the ends of their jobs, latest first.
     running: Vec<(u64, [usize; 2])>,
-    /// Latest end of its cells, by placement that counts in DL and by anchor; empty until computed.
+    /// Latest end among the cells of an anchor, by placement and anchor; only for placements that count in DL. Empty
+    /// until computed.
     latest: Vec<Vec<u64>>,
-    /// Placements whose free boxes count in LF and EQ of this decision.
+    /// Placements whose free boxes count in LF and EQ of the current decision.
     blockable: Vec<usize>,
-    /// DL of candidates in this decision, by the set of boxes that they meet.
+    /// DL of candidates in the current decision, by the set of boxes that they overlap.
     delayed: Vec<Known>,
 }
 
-/// DL of the candidates that meet the same boxes.
+/// DL of candidates that overlap the same boxes.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     /// The exact value.
@@ -83,7 +85,8 @@ struct Fixed {
     spread: Vec<u64>,
     /// Whether a placement counts in DL.
     large: Vec<bool>,
-    /// The first position at which a box meets the same boxes that count in DL, by placement, axis and position.
+    /// By placement, axis and position: the first position at which a box overlaps the same boxes as at this position.
+    /// Only boxes that count in DL are considered.
     equivalent_positions: Vec<[Vec<u32>; 3]>,
     overlaps: Arc<Overlaps>,
 }
@@ -97,13 +100,13 @@ pub struct TieQuery<'a> {
     pub weights: TermWeights,
     /// The boxes to compare.
     pub filter: CandidateFilter,
-    /// u of its size, by placement.
+    /// The weight u of the placement's size, by placement.
     pub worth: &'a [u64],
     /// The current time.
     pub now: u64,
-    /// Estimated run time of the job, or a substitute if it has no estimate.
+    /// Estimated run time of the job, or a substitute if the job has no estimate.
     pub estimate: u64,
-    /// Whether the job has an estimate; otherwise its EF is 0.
+    /// Whether the job has an estimate; EF is 0 if it has none.
     pub has_estimate: bool,
 }
 
@@ -194,7 +197,7 @@ impl Ties {
         self.fixed.overlaps.place(index, &self.fixed.torus.placements()[index], anchor)
     }
 
-    /// Starts a job in a free box; it ends at `end` by its estimate, if it has one.
+    /// Starts a job in a free box. `end` is the estimated end of the job, if it has an estimate.
     pub fn start(&mut self, [index, anchor]: [usize; 2], end: u64, has_estimate: bool) {
         let torus = &self.fixed.torus;
         let mask = torus.placements()[index].mask(anchor);
@@ -296,7 +299,7 @@ impl Ties {
         let delays = self.prepare(query);
         let mut best: Option<([usize; 2], i128)> = None;
         for &at in &candidates {
-            // A candidate whose sum is not smaller loses, so the sum need not be complete.
+            // A candidate loses if its sum is not smaller than the best sum, so its sum need not be complete.
             if let Some(sum) = self.sum_below(at, query, &delays, best.map(|best| best.1)) {
                 best = Some((at, sum));
             }
@@ -384,8 +387,8 @@ impl Ties {
 }
 
 impl Fixed {
-    /// Returns the latest end, at most `most`, of the jobs in an anchor; [`FREE`] if there are none. `running` is
-    /// sorted with the latest first.
+    /// Returns the latest end, at most `most`, of the jobs in an anchor; [`FREE`] if there are no jobs. `running` is
+    /// sorted by decreasing end.
     fn latest(&self, running: &[(u64, [usize; 2])], place: BoxPosition, most: u64) -> u64 {
         let placements = self.torus.placements();
         let holds = |[index, anchor]: [usize; 2]| {
@@ -396,13 +399,13 @@ impl Fixed {
     }
 }
 
-/// Returns the sum of distances over all pairs of cells of a box, on a grid of these lengths.
+/// Returns the sum of distances over all pairs of cells of a box on a grid with sides `lengths`.
 pub fn spread(sides: [u16; 3], lengths: [u16; 3], wrapped: [bool; 3]) -> u64 {
     let cells: u64 = sides.iter().map(|&side| u64::from(side)).product();
     let along = |axis: usize| -> u64 {
         let (side, length) = (u64::from(sides[axis]), u64::from(lengths[axis]));
         let far = |apart: u64| if wrapped[axis] { apart.min(length - apart) } else { apart };
-        // Distances of pairs of positions along the axis, times the pairs of cells at two positions.
+        // Sum of distances over pairs of positions along the axis, times the number of pairs of cells at two positions.
         let pairs: u64 = (1..side).map(|apart| (side - apart) * far(apart)).sum();
         pairs * (cells / side).pow(2)
     };

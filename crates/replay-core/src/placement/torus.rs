@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::positions::{around, between_walls, hold, overlap, overlap_themselves};
 use crate::topology::Topology;
 
-/// Maximum number of cells of all toruses of a machine.
+/// Maximum total number of cells of all toruses of a machine.
 pub const MAX_CELLS: u64 = 1 << 24;
 
-/// Maximum number of entries, of 16 bytes each, in the masks of all anchors of a torus.
+/// Maximum total number of entries in the masks of all anchors of a torus. An entry has 16 bytes.
 const MAX_MASKS: usize = 1 << 25;
 
 /// A set of cells of a torus.
@@ -104,11 +104,11 @@ pub struct Placement {
     pub size: u32,
     /// Positions along each axis, in scan order.
     positions: [Vec<u16>; 3],
-    /// Masks of the nodes of all anchors, concatenated: x outermost, z innermost.
+    /// Concatenated masks of the nodes of all anchors. Anchors are ordered by x, then y, then z.
     masks: Vec<Part>,
     /// Start of an anchor's mask in `masks`, and its number of nodes.
     anchors: Vec<(u32, u32)>,
-    /// Whether two different anchors of this size, of this or of another placement, share a cell.
+    /// Whether two different anchors of this size share a cell. The anchors may belong to different placements.
     pub overlaps: bool,
 }
 
@@ -121,7 +121,7 @@ pub struct Steps {
     pub seed: [u16; 3],
     /// Whether boxes wrap around the edge, along x, y, z.
     pub wrapped: [bool; 3],
-    /// Whether, on an axis that does not wrap, the last position is flush with the edge.
+    /// Whether a box at the last position of an axis that does not wrap ends at the edge.
     pub flush: bool,
 }
 
@@ -171,18 +171,18 @@ impl Placement {
 /// A torus of equal nodes that jobs use exclusively.
 #[derive(Clone, Debug)]
 pub struct Torus {
-    /// The operator's name for it.
+    /// Name of the torus in the configuration.
     pub name: String,
     /// Number of cells along x, y, z.
     pub sides: [u16; 3],
     /// The cells with a node.
     pub nodes: Cells,
-    /// Placements in order of size; those of equal size in the order in which they were added.
+    /// Placements in order of size. Placements of equal size are in the order in which they were added.
     placements: Vec<Placement>,
 }
 
 impl Torus {
-    /// Creates a torus without placements. `None` if it has a side of 0 or too many cells.
+    /// Creates a torus without placements. Returns `None` if a side is 0 or if there are too many cells.
     pub fn new(name: String, sides: [u16; 3], has_node: impl Fn(u32) -> bool) -> Option<Self> {
         let cells = sides.iter().map(|&side| u64::from(side)).product();
         if !(1..=MAX_CELLS).contains(&cells) {
@@ -215,7 +215,7 @@ impl Torus {
         &self.placements
     }
 
-    /// Adds a placement of boxes with these sides, none larger than the torus, at these positions.
+    /// Adds a placement: boxes with these sides at these positions. No side may be longer than that side of the torus.
     ///
     /// # Errors
     /// A description if the masks of its anchors would need too much memory.
@@ -259,8 +259,8 @@ impl Torus {
         Ok(())
     }
 
-    /// Returns whether the torus has no holes and every anchor of size `large` contains an anchor of size `small`. If
-    /// no box of `small` is then free, none of `large` is.
+    /// Returns whether the torus has no holes and every anchor of size `large` contains an anchor of size `small`. In
+    /// this case no box of size `large` is free if no box of size `small` is free.
     pub fn holds(&self, large: u32, small: u32) -> bool {
         let of_size = |size| self.placements.iter().filter(move |one| one.size == size);
         let holds = |one: &Placement, other: &Placement| {
@@ -274,7 +274,7 @@ impl Torus {
             && of_size(large).all(|one| of_size(small).any(|other| holds(one, other)))
     }
 
-    /// Appends the mask of the nodes in a box; returns their number.
+    /// Appends the mask of the nodes in a box and returns the number of these nodes.
     fn mask(&self, base: [u16; 3], sides: [u16; 3], masks: &mut Vec<Part>) -> u32 {
         let ranges = [0, 1, 2].map(|axis| ranges(self.sides[axis], base[axis], sides[axis]));
         let along = |axis: usize| ranges[axis].iter().flat_map(|range| range.clone());
@@ -322,7 +322,8 @@ fn ranges(length: u16, base: u16, side: u16) -> [Range<u32>; 2] {
     [0..end.saturating_sub(length), base..end.min(length)]
 }
 
-/// Several toruses with a common numbering of their nodes: torus by torus, cells ascending, skipping holes.
+/// Several toruses with a common numbering of their nodes. Nodes are numbered torus by torus in ascending order of
+/// cells; holes are skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     toruses: Vec<Arc<Torus>>,
@@ -338,7 +339,7 @@ pub struct Layout {
 const HOLE: u32 = u32::MAX;
 
 impl Layout {
-    /// Creates a layout of toruses, which together have at most [`MAX_CELLS`] cells.
+    /// Creates a layout of toruses. The toruses may have at most [`MAX_CELLS`] cells in total.
     pub fn new(toruses: impl IntoIterator<Item = impl Into<Arc<Torus>>>) -> Self {
         let toruses: Vec<Arc<Torus>> = toruses.into_iter().map(Into::into).collect();
         let mut layout = Self::default();
@@ -355,8 +356,9 @@ impl Layout {
         layout
     }
 
-    /// Returns the machine whose processors are the nodes; `None` if there is no node or more cells than a machine may
-    /// have. A single torus without holes becomes a plain torus, whose processors are numbered along z first.
+    /// Returns the machine whose processors are the nodes. Returns `None` if there are no nodes, or more cells than a
+    /// machine may have. A single torus without holes becomes a plain torus, in which processors are numbered along z
+    /// first.
     pub fn machine(&self) -> Option<Topology> {
         let of = |torus: &Arc<Torus>| {
             let cells = 0..torus.cells() as u32;

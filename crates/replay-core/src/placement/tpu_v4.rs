@@ -2,7 +2,8 @@
 
 /// Shapes of slices and the percentage of all slices with each: N. P. Jouppi et al., "TPU v4: an
 /// optically reconfigurable supercomputer for machine learning with hardware support for
-/// embeddings", ISCA 2023, table 2. Shapes that appear twice stand for twisted and regular tori.
+/// embeddings", ISCA 2023, table 2. A shape that appears twice is used as a twisted and as a
+/// regular torus.
 #[rustfmt::skip]
 pub const SLICES: [([u16; 3], f64); 30] = [
     ([1, 1, 1], 2.1), ([1, 1, 2], 0.4), ([1, 2, 2], 6.7), ([2, 2, 2], 4.7), ([2, 2, 4], 6.4),

@@ -1,4 +1,5 @@
-//! Queues by dimension of the smallest enclosing cube: log2 of a job's processors, rounded up.
+//! Queues of jobs by dimension. The dimension of a job is that of the smallest cube with enough
+//! processors: log2 of the number of processors, rounded up.
 
 use std::collections::VecDeque;
 
@@ -17,7 +18,8 @@ pub fn dimension(processors: u32) -> usize {
 }
 
 impl ByDimension {
-    /// Adds a job at its turn: at the end of its queue, unless it returns after an interruption.
+    /// Adds a job to its queue in the order of arrival. The position is the end of the queue,
+    /// unless the job returns after an interruption.
     pub fn push(&mut self, job: QueuedJob) {
         let dimension = dimension(job.size);
         if self.queues.len() <= dimension {
@@ -52,7 +54,7 @@ impl ByDimension {
         self.queues.get(dimension).map_or(0, VecDeque::len)
     }
 
-    /// Returns the number of queues, for dimensions from 0.
+    /// Returns the number of queues. The first queue is for dimension 0.
     pub fn dimensions(&self) -> usize {
         self.queues.len()
     }

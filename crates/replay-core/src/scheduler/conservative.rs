@@ -13,18 +13,19 @@ use crate::workload::JobId;
 ///
 /// At its arrival a job reserves the earliest time at which enough processors are free for its
 /// whole estimate, given the estimates of the running jobs and all previous reservations. When a
-/// job completes before its estimated end, the schedule is *compressed*: each waiting job in queue
-/// order replaces its reservation by the earliest one possible now, which is never later. A job
-/// starts when its reservation is due. A running job that exceeds its estimate (possible only under
-/// cleaning policies that keep such estimates) can make reservations slip.
+/// job completes before its estimated end, the schedule is *compressed*: in queue order, each
+/// waiting job replaces its reservation by the earliest reservation that is possible now. The new
+/// reservation is never later than the old one. A job starts when its reservation is due. A running
+/// job that exceeds its estimate can delay the reservations of other jobs. This is possible only
+/// under cleaning policies that keep estimates below the run time.
 ///
 /// # Cost
 ///
 /// The profile of reservations is kept from event to event. A compression visits every waiting job
-/// once: most jobs move forward into time that has become free, or stay because no hole of the
-/// profile can be long enough for them, which a table lookup determines. A compression of n waiting
-/// jobs thus costs about n log n, and a trace in which all jobs wait and end early costs about the
-/// square of their number.
+/// once: most jobs move forward into time that has become free, or keep their reservation because
+/// no hole of the profile is long enough for them. A table lookup determines whether a hole can be
+/// long enough. A compression of n waiting jobs thus costs about n log n, and a trace in which all
+/// jobs wait and end early costs about the square of their number.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,
@@ -35,9 +36,9 @@ pub struct Conservative {
     held_outages: HashMap<JobId, Vec<Outage>>,
     profile: Profile,
     compress: bool,
-    /// Whether a job may have started on processors that were reserved for others.
+    /// Whether a job may have started on processors that were reserved for other jobs.
     overbooked: bool,
-    /// Round of the last call, and the queue position that it reached.
+    /// Number of the round of the last call, and the queue position that the call reached.
     searched: (u64, usize),
     /// A lower bound on the earliest reservation.
     earliest: i64,
@@ -131,13 +132,13 @@ impl Scheduler for Conservative {
     fn on_event(&mut self, event: SchedulerEvent<'_>) {
         match event {
             SchedulerEvent::Completed { job, now } => self.complete(job, now),
-            // Outages hold processors like jobs with known start and end.
+            // An outage holds processors like a job with a known start and a known end.
             SchedulerEvent::OutagesKnown { outages, .. } => {
                 for &Outage { from, until, processors } in outages {
                     self.profile.take(from, until, processors);
                 }
             }
-            // Processors taken both by an outage and by the job are given back once.
+            // Processors taken by both an outage and the job are given back once.
             SchedulerEvent::OutagesOverlap { job, outages } => {
                 let Some(&(_, end)) = self.running.get(&job) else { return };
                 for &Outage { from, until, processors } in &outages {
@@ -170,7 +171,7 @@ impl Scheduler for Conservative {
         let Waiting { job, reserved } = self.queue.remove(from + ahead);
         let duration = Self::duration(&job);
         if reserved < now {
-            // A reservation that slipped is served late: the job holds its processors from now.
+            // A delayed reservation is served late: the job holds its processors from now on.
             self.profile.give(now, reserved + duration, job.size);
             self.profile.take(now, now + duration, job.size);
             self.overbooked |= self.profile.overbooked(now, now + duration);
@@ -187,14 +188,15 @@ impl Scheduler for Conservative {
     }
 
     /// Reservations are made for the requested numbers of processors; a job that cannot be placed
-    /// when its reservation is due, or that gets more processors, would break all other
-    /// reservations.
+    /// when its reservation is due, or that gets more processors than requested, would invalidate
+    /// the reservations of other jobs.
     fn capabilities(&self) -> Capabilities {
         Capabilities { takes_refusals: false, ..Capabilities::default() }
     }
 
-    /// Returns the time of the next reservation, because compression can move one to a time when no
-    /// job ends. A reservation that has slipped waits for a completion and must not delay others.
+    /// Returns the time of the next reservation, because compression can move a reservation to a
+    /// time at which no job ends. A delayed reservation waits for a completion and must not delay
+    /// other reservations.
     fn next_wakeup(&self, after: i64) -> Option<i64> {
         if self.earliest > after {
             return (self.earliest < i64::MAX).then_some(self.earliest);

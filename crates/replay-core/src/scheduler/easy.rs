@@ -14,51 +14,54 @@ use crate::workload::JobId;
 
 /// EASY (aggressive) backfilling: Lifka 1995, Mu'alem and Feitelson 2001.
 ///
-/// The scheduler starts at the head of the queue, and restarts there whenever it has started a job:
+/// The scheduler begins at the head of the queue. After each job that it starts, it begins at the head again:
 ///
 /// 1. If the head fits now, it starts.
-/// 2. Otherwise the head gets a guarantee, the *shadow time*: the running jobs are visited by estimated end, adding
-///    their processors to the free ones, until the head fits. The shadow time is the estimated end at which it does.
-/// 3. The first later job in queue order starts that fits now and either ends by its estimate no later than the shadow
-///    time, or leaves enough processors for the head to fit alongside it at the shadow time, when all running jobs
-///    estimated to end by then have ended.
+/// 2. Otherwise the head gets a guarantee, the *shadow time*: the running jobs are visited in the order of their
+///    estimated ends, and their processors are added to the free processors until the head fits. The shadow time is the
+///    estimated end at which the head fits.
+/// 3. The scheduler starts the first later job in queue order that fits now and does not delay the head. A job does not
+///    delay the head if its estimated end is no later than the shadow time, or if the head fits alongside the job at
+///    the shadow time, when all running jobs with an estimated end of at most the shadow time have ended.
 ///
-/// Nothing is backfilled while a running job's estimated end is the current time, because its completion is about to be
-/// processed.
+/// Nothing is backfilled while a running job's estimated end is the current time, because the completion of that job is
+/// about to be processed.
 ///
 /// # Allocators that give more processors than requested
 ///
 /// A guarantee counts processors as the allocator assigns them. A running job counts with all processors that it holds
 /// ([`Running::size`](super::Running::size)), a waiting job with the maximum that it can be given
-/// ([`QueuedJob::takes`]): the head fits at the shadow time, or alongside a backfilled job, if this maximum is available.
-/// Only whether a job fits *now* is decided by the allocator, which is called as soon as the requested number of
+/// ([`QueuedJob::takes`]): the head fits at the shadow time, or alongside a backfilled job, if this maximum is
+/// available. Whether a job fits *now* is decided by the allocator, which is called as soon as the requested number of
 /// processors is free.
 ///
 /// # Allocators that refuse
 ///
-/// An allocator that needs processors in a certain shape may refuse the head although as many as it takes are free. The
-/// head has then missed its reservation and gets another: the last estimated end of all running jobs, alongside which
-/// nothing fits. Until the head starts, jobs are backfilled only if they end by then, so this time never increases, and
-/// the head starts at the latest on an empty machine. The head is tried again after every completion. A head for which
-/// fewer processors are free than it takes has not missed its reservation. A job that was selected for backfilling and
-/// refused is skipped until a job completes. If refusals [do not last](crate::allocator::Capabilities::refusals_last),
-/// both are also tried again after every start.
+/// An allocator that needs processors in a certain shape may refuse the head although enough processors are free. The
+/// head has then missed its reservation and gets a new shadow time: the last estimated end of all running jobs. No job
+/// fits alongside the head at this time. Until the head starts, jobs are backfilled only if they end by this shadow
+/// time, so it never increases, and the head starts on an empty machine at the latest. The head is tried again after
+/// every completion. If the allocator refuses the head because too few processors are free, the head has not missed its
+/// reservation. A job that was selected for backfilling and refused is skipped until a job completes. If refusals [do
+/// not last](crate::allocator::Capabilities::refusals_last), the head and the skipped jobs are also tried again after
+/// every start.
 ///
 /// # Reserved places
 ///
-/// With [`Guard::Place`] the shadow time is the earliest time at which, with running jobs ending at their estimates,
-/// the allocator finds a place for the head on a copy of the machine. A later job starts if it ends by then or leaves
-/// that place free. A job that would take processors of the place is skipped until another job starts or another place
-/// is reserved; if the allocator's choice does not depend on the free processors alone, also until time passes, because
-/// it may then choose others. For allocators that never refuse, both guards are the same. Allocators whose refusals do
-/// not last are unsupported: they may refuse the head at the guaranteed time although its place is free.
+/// With [`Guard::Place`] the shadow time is the earliest time at which the allocator finds a place for the head on a
+/// copy of the machine. On the copy, running jobs end at their estimated ends. A later job starts if it ends by the
+/// shadow time or leaves this place free. A job that would take processors of the place is skipped until another job
+/// starts or another place is reserved. If the allocator's choice does not depend only on the free processors, the job
+/// is also tried again when time has passed, because the allocator may then choose other processors. For allocators
+/// that never refuse a job, both guards give the same schedule. Allocators whose refusals do not last are unsupported:
+/// they may refuse the head at the guaranteed time although its place is free.
 ///
 /// # Processors out of service
 ///
 /// Outages are treated as jobs that hold a number of processors from a known start to a known end. A job then fits now
-/// if its processors are free and remain available for its whole estimate alongside the outages and running jobs; the
+/// if enough processors are free and remain free for its whole estimate, alongside the outages and running jobs; the
 /// shadow time is the first time from which the head fits for its whole estimate; and a later job starts if it fits now
-/// and ends by then or leaves the head its processors.
+/// and either ends by the shadow time or leaves enough processors for the head.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     queue: Queue,
@@ -85,7 +88,8 @@ pub struct Easy {
 /// The guarantee that prevents later jobs from delaying the head of the queue indefinitely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Guard {
-    /// The number of processors that the head takes; if the allocator refuses it nevertheless, an empty machine.
+    /// The number of processors that the head takes. If the allocator refuses the head although this number is free, an
+    /// empty machine at the last estimated end.
     #[default]
     Count,
     /// A place that the allocator finds for the head.
@@ -103,7 +107,7 @@ struct Pending {
     place: Place,
     job: QueuedJob,
     is_head: bool,
-    /// The delay beyond the guarantee, if the job is the head and had a guarantee.
+    /// The delay beyond the guaranteed start; `None` if the job is not the head or had no guarantee.
     lateness: Option<i64>,
     /// Number of processors that were free.
     free: u32,
@@ -113,15 +117,15 @@ struct Pending {
 
 /// The guarantee of the head in a round.
 ///
-/// A backfilled job that takes as many processors as counted does not change the shadow time: before it, even fewer
-/// processors are free; at it, the head fits by the backfill condition.
+/// A backfilled job that takes as many processors as counted does not change the shadow time. Before the shadow time
+/// even fewer processors are free, and at the shadow time the head fits by the backfill condition.
 #[derive(Clone, Copy, Debug)]
 struct Guarantee {
     round: u64,
     /// The number of free processors if the job selected last took as many as counted.
     free: Option<u32>,
     shadow: i64,
-    /// Number of processors free alongside the head at the shadow time.
+    /// Number of processors that remain free at the shadow time when the head has started.
     extra: u32,
 }
 
@@ -144,7 +148,8 @@ impl Easy {
         }
     }
 
-    /// Selects the first later job that fits now and either ends in time or must leave the head's place free.
+    /// Selects the first later job that fits now. If the job does not end by the shadow time, it must leave the head's
+    /// place free.
     fn backfill_around_place(
         &mut self,
         head: JobId,
@@ -163,7 +168,8 @@ impl Easy {
         Some(Selection { job: job.id, reason, respects_reservation })
     }
 
-    /// Returns the shadow time of a head that does not fit now, and the number of processors free alongside it then.
+    /// Returns the shadow time of a head that does not fit now, and the number of processors that remain free at that
+    /// time when the head has started.
     fn shadow(&self, head: &QueuedJob, system: System<'_>) -> Option<(i64, u32)> {
         if self.missed == Some(head.id) {
             return Some((system.running.last_estimated_end()?, 0));
@@ -220,7 +226,8 @@ impl Easy {
         Some(Selection::new(job.id, Some(reason)))
     }
 
-    /// Prepares a call at time `now`: if time has passed, an allocator may choose another place.
+    /// Prepares a call at time `now`. If time has passed, jobs may be retried because the allocator may choose another
+    /// place.
     fn begin_call(&mut self, now: i64) {
         self.settle();
         if self.called_at.replace(now) != Some(now) {
@@ -240,7 +247,7 @@ impl Easy {
         self.queue.retry(Until::Instant);
     }
 
-    /// Removes the job selected last, which was placed.
+    /// Removes the job that was selected last. The job was placed.
     fn settle(&mut self) {
         if let Some(pending) = self.pending.take() {
             self.retry_after_change();

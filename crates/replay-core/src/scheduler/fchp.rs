@@ -7,15 +7,16 @@ use crate::workload::JobId;
 
 /// First come, highest priority, exactly as Elmer implements it: Turner 1995, section 6.2.2.
 ///
-/// A job starts at its arrival if no job waits and hosts are found. When a job ends, *one* waiting
-/// job is tried, the head of the queue. [FCFS](Strict) tries until the head fails, which differs
-/// only if a job that ends makes room for several. The hosts give earlier jobs the higher priority
+/// A job starts at its arrival if no job waits and enough hosts are found. When a job ends, *one*
+/// waiting job is tried: the head of the queue. [FCFS](Strict) instead continues until the head
+/// does not fit. The two rules differ only if a job that ends makes room for several jobs. On a
+/// shared host, an earlier job has a higher priority than a later one
 /// ([`cluster`](crate::cluster)).
 #[derive(Clone, Debug, Default)]
 pub struct Fchp {
     queue: Strict,
-    /// Number of jobs at the front that may still be tried: jobs that arrived when all waiting jobs
-    /// could be tried, and one per completed job.
+    /// Number of jobs at the front of the queue that may still be tried. It increases by one for
+    /// each job that completes, and for each job that arrives when all waiting jobs may be tried.
     tries: usize,
 }
 
@@ -34,7 +35,7 @@ impl Scheduler for Fchp {
 
     fn next_job(&mut self, system: System<'_>) -> Option<Selection> {
         let selected = if self.tries > 0 { self.queue.next_job(system) } else { None };
-        // A failed try uses up all others.
+        // After a failed try no further jobs are tried.
         self.tries = if selected.is_some() { self.tries - 1 } else { 0 };
         selected
     }
@@ -83,12 +84,12 @@ mod tests {
     use super::*;
     use crate::scheduler::RunningJobs;
 
-    /// A job with this number and size that arrives at this turn.
+    /// Returns a job with number and size `id` that arrives at `turn`.
     fn job(id: u32, turn: u32) -> QueuedJob {
         QueuedJob { id: JobId(id), size: id, takes: id, estimate: 1, turn: turn.into() }
     }
 
-    /// Jobs selected, with this many free processors, until no more start.
+    /// Returns the jobs that are selected on `free` processors until no further job starts.
     fn started(fchp: &mut Fchp, mut free: u32) -> Vec<u32> {
         let (running, mut started) = (RunningJobs::default(), vec![]);
         while let Some(selected) =
@@ -106,11 +107,11 @@ mod tests {
     fn each_completion_allows_one_try() {
         let mut fchp = Fchp::default();
         (1..=3).for_each(|i| fchp.arrive(job(i, i), 0));
-        // All jobs arrived when all waiting jobs could be tried.
+        // When each of these jobs arrived, all waiting jobs could be tried.
         assert_eq!(started(&mut fchp, 6), [1, 2, 3]);
         fchp.arrive(job(6, 4), 0);
         assert!(started(&mut fchp, 0).is_empty());
-        // A job waits, so later ones are not tried, whatever their size.
+        // A job waits, so later jobs are not tried, whatever their size.
         (1..=2).for_each(|i| fchp.arrive(job(i, 4 + i), 0));
         assert!(started(&mut fchp, 6).is_empty());
         fchp.on_event(SchedulerEvent::Completed { job: JobId(3), now: 1 });

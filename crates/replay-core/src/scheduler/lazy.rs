@@ -9,17 +9,18 @@ use crate::workload::JobId;
 /// Lazy scheduling: P. Mohapatra, C. Yu and C. R. Das, "A lazy scheduling scheme for hypercube
 /// computers", JPDC 27, 1995.
 ///
-/// Chang and Mohapatra (section 2.2) describe it like its abstract: jobs wait in one queue per dimension; a job is
-/// delayed while another of its dimension runs, and is then executed on the existing subcube rather than on a new one.
-/// The rule here:
+/// Chang and Mohapatra (section 2.2) and the abstract of the paper describe the scheme as follows. Jobs wait in one
+/// queue per dimension. A job is delayed while another job of its dimension runs, and is then executed on the existing
+/// subcube rather than on a new subcube. This implementation uses the following rule:
 ///
-/// * A job that ends leaves its place to a waiting job of its dimension, including one that arrives at the same time.
-/// Without such a job the place is lost. The head of a queue whose dimension has a place may start; each start in the
-/// dimension uses one place if there is any.
+/// * A job that ends leaves its place to a waiting job of its dimension, including a job that arrives at the same time.
+///   If no job of the dimension waits, the place is lost. The head of a queue whose dimension has a place may start;
+///   each start in the dimension uses one place if the dimension has places.
 /// * Otherwise the head starts if no job of its dimension runs, or if more than `patience` jobs of the dimension wait
-/// per running job: it then gets a new subcube. The sources do not state this bound; it is ours.
-/// * Of the heads that may start, the one that arrived first starts. A head that cannot start does not block other
-/// queues.
+///   per running job; the head then gets a new subcube. The sources do not state this bound; it was chosen for
+///   `replay`.
+/// * If several heads may start, the head that arrived first starts. A head that cannot start does not block other
+///   queues.
 ///
 /// A place is a permission, not a set of processors: the allocator chooses the processors of the job and may refuse it.
 /// The place then stays with the queue until one of its jobs starts.
@@ -27,15 +28,15 @@ use crate::workload::JobId;
 pub struct Lazy {
     patience: usize,
     queues: ByDimension,
-    /// Number of running jobs by dimension.
+    /// Number of running jobs of each dimension.
     running: Vec<usize>,
-    /// Places that completed jobs left to waiting jobs, by dimension.
+    /// Number of places that completed jobs left to waiting jobs, for each dimension.
     places: Vec<usize>,
     /// Dimension of every running job.
     dimensions: Vec<(JobId, usize)>,
     pending: Option<Pending>,
-    /// The head refused since the last completion, by dimension, and whether the refusal lasts after other jobs have
-    /// started.
+    /// For each dimension, the head refused since the last completion, and whether the refusal lasts after other jobs
+    /// have started.
     blocked: Vec<Option<(JobId, bool)>>,
 }
 
@@ -43,7 +44,7 @@ pub struct Lazy {
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     job: QueuedJob,
-    /// Whether it used a place of a completed job.
+    /// Whether the selected job used a place of a completed job.
     took_place: bool,
 }
 
@@ -62,7 +63,7 @@ impl Lazy {
         }
     }
 
-    /// Returns whether jobs of a dimension wait for running ones.
+    /// Returns whether the jobs of a dimension must wait for running jobs of the dimension.
     fn is_delayed(&self, dimension: usize) -> bool {
         let running = self.running[dimension];
         self.places[dimension] == 0
@@ -99,7 +100,7 @@ impl Scheduler for Lazy {
         if self.pending.take().is_some() {
             self.blocked.iter_mut().for_each(|head| *head = head.filter(|&(_, lasts)| lasts));
         }
-        // All arrivals at this time are known: places without a waiting job are lost.
+        // All jobs that arrive at this time have arrived, so places without a waiting job are lost.
         for (dimension, places) in self.places.iter_mut().enumerate() {
             *places = (*places).min(self.queues.len(dimension));
         }
@@ -203,7 +204,7 @@ mod tests {
         assert_eq!(next(&mut lazy, 16), Some(0));
         lazy.arrive(job(1, 3), 0);
         lazy.arrive(job(2, 2), 0);
-        // Job 1 waits for job 0, which has the same dimension; job 2 does not.
+        // Job 1 waits for job 0, which has the same dimension. Job 2 does not wait.
         assert_eq!(next(&mut lazy, 12), Some(2));
         assert_eq!(next(&mut lazy, 10), None);
         // Two waiting jobs exceed the patience of 1 per running job.
@@ -229,9 +230,9 @@ mod tests {
         assert_eq!(next(&mut lazy, 12), None);
         lazy.on_event(SchedulerEvent::MachineChanged);
         assert_eq!(next(&mut lazy, 12), Some(2));
-        // There was one place, and two jobs run.
+        // There was one place, which has been used, and two jobs run.
         assert_eq!((next(&mut lazy, 8), lazy.waiting()), (None, 1));
-        // A job that arrives as another ends takes its place; one that arrives later does not.
+        // A job that arrives at the time at which another job ends takes its place. A job that arrives later does not.
         lazy.on_event(SchedulerEvent::Completed { job: JobId(1), now: 4 });
         lazy.arrive(job(4, 3), 4);
         assert_eq!((next(&mut lazy, 12), next(&mut lazy, 8)), (Some(3), None));

@@ -1,4 +1,5 @@
-//! Scheduling disciplines: a queue and a rule that selects the next job to start, independent of processor positions.
+//! Scheduling disciplines. A discipline consists of a queue and a rule that selects the next job to start, independent
+//! of the positions of processors.
 //!
 //! The simulation notifies a [`Scheduler`] of arrivals and completions and then calls [`next_job`](Scheduler::next_job)
 //! until it returns no job; this series of calls is a *round*. [`simulation`](crate::simulation) defines the order of
@@ -10,30 +11,31 @@
 //! last](crate::allocator::Capabilities::refusals_last), before a job starts or completes.
 //!
 //! An allocator may also give a job more processors than requested. [`QueuedJob::takes`] is the maximum for a waiting
-//! job, and [`Running::size`] the number that a running job holds; a discipline that reserves processors counts these.
+//! job, and [`Running::size`] is the number that a running job holds. A discipline that reserves processors uses these
+//! numbers.
 //!
 //! # Allocators that fold jobs
 //!
 //! Whether a job is [folded](crate::allocator::reduced), and how much its run time then increases, is decided when it
-//! starts. All disciplines that accept refusals support this with every speed-up, that is, all except `conservative`,
-//! which reserves processors and time at arrival. On hosts that jobs share, `easy` and the orders by estimate are
-//! unsupported, too, because the run time of a job is not known in advance.
+//! starts. All disciplines that accept refusals support folded jobs with every speed-up. Only `conservative` does not,
+//! because it reserves processors and time at the arrival of a job. On hosts that jobs share, `easy` and the orders by
+//! estimate are also unsupported, because the run time of a job is not known in advance.
 //!
 //! # Run to the end of the phase
 //!
 //! Turner 1995 mentions a rule by Setia et al. for shared hosts: a job continues to the end of a phase of computing and
-//! communicating, then another job may run. It is not implemented: traces and streams do not contain the ends of
-//! phases, and the one sentence in the thesis does not define which job runs next.
+//! communicating, then another job may run. `replay` does not implement this rule, because traces and streams do not
+//! contain the ends of phases, and the single sentence in the thesis does not define which job runs next.
 //!
 //! [`registry`] maps names such as `easy` or `priority[order=largest]` to code.
 //!
-//! # How to add one
+//! # How to add a discipline
 //!
-//! 1. Write its file: a type that implements [`Scheduler`], and tests.
-//! 2. Add a struct of its options that implements [`SchedulerOptions`].
+//! 1. Write a file with a type that implements [`Scheduler`], and tests.
+//! 2. Add a struct with the options of the discipline, which implements [`SchedulerOptions`].
 //! 3. Add a function `table` with name, meaning, source and parameters (see [`crate::naming`]).
-//! 4. Add its `mod` line here and one line to the registry.
-//! 5. `replay list schedulers` then lists it, and the tests of [`simulation`](crate::simulation) cover it.
+//! 4. Add a `mod` line in this file and a line in the registry.
+//! 5. `replay list schedulers` then lists the discipline, and the tests of [`simulation`](crate::simulation) cover it.
 
 mod by_dimension;
 mod conservative;
@@ -77,7 +79,8 @@ pub struct QueuedJob {
     /// Number of requested processors; if the allocator [folds](crate::allocator::reduced) jobs, the minimum on which
     /// the job can run.
     pub size: u32,
-    /// Maximum number of processors that it can be given: more than `size` if the allocator rounds up.
+    /// Maximum number of processors that the allocator can give to the job. It exceeds `size` if the allocator rounds
+    /// up.
     pub takes: u32,
     /// Estimated run time in seconds.
     pub estimate: i64,
@@ -85,7 +88,7 @@ pub struct QueuedJob {
     pub turn: u64,
 }
 
-/// A number of processors that are out of service for an interval.
+/// An interval during which a number of processors are out of service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outage {
     /// The first second.
@@ -106,7 +109,7 @@ pub struct System<'a> {
     pub now: i64,
     /// Free processors.
     pub free: u32,
-    /// The number of the round. Calls within a round differ only by the jobs started.
+    /// The number of the round. Within a round the state changes only by the jobs that start.
     pub round: u64,
     /// The running jobs.
     pub running: &'a RunningJobs,
@@ -115,18 +118,18 @@ pub struct System<'a> {
 /// Statistics of the guaranteed start times of heads of the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Promises {
-    /// Number of jobs that had to wait at the head of the queue and got a guaranteed start; the first guarantee of a
-    /// job counts.
+    /// Number of jobs that had to wait at the head of the queue and got a guaranteed start. Only the first guaranteed
+    /// start of a job counts.
     pub given: u64,
-    /// Number of these jobs that started later than guaranteed.
+    /// Number of jobs that started later than guaranteed.
     pub broken: u64,
-    /// The largest delay beyond a guarantee, in seconds.
+    /// The largest delay of a job beyond its guaranteed start, in seconds.
     pub worst: i64,
 }
 
 /// A scheduling discipline with its queue.
 ///
-/// A type that changes what another scheduler does implements [`Decorator`] instead.
+/// To change the behaviour of another scheduler, implement [`Decorator`] instead.
 pub trait Scheduler: Send {
     /// Adds a job to the queue. Jobs with equal arrival times arrive in file order; a job that was interrupted arrives
     /// again.
@@ -137,12 +140,12 @@ pub trait Scheduler: Send {
         let _ = event;
     }
 
-    /// Selects the job to start now and removes it from the queue; `None` ends the round. Its size must
-    /// not exceed `system.free`.
+    /// Selects the job to start now and removes it from the queue; `None` ends the round. The size of the job must not
+    /// exceed `system.free`.
     fn next_job(&mut self, system: System<'_>) -> Option<Selection>;
 
-    /// Puts the job that [`next_job`](Self::next_job) has just selected back at its position in the queue. Only called
-    /// if the scheduler [takes refusals](Capabilities::takes_refusals).
+    /// Puts a job back at its position in the queue. The job is the one that [`next_job`](Self::next_job) has just
+    /// selected. Only called if the scheduler [takes refusals](Capabilities::takes_refusals).
     fn on_refused(&mut self, job: JobId, rejection: Rejection);
 
     /// Returns the number of waiting jobs.
@@ -159,38 +162,40 @@ pub trait Scheduler: Send {
         Capabilities::default()
     }
 
-    /// Returns the scheduler if it guarantees the head of the queue a start.
+    /// Returns the scheduler as a [`Reservation`] if it guarantees a start time to the head of the queue; otherwise
+    /// `None`.
     fn reservation(&mut self) -> Option<&mut dyn Reservation> {
         None
     }
 }
 
-/// A scheduler that guarantees the head of the queue a start.
+/// A scheduler that guarantees a start time to the head of the queue.
 pub trait Reservation {
-    /// Returns the job that needs a reservation before [`next_job`](Scheduler::next_job) is called. The simulation
-    /// answers with [`set_reservation`](Self::set_reservation): the earliest time at which, with running jobs ending at
-    /// their estimates, the allocator finds a place on a copy of the machine. Only called if the scheduler [reserves
-    /// places](Capabilities::reserves_places) and the allocator may refuse.
+    /// Returns the job that needs a reservation before [`next_job`](Scheduler::next_job) is called. The simulation then
+    /// calls [`set_reservation`](Self::set_reservation) with the earliest time at which the allocator finds a place on
+    /// a copy of the machine. On the copy, running jobs end at their estimated ends. Only called if the scheduler
+    /// [reserves places](Capabilities::reserves_places) and the allocator may refuse.
     fn reservation_request(&mut self, system: System<'_>) -> Option<JobId>;
 
     /// Reserves a place from time `at` for the job that [`reservation_request`](Self::reservation_request) returned.
     fn set_reservation(&mut self, job: JobId, at: i64);
 
-    /// Returns statistics of the guarantees.
+    /// Returns statistics of the guaranteed start times.
     fn promises(&self) -> Promises;
 }
 
 /// Properties of a scheduler that the simulation checks before it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capabilities {
-    /// Whether the discipline supports allocators that can refuse or give more processors than requested, that is, that
-    /// do not [keep the schedule](crate::allocator::Capabilities::keeps_schedule).
+    /// Whether the discipline supports allocators that do not [keep the
+    /// schedule](crate::allocator::Capabilities::keeps_schedule). Such an allocator can refuse jobs or give more
+    /// processors than requested.
     pub takes_refusals: bool,
-    /// Whether it requests places; it then has a [`Reservation`].
+    /// Whether the discipline reserves places. [`Scheduler::reservation`] then returns `Some`.
     pub reserves_places: bool,
 }
 
-/// Takes refusals and reserves no places.
+/// By default a discipline takes refusals and reserves no places.
 impl Default for Capabilities {
     fn default() -> Self {
         Self { takes_refusals: true, reserves_places: false }
@@ -209,14 +214,15 @@ pub enum SchedulerEvent<'a> {
     },
     /// Processors have gone out of service or returned: a refused job may be selected again.
     MachineChanged,
-    /// The processors that will be out of service; sent before the first arrival.
+    /// All outages of the run. This event is sent before the first arrival.
     OutagesKnown {
         /// The outages in order of time, without overlap.
         outages: &'a [Outage],
         /// Number of processors of the machine.
         processors: u32,
     },
-    /// The job that has just started holds processors that will be out of service; these must not be counted twice.
+    /// The job that has just started holds processors that will be out of service. The scheduler must not count these
+    /// processors twice.
     OutagesOverlap {
         /// The job.
         job: JobId,
@@ -230,34 +236,34 @@ pub enum SchedulerEvent<'a> {
 pub struct Selection {
     /// The job.
     pub job: JobId,
-    /// Why it was selected; `None` if the definition of the discipline determines it.
+    /// The reason for selecting the job; `None` if the discipline has a single reason.
     pub reason: Option<Reason>,
-    /// Whether the job must leave the [reserved](Reservation) place free; otherwise it is
-    /// [rejected](Rejection::TakesReserved).
+    /// Whether the job must leave the [reserved](Reservation) place free. If the job would take processors of the
+    /// place, it is [rejected](Rejection::TakesReserved).
     pub respects_reservation: bool,
 }
 
 impl Selection {
-    /// Selects a job that may start on any processors.
+    /// Creates a selection of a job that may start on any processors.
     pub fn new(job: JobId, reason: Option<Reason>) -> Self {
         Self { job, reason, respects_reservation: false }
     }
 }
 
-/// Why a selected job does not start.
+/// The reason for which a selected job does not start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rejection {
-    /// The allocator has refused it.
+    /// The allocator has refused the job.
     Refused {
         /// Whether the refusal lasts until processors become free; otherwise the allocator may find a place as soon as
         /// another job has started.
         lasts: bool,
     },
     /// The job would have taken processors of the reserved place. When other processors become free, the allocator may
-    /// choose those.
+    /// choose these instead.
     TakesReserved {
-        /// Whether the allocator's choice depends only on the free processors; otherwise it may choose others as soon
-        /// as time passes.
+        /// Whether the allocator's choice depends only on the free processors. Otherwise the allocator may choose other
+        /// processors as soon as time passes.
         lasts: bool,
     },
 }

@@ -6,8 +6,8 @@ pub trait SchedulerOptions: Send + Sync {
     /// Returns whether the discipline uses estimates of jobs, to backfill or to order them.
     fn uses_estimates(&self) -> bool;
 
-    /// Returns the treatment of jobs without free processors if the discipline replays recorded
-    /// starts; otherwise `None`.
+    /// Returns the treatment of jobs for which too few processors were free, if the discipline
+    /// replays recorded starts; otherwise `None`.
     fn recorded(&self) -> Option<WhenFull> {
         None
     }

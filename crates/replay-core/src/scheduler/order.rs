@@ -47,7 +47,7 @@ impl QueueOrder {
         }
     }
 
-    /// Returns the position for a newly arrived job in `queue`, which is in this order.
+    /// Returns the position of a newly arrived job in `queue`, which must be sorted by this order.
     pub fn position<T>(self, queue: &[T], of: impl Fn(&T) -> &QueuedJob, job: &QueuedJob) -> usize {
         let place = |job: &QueuedJob| (self.rank(job), job.turn);
         queue.partition_point(|other| place(of(other)) <= place(job))

@@ -10,10 +10,10 @@ use crate::workload::JobId;
 /// Out of order (OO in Bani-Mohammad 2008, section 4.5): the queue is searched from its head, and
 /// every job that can be placed starts.
 ///
-/// A refused job is not tried again before a completion if the refusal
-/// [lasts](crate::allocator::Capabilities::refusals_last), so only new arrivals are considered.
-/// Other allocators, such as Frame Sliding, whose frames begin at the first free processor, may
-/// find a place after another job has started: the search then restarts at the head.
+/// If refusals [last](crate::allocator::Capabilities::refusals_last), a refused job is not tried
+/// again before a job completes, so only new arrivals are considered. If they do not last, the
+/// allocator may find a place after another job has started, so the search restarts at the head
+/// after every start. An example is Frame Sliding, whose frames begin at the first free processor.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder {
     queue: Queue,
@@ -27,7 +27,7 @@ impl OutOfOrder {
         Self { queue: Queue::new(order), pending: None }
     }
 
-    /// Removes the job selected last, which was placed.
+    /// Removes the job that was selected last. The job was placed.
     fn settle(&mut self) {
         if let Some(place) = self.pending.take() {
             self.queue.retry(Until::Change);

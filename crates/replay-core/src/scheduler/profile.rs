@@ -7,11 +7,12 @@ use holes::Holes;
 /// Maximum number of steps per block; a block that exceeds it is split.
 const MAX_STEPS: usize = 128;
 
-/// The future number of free processors: a step function of time, stored in blocks of steps. Each
-/// block has, per job size, an upper bound on the duration that a job could run there ([`Holes`]).
+/// The future number of free processors: a step function of time, stored in blocks of steps. For
+/// each block and each job size there is an upper bound on the duration for which a job could run
+/// in the block ([`Holes`]).
 ///
-/// With n steps, a change costs O(log n) plus a pass over a block, and O(1) for each block that it
-/// covers entirely; a search reads only the blocks whose bound admits the job.
+/// With n steps, a change costs O(log n), a pass over a block, and O(1) for each block that the
+/// change covers entirely. A search reads only the blocks with a bound that admits the job.
 #[derive(Clone, Debug)]
 pub struct Profile {
     /// Never empty.
@@ -61,9 +62,9 @@ impl Profile {
         self.first_hole(now, size, duration, end).unwrap_or(i64::MAX)
     }
 
-    /// Returns the earliest start of a job at or after `now`, at most `reserved`, from where it
-    /// already has a reservation that does not overlap others. Otherwise like
-    /// [`earliest`](Self::earliest).
+    /// Returns the earliest start of a job between `now` and `reserved`. The job already has a
+    /// reservation from `reserved` on, and the profile contains it. The other parameters are those
+    /// of [`earliest`](Self::earliest).
     pub fn earlier(&mut self, now: i64, size: u32, duration: i64, reserved: i64) -> i64 {
         if reserved <= now {
             return reserved;
@@ -78,12 +79,12 @@ impl Profile {
                 _ => return start,
             }
         }
-        // All earlier holes end before this step.
+        // All earlier holes end at or before this step.
         self.first_hole(now, size, duration, place).unwrap_or(start)
     }
 
-    /// Returns the start of the first hole for the job that begins and ends before the step at
-    /// `end`, which has fewer than `size` free processors or is beyond the last step.
+    /// Returns the start of the first hole that is long enough for the job and ends before the step
+    /// at `end`. This step has fewer than `size` free processors or is beyond the last step.
     fn first_hole(&mut self, now: i64, size: u32, duration: i64, end: Place) -> Option<i64> {
         let class = self.holes.class(size, self.blocks.len());
         let mut block = 0;
@@ -198,7 +199,7 @@ impl Profile {
         if by > 0 {
             self.raise_bounds(first, last, least, most + by, by);
         }
-        // Merge the later step first, so that the position of the earlier stays valid.
+        // Merge the later step first, so that the position of the earlier step stays valid.
         self.merge(last);
         self.merge(first);
     }
@@ -219,7 +220,8 @@ impl Profile {
     }
 
     /// Updates the bounds for holes that appeared or grew when the steps from `first` to `last`
-    /// were raised by `by`. `least` is the lowest step before, `most` the highest after.
+    /// were raised. `least` is the height of the lowest step before the change, `most` the height
+    /// of the highest step after it.
     fn raise_bounds(&mut self, first: Place, last: Place, least: i64, most: i64, by: i64) {
         for class in self.holes.between(least, most) {
             let size = i64::from(self.holes.size(class));
@@ -231,7 +233,7 @@ impl Profile {
                     place = after;
                     continue;
                 }
-                // Find the beginning and end of the run of this size that contains the step.
+                // Find the beginning and end of the hole of this size that contains the step.
                 let mut begin = place;
                 while let Some(before) = self.before(begin) {
                     if self.blocks[before.0].free(before.1) < size {

@@ -1,4 +1,4 @@
-//! A queue of waiting jobs with a search for the first that may start.
+//! A queue of waiting jobs with a search for the first job that may start.
 
 mod corners;
 mod index;
@@ -13,7 +13,7 @@ pub struct Waiting {
     pub job: QueuedJob,
     /// Rank in the order, and arrival turn among jobs of equal rank.
     rank: (i128, u64),
-    /// When it may be tried again, if it was refused.
+    /// The event after which the job may be tried again; `None` if the job was not refused.
     pub refused: Option<Until>,
 }
 
@@ -22,14 +22,14 @@ pub struct Waiting {
 pub enum Until {
     /// A job completes or the machine changes.
     Completion,
-    /// A job starts, completes, or the machine changes.
+    /// A job starts or completes, or the machine changes.
     Change,
-    /// As [`Until::Change`], or time passes.
+    /// A job starts or completes, the machine changes, or time passes.
     Instant,
 }
 
 impl Until {
-    /// Returns the event after which a job with this rejection may be tried again.
+    /// Returns the event after which a job may be tried again if it was rejected with `rejection`.
     pub fn of(rejection: Rejection) -> Self {
         match rejection {
             Rejection::Refused { lasts: true } => Until::Completion,
@@ -71,19 +71,19 @@ pub enum Place {
 
 /// Waiting jobs in queue order.
 ///
-/// A short list, which is searched linearly, contains a short queue or the latest arrivals of a long one; the other
-/// jobs are in an [`Index`]. A short queue thus costs as much as a list. In a long one an arrival, a removal and a
-/// search cost O(log n) if sizes and estimates of the jobs allow subtrees to be skipped.
+/// A short queue is a list, which is searched linearly. In a long queue the list contains only the latest arrivals, and
+/// all other jobs are in an [`Index`]. In a long queue an arrival, a removal and a search cost O(log n), provided that
+/// the sizes and estimates of the jobs allow subtrees to be skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     order: QueueOrder,
     list: Vec<Waiting>,
     index: Index,
-    /// Whether any job was refused, by [`Until`].
+    /// Whether any job is refused until the event, for each [`Until`].
     any_refused: [bool; 3],
 }
 
-/// Minimum length above which the list is moved to the index.
+/// Minimum length of the list beyond which its jobs are moved to the index.
 const LIST_LENGTH: usize = 128;
 
 impl Queue {
@@ -115,7 +115,7 @@ impl Queue {
         earlier(listed, indexed)
     }
 
-    /// Returns the first job within bounds that is not waiting for a retry.
+    /// Returns the first job within `bounds`, without jobs that wait for a retry.
     pub fn first(&self, bounds: &Bounds) -> Option<(Place, &Waiting)> {
         let at = self.list.iter().position(|waiting| bounds.admit(waiting));
         let listed = at.map(|at| (Place::Listed(at), &self.list[at]));
@@ -123,7 +123,7 @@ impl Queue {
         earlier(listed, indexed.map(|(slot, waiting)| (Place::Indexed(slot), waiting)))
     }
 
-    /// Returns the first job in queue order that is not waiting for a retry and that `admits` accepts. Visits every
+    /// Returns the first job in queue order that `admits` accepts, without jobs that wait for a retry. Visits every
     /// job.
     pub fn first_that(
         &self,
@@ -166,7 +166,7 @@ impl Queue {
         }
     }
 
-    /// Makes jobs refused until this event available again.
+    /// Makes jobs available again that were refused until this event.
     pub fn retry(&mut self, until: Until) {
         if !std::mem::take(&mut self.any_refused[until as usize]) {
             return;

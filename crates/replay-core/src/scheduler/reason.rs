@@ -1,4 +1,4 @@
-//! Reasons for which a scheduler selected a job.
+//! The reason for which a scheduler selected a job.
 
 use crate::workload::JobId;
 
@@ -7,17 +7,17 @@ use crate::workload::JobId;
 pub enum Reason {
     /// The job is the head of the queue and fits.
     First {
-        /// The guaranteed start, if the job had to wait as the head.
+        /// The guaranteed start; `None` if the job did not have to wait as the head of the queue.
         promised: Option<i64>,
     },
     /// The job overtakes the head of the queue, which does not fit now.
     Backfilled {
         /// The head of the queue.
         head: JobId,
-        /// The time at which the head fits if running jobs end at their estimates.
+        /// The time at which the head fits, assuming that running jobs end at their estimated ends.
         shadow: i64,
-        /// Processors that the head leaves free at that time, before this job takes any of them; `None` if they are not
-        /// counted, because a place is reserved or processors go out of service.
+        /// Number of processors that remain free at the shadow time when the head has started, before this job is
+        /// counted. `None` if a place is reserved or processors go out of service; processors are then not counted.
         extra: Option<u32>,
     },
     /// The job's reservation is due.
@@ -25,6 +25,6 @@ pub enum Reason {
         /// The reserved start.
         at: i64,
     },
-    /// The job is the first one in queue order that fits.
+    /// The job is the first job in queue order that fits.
     FirstThatFits,
 }

@@ -9,7 +9,7 @@ use crate::workload::JobId;
 pub enum WhenFull {
     /// The jobs run without processors.
     Virtual,
-    /// Such a job is an error.
+    /// A job for which too few processors were free is an error.
     Error,
 }
 

@@ -56,13 +56,13 @@ impl SchedulerSpec {
     pub fn new<O: Options>(table: &Table<O>, options: O) -> Self {
         Self {
             name: table.name(&options).to_string().into(),
-            // They are the same on every machine.
+            // The capabilities are the same on every machine.
             capabilities: options.build(1).capabilities(),
             options: Arc::new(options),
         }
     }
 
-    /// Parses a discipline of `table`, for a [`Registry`].
+    /// Parses the name of a discipline of `table`. [`Registry`] uses this function.
     ///
     /// # Errors
     /// [`NameError`] under the conditions of [`Table::parse`].
@@ -78,8 +78,8 @@ impl SchedulerSpec {
         self.options.uses_estimates()
     }
 
-    /// Returns the treatment of jobs without free processors if the schedule is the recorded one;
-    /// otherwise `None`.
+    /// Returns the treatment of jobs for which too few processors were free, if the discipline
+    /// replays recorded starts; otherwise `None`.
     pub fn recorded(&self) -> Option<WhenFull> {
         self.options.recorded()
     }

@@ -7,7 +7,7 @@ pub struct Running {
     pub estimated_end: i64,
     /// The job.
     pub id: JobId,
-    /// Number of processors it holds, including those it did not request.
+    /// Number of processors that the job holds, including processors that it did not request.
     pub size: u32,
 }
 
@@ -31,7 +31,7 @@ impl RunningJobs {
         }
     }
 
-    /// Removes a completed job by id alone.
+    /// Removes a completed job, given only its id.
     pub fn remove_job(&mut self, id: JobId) {
         if let Some(at) = self.jobs.iter().position(|job| job.id == id) {
             self.jobs.remove(at);

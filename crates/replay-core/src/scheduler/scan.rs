@@ -6,19 +6,19 @@ use crate::workload::JobId;
 /// Scan: P. Krueger, T.-H. Lai and V. A. Radiya, "Processor allocation vs. job scheduling on hypercube
 /// computers", ICDCS 1991.
 ///
-/// Turner 1995 and Chang and Mohapatra mention Scan, but state only that jobs of one size are grouped. The rule here
-/// follows the general literature: jobs wait in one queue per dimension; one queue is served in order of arrival until
-/// it is empty, then the next non-empty one, up or down the dimensions and cyclically. A head that cannot start blocks
-/// all other jobs. The sources do not state whether a queue is served until it is empty or only for the jobs that
-/// waited when its turn began.
+/// Turner 1995 and Chang and Mohapatra mention Scan, but state only that jobs of one size are grouped. This
+/// implementation follows the general literature: jobs wait in one queue per dimension; one queue is served in order of
+/// arrival until it is empty, then the next non-empty queue is served. The queues are served cyclically, by ascending
+/// or descending dimension. A head that cannot start blocks all other jobs. The sources do not state whether a queue is
+/// served until it is empty or only for the jobs that waited when its turn began.
 #[derive(Clone, Debug)]
 pub struct Scan {
     down: bool,
     batch: bool,
     queues: ByDimension,
-    /// The dimension whose queue is being served; `None` before the first.
+    /// The dimension of the queue that is being served; `None` before the first turn.
     at: Option<usize>,
-    /// Number of its jobs that may still start in this turn, with `batch`.
+    /// Number of jobs of this queue that may still start in the current turn. Used only with `batch`.
     left: usize,
     selected: Option<QueuedJob>,
     /// The job refused since the last completion.
@@ -45,8 +45,8 @@ impl Scan {
         self.at.is_none_or(|at| self.queues.len(at) == 0) || self.batch && self.left == 0
     }
 
-    /// Advances to the next non-empty queue, which may be the same one; initially to the smallest dimension, or with
-    /// `down` to the largest.
+    /// Advances to the next non-empty queue, which may be the same queue. The first turn begins at the smallest
+    /// dimension, or with `down` at the largest.
     fn turn(&mut self) {
         let dimensions = self.queues.dimensions();
         let step = |i: usize| match (self.at, self.down) {
@@ -90,7 +90,7 @@ impl Scheduler for Scan {
         Some(Selection::new(head, None))
     }
 
-    /// Since a waiting head blocks all other jobs, it does not matter whether the refusal lasts.
+    /// A refused head blocks all other jobs until a job completes, so it does not matter whether the refusal lasts.
     fn on_refused(&mut self, job: JobId, _rejection: Rejection) {
         self.blocked = Some(job);
         if let Some(job) = self.selected.take() {

@@ -8,15 +8,15 @@ use super::{
 use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
-/// Strict head of queue: the head starts as soon as it fits, and no job overtakes it. First Come First Served in
-/// [`QueueOrder::Fifo`]; a priority queue in the other orders.
+/// Strict head of queue: the head starts as soon as it fits, and no job overtakes the head. With [`QueueOrder::Fifo`]
+/// this is First Come First Served; with the other orders it is a priority queue.
 #[derive(Clone, Debug)]
 pub struct Strict {
     order: QueueOrder,
     queue: Queue,
     /// The job selected last.
     pending: Option<Waiting>,
-    /// The job refused last since the last completion, and whether the refusal lasts after other jobs have started.
+    /// The last job refused since the last completion, and whether the refusal lasts after other jobs have started.
     blocked: Option<(JobId, bool)>,
 }
 
@@ -29,7 +29,8 @@ struct Waiting {
     size: u32,
 }
 
-/// Waiting jobs by rank, then in order of arrival. Entries are small because at times most of a trace waits.
+/// Waiting jobs by rank, then in order of arrival. Entries are small because most jobs of a trace may wait at the same
+/// time.
 #[derive(Clone, Debug)]
 enum Queue {
     /// All ranks are equal: (turn, job, requested processors).
@@ -46,7 +47,8 @@ impl Queue {
         }
     }
 
-    /// Inserts a job: in the order of arrival nearly always at the end, or at the front if it returns.
+    /// Inserts a job. In the order of arrival the position is nearly always the end, or the front if the job returns
+    /// after an interruption.
     fn insert(&mut self, Waiting { rank, turn, id, size }: Waiting) {
         match self {
             Queue::Arrival(queue) => {

@@ -1,20 +1,21 @@
-//! Arrivals of jobs, some of which arrive after others have ended.
+//! Arrivals of jobs. A job with a predecessor arrives after the predecessor has ended.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::workload::{Follows, Job, JobId};
 
-/// Jobs in order of arrival: by time, then by line in the file.
+/// The jobs in the order of their arrival times. Jobs with the same arrival time are in the order
+/// of their lines in the file.
 pub struct Arrivals<'a> {
     jobs: &'a [Job],
-    /// Predecessors by job; empty if there are none.
+    /// Predecessor of each job; empty if no job has a predecessor.
     follows: &'a [Option<Follows>],
-    /// The first job without predecessor that has not arrived.
+    /// The first job that has not arrived, among the jobs without a predecessor.
     next: usize,
     /// Jobs with a predecessor, sorted by predecessor: (predecessor, job).
     followers: Vec<(JobId, JobId)>,
-    /// Jobs whose predecessor has ended: time, line, job.
+    /// Jobs that have not arrived and whose predecessor has ended: arrival time, line, job.
     released: BinaryHeap<Reverse<(i64, u32, JobId)>>,
 }
 
@@ -45,7 +46,7 @@ impl<'a> Arrivals<'a> {
         next.into_iter().chain(released).min()
     }
 
-    /// Returns the next job that is known to arrive: time, line, job.
+    /// Returns the next job of which the arrival time is known: arrival time, line, job.
     fn next(&self) -> Option<(i64, u32, JobId)> {
         let id = JobId(self.next as u32);
         let next = self.jobs.get(self.next).map(|job| (job.submit, job.line, id));
@@ -53,7 +54,8 @@ impl<'a> Arrivals<'a> {
         next.into_iter().chain(released).min()
     }
 
-    /// Returns the next job that has arrived by `now`, and its arrival time.
+    /// Removes and returns the next job with an arrival time of at most `now`, and that arrival
+    /// time.
     pub fn arrived(&mut self, now: i64) -> Option<(JobId, i64)> {
         let (time, _, id) = self.next().filter(|key| key.0 <= now)?;
         if id.index() == self.next {
@@ -65,7 +67,7 @@ impl<'a> Arrivals<'a> {
         Some((id, time))
     }
 
-    /// Releases the jobs that follow a job that has ended.
+    /// Sets the arrival times of the successors of a job that has ended.
     pub fn completed(&mut self, id: JobId, end: i64) {
         let first = self.followers.partition_point(|&(followed, _)| followed < id);
         for &(_, follower) in self.followers[first..].iter().take_while(|edge| edge.0 == id) {

@@ -23,8 +23,8 @@ use crate::scheduler::{
 use crate::topology::NodeId;
 use crate::workload::{Job, JobId};
 
-/// Runs the jobs through scheduler, allocator and service in one event loop, in the order of events of
-/// [`simulation`](crate::simulation). The loop allocates no memory per decision once its buffers have grown.
+/// Runs scheduler, allocator and service in one event loop. [`simulation`](crate::simulation) defines the order of
+/// events. The loop allocates no memory per decision once its buffers have grown.
 ///
 /// # Errors
 /// [`SimulationError`] if the strategies do not support the input or each other, if a job can never start, or on
@@ -55,7 +55,7 @@ pub fn simulate(
         if !strategy.supports_outages || strategy.hosts.is_some() {
             return Err(SimulationError::NoOutages("this allocator"));
         }
-        // A scheduler that reserves places does not count processors.
+        // A scheduler that reserves places does not use the number of free processors.
         if !places {
             let (outages, processors) = (&outages.steps()[..], topology.slots() as u32);
             scheduler.on_event(SchedulerEvent::OutagesKnown { outages, processors });
@@ -75,7 +75,8 @@ pub fn simulate(
         requested: 0,
         reduced: HashMap::new(),
         fragmented: false,
-        // Strategies that fold jobs count their refusals, and the utilization of hosts changes.
+        // Decisions are not cached in two cases: strategies that fold jobs count their refusals, and decisions about
+        // hosts depend on their changing utilization.
         answers: (!strategy.folds && strategy.hosts.is_none()).then(DecisionCache::default),
         reserved: None,
         last_place: None,
@@ -100,7 +101,7 @@ pub fn simulate(
     let mut last = i64::MIN;
     loop {
         let next_arrival = arrivals.next_time();
-        // A reservation that is already due waits for a completion, so only a later one needs an event.
+        // A reservation that is already due waits for a completion. Only a reservation in the future needs an event.
         let due = scheduler.next_wakeup(last);
         // Outages after the last job are irrelevant.
         let change = system.down.next_time().filter(|_| left > 0);
@@ -193,7 +194,7 @@ pub fn simulate(
                     system.overhead.too_few_free += u64::from(refusal == Refusal::TooFewFree);
                     let lasts = refusal == Refusal::TooFewFree || strategy.refusals_last;
                     scheduler.on_refused(id, Rejection::Refused { lasts });
-                    // The scheduler uses the fewest processors that a job may ever have.
+                    // If jobs are folded, the scheduler uses the minimum number of processors on which the job can run.
                     let least = match strategy.folds {
                         true => allocator.bounds(system.request(id)).min_processors_now,
                         false => jobs[id.index()].size,
@@ -226,28 +227,28 @@ struct Coupled<'a> {
     strategy: Capabilities,
     machine: Machine,
     running: RunningJobs,
-    /// Processors of running jobs, by slot.
+    /// Processors of each running job; the index is the job's slot.
     held: Vec<Vec<NodeId>>,
     spare: Vec<usize>,
     /// State of shared hosts, if jobs share processors.
     sharing: Option<Sharing>,
-    /// Slot by job.
+    /// Slot of each job.
     slots: Vec<u32>,
     requested: u32,
     /// Sizes of running jobs that got fewer processors than they requested.
     reduced: HashMap<JobId, u32>,
     fragmented: bool,
-    /// Known answers of the allocator.
+    /// Cached decisions of the allocator.
     answers: Option<DecisionCache>,
-    /// The place reserved for the head of the queue. It is valid until a job completes: jobs that start leave it free
-    /// or return it in time.
+    /// The place reserved for the head of the queue. The reservation is valid until a job completes, because jobs that
+    /// start either leave the place free or release it in time.
     reserved: Option<Reserved>,
-    /// The head for which a place was found last, and when the place becomes free.
+    /// The head of the queue for which a place was found last, and the time at which this place becomes free.
     last_place: Option<(JobId, i64)>,
     down: OutageState<'a>,
-    /// Position in the order of arrival, by job.
+    /// Position of each job in the order of arrival.
     turns: Vec<u64>,
-    /// By job: when it arrived first.
+    /// Time at which each job arrived first; an interrupted job arrives again.
     submitted: Vec<Option<i64>>,
     /// Instants at which [postponed](Refusal::Postponed) requests are made again.
     retries: BTreeSet<i64>,
@@ -259,7 +260,7 @@ struct Placed {
     slot: usize,
     /// The job as it runs, possibly folded.
     job: Job,
-    /// Statistics of the allocator at that time.
+    /// Statistics of the allocator directly after the allocation.
     stats: Stats,
 }
 
@@ -269,7 +270,7 @@ impl Coupled<'_> {
         Request::shaped(size, shape)
     }
 
-    /// Removes the instants that are due at which requests are made again; whether there was one.
+    /// Removes the retry times that are due. Returns whether any retry was due.
     fn retry(&mut self, now: i64) -> bool {
         let later = self.retries.split_off(&now.saturating_add(1));
         !std::mem::replace(&mut self.retries, later).is_empty()
@@ -315,7 +316,7 @@ impl Coupled<'_> {
         }
     }
 
-    /// Returns when the head of the queue will have a place.
+    /// Returns the time at which the head of the queue will have a place.
     fn reserve(
         &mut self,
         head: JobId,
@@ -330,7 +331,7 @@ impl Coupled<'_> {
         let times = Times { submitted: self.submitted[head.index()], ..Times::default() };
         let request = Request { times, ..self.request(head) };
         let least = allocator.bounds(request).min_processors_now;
-        // The search starts at the previous result.
+        // The search for the same job starts at its previous result.
         let before = self.last_place.filter(|(job, _)| *job == head).map(|(_, at)| at);
         let query = PlaceQuery { job: head, request, least, now, before };
         match Reserved::find(query, &self.machine, &self.down, allocator, running) {
@@ -338,13 +339,13 @@ impl Coupled<'_> {
                 let at = found.at;
                 self.last_place = Some((head, at));
                 self.reserved = Some(found);
-                // Jobs that would have taken processors of another place may spare this one.
+                // A job that would have taken processors of the previous place may leave the new place free.
                 if let Some(answers) = &mut self.answers {
                     answers.machine_changed();
                 }
                 Ok(at)
             }
-            // No place exists because of outages: later jobs may start meanwhile.
+            // The head has no place because of outages. Other jobs may start until it has one.
             Ok(None) if self.down.is_active() => Ok(i64::MAX),
             Ok(None) => Err(self.never_fits(head, Refusal::Fragmented)),
             Err(Refusal::Cancelled(cancelled)) => Err(cancelled.into()),
@@ -352,8 +353,8 @@ impl Coupled<'_> {
         }
     }
 
-    /// Allocates processors for a job; returns `None` if it must spare the reserved place (`spares`) but would take
-    /// processors of it.
+    /// Allocates processors for a job. Returns `None` if `spares` is set and the job would take processors of the
+    /// reserved place.
     fn place(
         &mut self,
         id: JobId,
@@ -390,7 +391,7 @@ impl Coupled<'_> {
         }
         let reserved = self.reserved.as_ref().filter(|_| spares);
         if reserved.is_some_and(|reserved| !reserved.is_spared_by(nodes)) {
-            // Undo the allocation: as far as the allocator is concerned, the job ran for no time.
+            // Undo the allocation. For the allocator the job started and ended at the same time.
             self.machine.occupy(nodes);
             self.machine.release(nodes);
             allocator.on_event(&self.machine, MachineEvent::Released(nodes));
@@ -448,7 +449,7 @@ impl Coupled<'_> {
         self.spare.push(slot);
     }
 
-    /// Records a refusal; fails if the machine is empty, so that the job can never start.
+    /// Records a refusal. Fails if the machine is empty, because the job can then never start.
     fn may_fit_later(&mut self, id: JobId, refusal: Refusal) -> Result<(), SimulationError> {
         if let Refusal::Postponed { until } = refusal {
             self.retries.insert(until);

@@ -11,7 +11,7 @@ use crate::scheduler::Scheduler;
 use crate::topology::Topology;
 use crate::workload::{Follows, Job};
 
-/// A run of jobs on a machine, to be configured and started.
+/// A run of jobs on a machine. Configure it with the `with_` methods, then call [`run`](Self::run).
 ///
 /// ```
 /// use replay_core::allocator::registry::AllocatorSpec;
@@ -47,18 +47,18 @@ pub struct Simulation<'a> {
 pub enum Starts<'s> {
     /// A scheduler with an empty queue selects jobs, and the allocator places them.
     Scheduler(&'s mut dyn Scheduler),
-    /// A timeline of these jobs on this machine, which the allocator must keep.
+    /// A timeline of these jobs on this machine. The allocator must place every job at its start time.
     Timeline(&'s Timeline),
 }
 
-/// Returns whether every run with this allocator is [coupled](Simulation::is_coupled): it may change the schedule, or
-/// it hands out units, which are measured over time.
+/// Returns whether every run with this allocator is [coupled](Simulation::is_coupled): the allocator may change the
+/// schedule, or it allocates whole units, and its use of units is measured over time.
 pub fn is_always_coupled(allocator: &dyn Allocator) -> bool {
     !allocator.capabilities().keeps_schedule || allocator.stats().census.is_some()
 }
 
 impl<'a> Simulation<'a> {
-    /// Creates a run of `jobs`, which are in order of submission; raising `stop` cancels it.
+    /// Creates a run of `jobs`, which must be in order of submission. Raising `stop` cancels the run.
     pub fn new(jobs: &'a [Job], topology: &'a Topology, stop: &'a CancelToken) -> Self {
         static NONE: Outages = Outages::NONE;
         let (outages, timed, count_ties) = (&NONE, false, false);
@@ -66,8 +66,8 @@ impl<'a> Simulation<'a> {
         Self { input, service: None, every_event: false, ticks_per_second: 1.0 }
     }
 
-    /// Makes jobs arrive after others have ended: `follows` contains the predecessor of each job, without cycles, or is
-    /// empty.
+    /// Makes jobs with a predecessor arrive after the predecessor has ended. `follows` contains the predecessor of each
+    /// job, without cycles, or is empty.
     pub fn with_chains(mut self, follows: &'a [Option<Follows>]) -> Self {
         self.input.follows = follows;
         self
@@ -79,7 +79,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Makes `service` determine run times, instead of those of the jobs.
+    /// Makes `service` determine the run times; those in the trace are ignored.
     pub fn with_service(mut self, service: &'a mut dyn Service) -> Self {
         self.service = Some(service);
         self
@@ -107,8 +107,8 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Returns whether the run is coupled, with scheduler and allocator in one event loop. Otherwise the schedule is
-    /// that of a [timeline](Timeline), independent of the allocator, and is replayed.
+    /// Returns whether the run is coupled, with scheduler and allocator in one event loop. Otherwise the schedule does
+    /// not depend on the allocator, and the run replays a [timeline](Timeline).
     pub fn is_coupled(&self, allocator: &dyn Allocator) -> bool {
         let Self { input, service, every_event, .. } = self;
         *every_event
@@ -117,7 +117,7 @@ impl<'a> Simulation<'a> {
             || is_always_coupled(allocator)
     }
 
-    /// Computes the schedule of an allocator that does not influence it.
+    /// Computes the schedule for an allocator that does not influence the schedule.
     ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine or never starts, or on cancellation.
@@ -172,7 +172,7 @@ mod tests {
     use crate::topology::NodeId;
     use crate::workload::JobId;
 
-    /// Records events until a number of jobs have started.
+    /// Records events until a given number of jobs have started.
     #[derive(Default)]
     struct Record {
         limit: usize,
@@ -225,7 +225,7 @@ mod tests {
             ("mc1x1", plain().with_outages(&outages), true),
             ("mc1x1", plain().with_service(&mut service), true),
             ("hilbert-best-fit", plain(), false),
-            // `first-fit` may refuse jobs; `mbs` hands out units.
+            // `first-fit` may refuse jobs; `mbs` allocates whole units.
             ("first-fit", plain(), true),
             ("mbs", plain(), true),
         ] {

@@ -13,15 +13,15 @@ pub enum SimulationError {
     /// The schedule cannot be computed.
     #[error(transparent)]
     Timeline(TimelineError),
-    /// The allocator refused a job of a timeline, which requires an allocator that never refuses.
+    /// The allocator refused a job of a timeline. A timeline requires an allocator that never refuses a job.
     #[error(
         "the allocator refused job {0}: {1}; a strategy that refuses jobs needs the coupled simulation"
     )]
     Refused(i64, Refusal),
-    /// The scheduler requires an allocator that keeps its schedule.
+    /// The scheduler requires an allocator that does not change the schedule.
     #[error("this scheduler does not support allocators that refuse jobs or round up")]
     Scheduler,
-    /// The scheduler reserves places, and the allocator cannot be copied to find them.
+    /// The scheduler reserves places, and the allocator cannot be copied to search for a place.
     #[error(
         "this scheduler reserves places on a copy of the machine, which the allocator does not support"
     )]
@@ -52,7 +52,7 @@ pub enum SimulationError {
         number: i64,
         /// Line in the trace; 0 if the job is not from a trace.
         line: u32,
-        /// Number of processors it needs.
+        /// Number of processors that the job needs.
         size: u32,
         /// Number of processors of the machine.
         processors: usize,

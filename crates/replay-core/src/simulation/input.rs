@@ -13,7 +13,7 @@ use crate::workload::{Follows, Job};
 pub struct Input<'a> {
     pub jobs: &'a [Job],
     pub topology: &'a Topology,
-    /// Predecessors by job, without cycles; or empty.
+    /// Predecessor of each job, without cycles; empty if no job has a predecessor.
     pub follows: &'a [Option<Follows>],
     pub outages: &'a Outages,
     pub stop: &'a CancelToken,
@@ -27,18 +27,18 @@ pub struct Input<'a> {
 pub struct Overhead {
     /// Number of jobs selected by the scheduler, including refused ones.
     pub attempts: u64,
-    /// Number of allocator calls. The answer is known without a call if the same request was answered on the same free
-    /// processors, or if a [refusal](crate::allocator::Allocator::refusal_covers) covers the request.
+    /// Number of allocator calls. No call is needed if the allocator has decided on an equal request on the same free
+    /// processors, or if an earlier [refusal covers the request](crate::allocator::Allocator::refusal_covers).
     pub allocator_calls: u64,
     /// Number of selected jobs that were refused because too few processors were free.
     pub too_few_free: u64,
-    /// Number of elementary operations, if the strategy counts them.
+    /// Number of elementary operations; 0 if the strategy does not count operations.
     pub operations: u64,
     /// Number of job sizes that were refused; `None` if the strategy does not fold jobs.
     pub refused_sizes: Option<u64>,
-    /// Guarantees to heads of the queue; `None` if the scheduler gives none.
+    /// Statistics of the guaranteed starts; `None` if the scheduler guarantees no starts.
     pub promises: Option<Promises>,
-    /// Computation of jobs that share processors; `None` if jobs use their processors exclusively.
+    /// Processor time of jobs that share processors; `None` if jobs use their processors exclusively.
     pub shared: Option<Shared>,
     /// Wall-clock time in the allocator, including releases; zero unless [timed](super::Simulation::timed).
     pub time: Duration,
@@ -49,6 +49,6 @@ pub struct Overhead {
 pub struct Shared {
     /// Number of slots of all hosts.
     pub slots: usize,
-    /// Processor time that all jobs computed.
+    /// Processor time that all jobs have used.
     pub computed: f64,
 }

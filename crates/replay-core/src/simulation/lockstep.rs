@@ -1,7 +1,7 @@
 //! Replay of one timeline with many tie configurations at once, by a [`BatchReplay`].
 //!
-//! Each configuration gets the same placements as in a [replay](Simulation::run) of its own; a test compares them job
-//! by job.
+//! Each configuration gets the same placements as in a separate [replay](Simulation::run). A test compares the
+//! placements of every job.
 
 use super::input::Input;
 use super::{Event, Simulation, SimulationError, Timeline};
@@ -18,14 +18,14 @@ pub struct Placed<'a> {
     pub nodes: &'a [NodeId],
     /// Sum of hop distances over all pairs of its processors.
     pub pairwise_l1: u64,
-    /// The configurations, by number. Removed ones are not replayed further.
+    /// The numbers of the configurations. A configuration that is removed from this list is not replayed further.
     pub configs: &'a mut Vec<u32>,
 }
 
 impl Simulation<'_> {
-    /// Replays a timeline with each configuration of a batch, whose machine is that of the simulation. `observe` gets
-    /// each allocation with the configurations that make it, in one or several calls. Returns the number of decisions,
-    /// which is at most the product of configurations and jobs.
+    /// Replays a timeline with each configuration of a batch. The batch must have the machine of the simulation.
+    /// `observe` gets each allocation with the configurations that make it. Several calls may report the same
+    /// allocation. Returns the number of decisions, which is at most the product of configurations and jobs.
     ///
     /// # Errors
     /// [`SimulationError`] if a job finds too few free processors, or on cancellation.

@@ -9,30 +9,31 @@
 //! 3. a *round*: the scheduler is called until it starts no more jobs.
 //!
 //! A job of run time 0 completes at its start time, after the round that started it, and another round follows. The
-//! order matters: a scheduler called after every single event starts other jobs, and published means change in the
-//! fourth digit.
+//! order matters. If the scheduler were called after every single event, other jobs would start, and published means
+//! would change in the fourth digit.
 //!
 //! # Replay and coupled simulation
 //!
 //! [`Simulation::run`] takes jobs, a machine, a scheduler, an allocator and an [`Observer`]. An allocator that never
 //! refuses a job does not influence the schedule: the run then replays a [`Timeline`], which is computed once per
 //! trace, machine size and scheduler for any number of allocators. A *coupled* event loop runs scheduler, allocator and
-//! service together if the allocator may refuse jobs, takes more processors than requested, or hands out units; if
-//! processors are out of service at times ([`outages`]); or if a [`Service`] determines run times from the jobs'
-//! traffic. [`Simulation::is_coupled`] returns which of the two applies. A test checks that both agree if both apply.
+//! service together if the allocator may refuse jobs, takes more processors than requested, or allocates whole units;
+//! if there are outages ([`outages`]); or if a [`Service`] determines run times from the jobs' traffic.
+//! [`Simulation::is_coupled`] returns whether a run is coupled. A test checks that replay and coupled simulation agree
+//! for allocators that never refuse a job.
 //!
 //! [`Simulation::lockstep`] replays a timeline for many tie vectors at once.
 //!
-//! # Jobs that follow others
+//! # Jobs with predecessors
 //!
-//! A job with a predecessor ([`Follows`](crate::workload::Follows)) arrives when that job has ended *in this replay*,
-//! and its wait counts from its arrival ([`Simulation::with_chains`]). The timeline still does not depend on the
+//! A job with a predecessor ([`Follows`](crate::workload::Follows)) arrives when the predecessor has ended *in this
+//! replay*. Its wait counts from this arrival ([`Simulation::with_chains`]). The timeline still does not depend on the
 //! allocator. Arrivals at the same time are in file order.
 //!
 //! # Recorded schedules
 //!
 //! [`Timeline::recorded`] builds the schedule of a log from its recorded waits. If the log oversubscribes the machine,
-//! the affected jobs run without processors and are counted; a job without a recorded start has no events.
+//! the affected jobs get no processors, and their number is reported. A job without a recorded start has no events.
 //! [`Simulation::replay_recorded`] replays a log with its recorded placements.
 
 mod arrivals;

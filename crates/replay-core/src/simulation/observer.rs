@@ -11,7 +11,8 @@ use crate::workload::JobId;
 pub struct State {
     /// Number of processors held by jobs.
     pub held: u32,
-    /// Number of processors out of service. A processor in an outage that a job still holds counts as held.
+    /// Number of processors out of service. If a job still holds a processor during its outage, the processor counts as
+    /// held.
     pub down: u32,
     /// Number of processors that the running jobs requested.
     pub requested: u32,
@@ -20,10 +21,10 @@ pub struct State {
     /// Whether a waiting job was refused since the last completion although enough processors were free (external
     /// fragmentation).
     pub fragmented: bool,
-    /// Counts of the allocator, if it hands out units.
+    /// Counts of the allocator's units; `None` if the allocator does not allocate whole units.
     pub census: Option<Census>,
-    /// The [blocked](crate::allocator::Stats::menu_fragmentation) part of the allocator's menu of boxes, and its
-    /// maximum.
+    /// The [blocked](crate::allocator::Stats::menu_fragmentation) part of the allocator's menu of boxes, and the
+    /// maximum of this value.
     pub blocked: Option<[u64; 2]>,
 }
 
@@ -36,28 +37,28 @@ pub struct Decision<'a> {
     pub now: i64,
     /// The processors of the job.
     pub nodes: &'a [NodeId],
-    /// Counts of the allocator in a coupled run, if it hands out units.
+    /// Counts of the allocator's units in a coupled run; `None` if the allocator does not allocate whole units.
     pub census: Option<Census>,
-    /// Number of distinct processor sets with the best score, if [ties are
-    /// counted](super::Simulation::counting_ties) and the strategy knows them.
+    /// Number of distinct processor sets with the best score, if [ties are counted](super::Simulation::counting_ties)
+    /// and the strategy can count them.
     pub tied: Option<u32>,
 }
 
-/// Observes a run. Times are in units of the jobs' times. A run that replays a timeline calls only
+/// Observes a run. All times are in the time unit of the jobs. A run that replays a timeline calls only
 /// [`scheduled`](Observer::scheduled), [`started`](Observer::started) and [`completed`](Observer::completed); a
 /// [coupled](super::Simulation::is_coupled) run calls everything except `scheduled`.
 pub trait Observer {
-    /// Called when the run begins to replay a timeline.
+    /// Called when a replay of a timeline begins.
     fn scheduled(&mut self, timeline: &Timeline) {
         let _ = timeline;
     }
 
-    /// Returns whether the run may end before all jobs have.
+    /// Returns whether the run may stop before all jobs have ended.
     fn is_done(&self) -> bool {
         false
     }
 
-    /// Called when the system was in the same state for an interval.
+    /// Called for every interval in which the system was in one state.
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         let _ = (from, to, state);
     }
@@ -67,8 +68,8 @@ pub trait Observer {
         let _ = (job, now);
     }
 
-    /// Called when a job could not be placed although at least the minimum number of processors that it accepts now are
-    /// free.
+    /// Called when a job could not be placed although enough processors are free. Enough is the minimum number that the
+    /// job accepts at this time.
     fn refused(&mut self, job: JobId, refusal: Refusal) {
         let _ = (job, refusal);
     }
@@ -100,7 +101,7 @@ pub trait Observer {
     }
 }
 
-/// Defines methods of a pair that call those of both observers.
+/// Defines methods of a pair of observers. Each method calls the same method of both observers.
 macro_rules! to_both {
     ($($method:ident($($argument:ident: $type:ty),*);)*) => {
         $(fn $method(&mut self, $($argument: $type),*) {
@@ -123,7 +124,7 @@ impl<F: FnMut(Decision<'_>)> Observer for Decisions<F> {
     }
 }
 
-/// Calls two observers in this order; done if both are.
+/// Calls two observers in this order. The pair is done when both observers are done.
 // `Observer` methods added later must be forwarded here.
 #[deny(clippy::missing_trait_methods)]
 impl<A: Observer, B: Observer> Observer for (A, B) {

@@ -10,7 +10,8 @@ use crate::workload::{Job, JobId};
 /// Maximum number of jobs listed individually.
 const MAX_LISTED: usize = 10;
 
-/// Order of events at one time: completions, then jobs of run time 0 one after the other, then other starts.
+/// Order of events at one time: first completions, then the start and end of each job of run time 0, then all other
+/// starts.
 mod order {
     pub const END: u8 = 0;
     pub const MOMENT: u8 = 1;
@@ -20,17 +21,18 @@ mod order {
 /// Statistics of the times at which a log oversubscribes the machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overfull {
-    /// Number of jobs that started with too few processors free, if jobs that found too few before hold none.
+    /// Number of jobs that started with too few processors free, assuming that these jobs hold no processors.
     pub jobs: u64,
-    /// Number of jobs that started while too many processors were busy, if all jobs hold their recorded processors.
+    /// Number of jobs that started with too few processors free, assuming that all jobs hold their recorded number of
+    /// processors.
     pub all_counted: u64,
     /// Number of maximal time spans in which too many processors were busy. Jobs of run time 0 do not count as busy.
     pub spans: u64,
     /// Length of the longest span in seconds.
     pub longest: i64,
-    /// Maximum number of excess processors.
+    /// Maximum number of busy processors in excess of the machine's processors.
     pub worst: u64,
-    /// Numbers of the first such jobs.
+    /// Job numbers of the first jobs that started with too few processors free.
     pub first: Vec<i64>,
 }
 
@@ -61,9 +63,10 @@ impl fmt::Display for Overfull {
 
 impl Timeline {
     /// Builds the schedule in which each job starts at the time that `start` returns, on a machine of `processors`. At
-    /// equal times completions come first; then jobs of run time 0, each with its start and its end; then the other
-    /// starts; all by job. A job for which too few processors are free keeps its start time but has no events: it is
-    /// [unplaced](Timeline::unplaced). So is a job for which `start` returns `None`; its start time is `i64::MIN`.
+    /// equal times completions come first, then the start and end of each job of run time 0, then the other starts.
+    /// Within each group events are in the order of jobs. A job for which too few processors are free keeps its start
+    /// time but has no events: it is [unplaced](Timeline::unplaced). A job for which `start` returns `None` is
+    /// unplaced, too; its start time is `i64::MIN`.
     ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine, or on cancellation.
@@ -91,7 +94,8 @@ impl Timeline {
         let (mut free, mut busy) = (processors, 0u64);
         let mut unplaced: Vec<bool> = starts.iter().map(Option::is_none).collect();
         let mut overfull = Overfull::default();
-        // Start of the current span, and its end unless the next event at that time continues it.
+        // Start of the current span, and the tentative end of the span. An event at this end time can still continue
+        // the span.
         let (mut since, mut until) = (None, None);
         for (now, kind, id) in times {
             stop.check()?;
@@ -224,7 +228,7 @@ mod tests {
         assert_eq!(overfull.to_string(), shown);
     }
 
-    /// 5 of 4 processors are busy from 2 to 12; a job starts at 10 when another ends.
+    /// From 2 to 12 five processors are busy on a machine of four. At 10 a job starts when another job ends.
     #[test]
     fn adjacent_spans_are_merged() {
         let jobs = [job(0, 0, 12, 3), job(1, 2, 8, 2), job(2, 10, 2, 2), job(3, 20, 1, 4)];
@@ -233,7 +237,7 @@ mod tests {
     }
 
     proptest! {
-        /// Spans agree with a count by seconds.
+        /// Spans agree with a count of busy processors in every second.
         #[test]
         fn spans_agree_with_a_count_by_seconds(
             jobs in proptest::collection::vec((0i64..30, 0i64..9, 1u32..5), 1..20)
@@ -248,7 +252,7 @@ mod tests {
             let longest = spans.iter().map(|span| span.len()).max().unwrap_or(0) as i64;
             let worst = seconds.iter().copied().max().unwrap_or(0);
             prop_assert_eq!((overfull.spans, overfull.longest, overfull.worst), (spans.len() as u64, longest, worst));
-            // At equal times completions come first, then starts, by job.
+            // At equal times completions come before starts. Starts are in the order of jobs.
             let finds_too_many = |&(at, one): &(usize, &Job)| {
                 let before = jobs.iter().enumerate().filter(|&(place, other)| {
                     let is_there = (other.submit..other.submit + other.run).contains(&one.submit);

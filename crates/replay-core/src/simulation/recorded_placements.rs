@@ -15,17 +15,18 @@ const MAX_LISTED: usize = 10;
 /// Statistics of recorded placements that are missing or conflict.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conflicts {
-    /// Number of jobs with a processor that another job held.
+    /// Number of jobs that started on a processor that another job held.
     pub jobs: u64,
-    /// Number of such processors, over all jobs.
+    /// Number of processors that another job held, summed over the jobs in `jobs`.
     pub processors: u64,
-    /// Numbers of the first such jobs.
+    /// Job numbers of the first jobs in `jobs`.
     pub first: Vec<i64>,
     /// Number of jobs without a recorded placement.
     pub without_placement: u64,
-    /// Number of jobs whose numbers of nodes and processors differ.
+    /// Number of jobs for which the number of recorded nodes differs from the number of processors.
     pub size_mismatches: u64,
-    /// Peak numbers of processors in use on one point, and the number of points with each peak, in ascending order.
+    /// Each entry is a peak number of processors in use on a point, and the number of points with this peak. Peaks are
+    /// in ascending order.
     pub peaks: Vec<(u32, u64)>,
 }
 
@@ -60,10 +61,10 @@ impl fmt::Display for Conflicts {
 }
 
 impl Simulation<'_> {
-    /// Replays the timeline of a log with the nodes that `places` returns for each job, one per processor, in any
-    /// order; `None` if they are unknown. `points` contains the point of each node. A point holds as many processors as
-    /// the topology defines; processors beyond that are counted, and the replay continues. `observe` gets each job with
-    /// its points, each once, in scan order.
+    /// Replays the timeline of a log with the recorded nodes of each job. `places` returns one node per processor of
+    /// the job, in any order, or `None` if the nodes are unknown. `points` contains the point of each node. The
+    /// topology defines the number of processors per point. Processors in excess of this number are counted, and the
+    /// replay continues. `observe` gets each job with its points in scan order, without duplicates.
     ///
     /// # Errors
     /// [`Cancelled`] on cancellation.
@@ -132,7 +133,7 @@ mod tests {
         Job { number, submit, run, estimate: run, size, line: 1, shape: None, limit: None }
     }
 
-    /// Points hold two processors; job 3 gets one that job 1 holds, and job 4 has no placement.
+    /// Points have two processors. Job 3 gets a processor that job 1 holds, and job 4 has no placement.
     #[test]
     fn conflicts_are_counted() {
         let jobs =

@@ -4,8 +4,8 @@ use crate::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup, Time
 use crate::machine::Machine;
 use crate::topology::NodeId;
 
-/// Replays a timeline on a machine with the number of processors that it was computed for. The loop
-/// allocates no memory per decision once its buffers have grown.
+/// Replays a timeline. The machine must have the number of processors for which the timeline was
+/// computed. The loop allocates no memory per decision once its buffers have grown.
 ///
 /// # Errors
 /// [`SimulationError`] if the allocator refuses a job, or on cancellation.

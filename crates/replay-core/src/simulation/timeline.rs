@@ -37,12 +37,12 @@ pub enum TimelineError {
         number: i64,
         /// Line in the trace; 0 if the job is not from a trace.
         line: u32,
-        /// Number of processors it needs.
+        /// Number of processors that the job needs.
         size: u32,
         /// Number of processors of the machine.
         processors: u32,
     },
-    /// The scheduler violated its contract and left this number of jobs in the queue.
+    /// The scheduler violated its contract: this number of jobs remained in the queue.
     #[error("{0} jobs never started")]
     Starved(usize),
     /// The computation was cancelled.
@@ -51,8 +51,8 @@ pub enum TimelineError {
 }
 
 impl Timeline {
-    /// Computes the schedule of `jobs`, which are in order of submission, by a scheduler with an empty queue on a
-    /// machine of `processors`. Raising `stop` cancels the computation.
+    /// Computes the schedule of `jobs` on a machine of `processors`. The jobs must be in order of submission, and the
+    /// queue of the scheduler must be empty. Raising `stop` cancels the computation.
     ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine or never starts, or on cancellation.
@@ -91,7 +91,8 @@ impl Timeline {
         loop {
             let next_arrival = arrivals.next_time();
             let next_completion = completions.peek().map(|Reverse((end, _))| *end);
-            // A reservation that is already due waits for a completion, so only a later one needs an event.
+            // A reservation that is already due waits for a completion. Only a reservation in the future needs an
+            // event.
             let due = scheduler.next_wakeup(last);
             let next = next_arrival.into_iter().chain(next_completion).chain(due);
             let Some(now) = next.min() else { break };
@@ -153,14 +154,14 @@ impl Timeline {
         &self.events
     }
 
-    /// Returns the jobs without processors in ascending order: jobs that started, according to the log, when too few
-    /// processors were free, and jobs without a recorded start. They have no events and are excluded from all metrics.
-    /// Empty unless the schedule is [`recorded`](Self::recorded).
+    /// Returns the jobs without processors in ascending order. According to the log, these jobs started when too few
+    /// processors were free, or have no recorded start. Unplaced jobs have no events and are excluded from all metrics.
+    /// The list is empty unless the schedule is [`recorded`](Self::recorded).
     pub fn unplaced(&self) -> &[JobId] {
         &self.unplaced
     }
 
-    /// Returns the values of the jobs that have [processors](Self::unplaced); `of_jobs` contains a value per job.
+    /// Returns the values of all jobs except the [unplaced](Self::unplaced) jobs. `of_jobs` contains one value per job.
     pub fn placed<'a, T: Clone>(&self, of_jobs: &'a [T]) -> Cow<'a, [T]> {
         if self.unplaced.is_empty() {
             return of_jobs.into();
@@ -171,13 +172,13 @@ impl Timeline {
         kept.map(|(_, one)| one.clone()).collect::<Vec<_>>().into()
     }
 
-    /// Returns arrival times in trace seconds, by job; `None` if no job has a predecessor, so that all arrived when
-    /// they were submitted.
+    /// Returns the arrival time of each job in trace seconds; `None` if no job has a predecessor. Without predecessors
+    /// every job arrives at its submission.
     pub fn arrivals(&self) -> Option<&[i64]> {
         self.arrivals.as_deref()
     }
 
-    /// Returns start times in trace seconds, by job; `i64::MIN` for a job without a recorded start.
+    /// Returns the start time of each job in trace seconds; `i64::MIN` for a job without a recorded start.
     pub fn starts(&self) -> &[i64] {
         &self.starts
     }

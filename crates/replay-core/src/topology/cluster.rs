@@ -15,8 +15,8 @@ impl Cluster {
     /// Maximum number of slots of a cluster.
     pub const MAX_SLOTS: u32 = u16::MAX as u32;
 
-    /// Creates a cluster of `hosts` hosts with `levels` slots each; `None` if either is 0 or there are more than
-    /// [`Cluster::MAX_SLOTS`] slots.
+    /// Creates a cluster of `hosts` hosts with `levels` slots each. Returns `None` if `hosts` or `levels` is 0, or if
+    /// there are more than [`Cluster::MAX_SLOTS`] slots.
     pub const fn new(hosts: u32, levels: u32) -> Option<Self> {
         let slots = hosts as u64 * levels as u64;
         if slots > 0 && slots <= Self::MAX_SLOTS as u64 {
@@ -31,7 +31,7 @@ impl Cluster {
         self.hosts
     }
 
-    /// Returns the number of slots per host: the number of jobs that may share it (the degree of multiprogramming).
+    /// Returns the number of slots per host: the number of jobs that may share a host (the degree of multiprogramming).
     pub fn levels(&self) -> u32 {
         self.levels
     }

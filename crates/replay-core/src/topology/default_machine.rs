@@ -17,10 +17,10 @@ impl fmt::Display for DefaultMachine {
     }
 }
 
-/// Returns the 2D mesh for a machine of `processors`: the square if the number is a square, as in
-/// Johnson, Bunde, Leung (section I); otherwise the pair of factors that is nearest to a square,
-/// with the longer side along x. `None` for zero, for more than [`MAX_POINTS`], and if a side would
-/// be longer than 65,535.
+/// Returns the 2D mesh for a machine with this number of processors. If the number is a square,
+/// the mesh is square, as in Johnson, Bunde, Leung (section I). Otherwise its sides are the two
+/// factors of the number whose difference is smallest, with the longer side along x. Returns
+/// `None` for zero, for more than [`MAX_POINTS`], and if a side would be longer than 65,535.
 pub fn default_machine(processors: usize) -> Option<DefaultMachine> {
     if processors == 0 || processors > MAX_POINTS {
         return None;

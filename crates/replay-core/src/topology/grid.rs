@@ -34,8 +34,8 @@ impl Axis {
     }
 
     /// Returns the first position and the length of the interval of radius `r` around `p`. On a
-    /// wrapped dimension the first position may be negative; an interval longer than the dimension
-    /// is cut to one full turn.
+    /// wrapped dimension the first position may be negative, and an interval that would be longer
+    /// than the dimension is cut to the length of the dimension.
     #[inline]
     pub fn interval(&self, p: u16, r: u32) -> (i32, u32) {
         let (p, n) = (i32::from(p), i32::from(self.extent));
@@ -49,8 +49,8 @@ impl Axis {
     }
 }
 
-/// A mesh or torus in two or three dimensions, each dimension wrapped or not. Every point holds one
-/// processor, or [several](Grid::per_point) that are allocated together.
+/// A mesh or torus in two or three dimensions. Each dimension is wrapped or not. Every point has
+/// one processor, or [several processors](Grid::per_point) that are allocated together.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Grid {
     axes: [Axis; 3],
@@ -59,7 +59,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Creates a grid of the given axes (two or three). `None` if there are fewer or more, if an
+    /// Creates a grid of the given axes. Returns `None` unless there are two or three axes, if an
     /// extent is zero, or if there would be more than [`MAX_POINTS`] points.
     pub fn new(axes: &[Axis]) -> Option<Self> {
         let dimensions = axes.len();
@@ -79,8 +79,8 @@ impl Grid {
         Some(Self { axes: all, dimensions, per_point: 1 })
     }
 
-    /// Sets the number of processors per point; `None` if it is zero, or if the total does not fit
-    /// into 32 bits.
+    /// Sets the number of processors per point. Returns `None` if the number is zero, or if the
+    /// total number of processors does not fit into 32 bits.
     pub fn with_per_point(self, processors: u32) -> Option<Self> {
         let all = self.processors() as u64 * u64::from(processors);
         (processors > 0 && u32::try_from(all).is_ok())
@@ -114,7 +114,8 @@ impl Grid {
         usize::from(self.axes[axis].extent)
     }
 
-    /// Returns the number of points, which is the number of processors if each point holds one.
+    /// Returns the number of points. It equals the number of processors if each point has one
+    /// processor.
     pub fn processors(&self) -> usize {
         (0..3).map(|axis| self.extent(axis)).product()
     }
@@ -132,7 +133,7 @@ impl Grid {
         [(row / y) as u16, (row % y) as u16, (node.0 % z) as u16]
     }
 
-    /// Returns the processor at the coordinates, which must lie on the grid.
+    /// Returns the processor at the coordinates, which must be on the grid.
     #[inline]
     pub fn node(&self, [x, y, z]: Coord) -> NodeId {
         let row = u32::from(x) * u32::from(self.axes[1].extent) + u32::from(y);
@@ -158,7 +159,7 @@ impl Grid {
         d(0).max(d(1)).max(d(2))
     }
 
-    /// Returns the number of walls that a position touches: one per dimension that has walls and in
+    /// Returns the number of walls that a position touches: the number of dimensions with walls in
     /// which the position is the first or the last.
     pub fn walls(&self, coord: Coord) -> u32 {
         let touches = |i: usize| {

@@ -1,7 +1,7 @@
 //! Interconnects of machines: meshes, tori, hypercubes, clusters of workstations, trees of switches and blocks.
 //!
-//! A [`Topology`] defines the [`NodeId`], coordinates, distances and neighbours of every processor. It contains no
-//! state of jobs or of busy processors.
+//! A [`Topology`] defines the [`NodeId`], coordinates, distances and neighbours of every processor. It does not
+//! record which processors are busy.
 //!
 //! [`Topology::from_str`](std::str::FromStr) parses this grammar, and `Display` prints it:
 //!
@@ -9,7 +9,7 @@
 //! 10x10            2D mesh, x by y
 //! 8x8x8            3D mesh
 //! torus:16x16      wrapped in every dimension
-//! torus[x]:16x24   wrapped in the named dimensions only
+//! torus[x]:16x24   wrapped only in the dimensions in brackets
 //! torus:4x4x4*2    two processors at every point of a mesh or torus
 //! hypercube:7      2^7 processors
 //! toruses:4x4x2[3,5-7]+4x2x2  several tori in three dimensions; cells in brackets are empty
@@ -31,10 +31,10 @@
 //! # Several processors at a point
 //!
 //! On `4x4*2` a job gets whole points: a job of 5 processors gets 3 points and holds 6 processors. Allocators,
-//! schedulers and distances use points only; where this crate says *processor* of a [`Topology`], [`NodeId`] or
-//! [`Machine`](crate::machine::Machine), it means a point. Two processors of one point have distance 0 and are not
-//! counted as a pair. Job sizes are in processors, and [`Topology::points`] converts them to points. Two jobs never
-//! share a point.
+//! schedulers and distances use points only. In the documentation of [`Topology`], [`NodeId`] and
+//! [`Machine`](crate::machine::Machine), the word *processor* means a point. Two processors of one point have distance
+//! 0 and are not counted as a pair. Job sizes are in processors, and [`Topology::points`] converts them to points. Two
+//! jobs never share a point.
 
 mod cluster;
 pub mod curve;
@@ -57,8 +57,8 @@ pub use pair_distances::PairDistances;
 pub use parse::TopologyError;
 pub use system::{SYSTEMS, System, SystemError};
 
-/// A processor, numbered in *scan order*: x slowest, then y, then z fastest. A [`MultiTorus`] is numbered torus by
-/// torus, in each along x fastest.
+/// Number of a processor. Processors of a grid are numbered in *scan order*: z varies fastest and x slowest. A
+/// [`MultiTorus`] is numbered torus by torus; within a torus x varies fastest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NodeId(pub u32);
 
@@ -89,7 +89,7 @@ pub enum Topology {
 }
 
 impl Topology {
-    /// Returns the number of points, which is the number of processors if each point holds one.
+    /// Returns the number of points. It equals the number of processors if each point has one processor.
     pub fn processors(&self) -> usize {
         match self {
             Topology::Grid(grid) => grid.processors(),
@@ -116,7 +116,8 @@ impl Topology {
         size.div_ceil(self.per_point())
     }
 
-    /// Returns the number of processes that the machine runs at a time: one per processor, on a cluster one per slot.
+    /// Returns the number of processes that the machine can run simultaneously: one per processor, or one per slot of
+    /// a cluster.
     pub fn slots(&self) -> usize {
         self.cluster().map_or(self.processors(), |cluster| cluster.slots())
     }
@@ -129,7 +130,7 @@ impl Topology {
         }
     }
 
-    /// Returns the tree or blocks, if the machine is one.
+    /// Returns the hierarchy if the machine is a tree or consists of blocks.
     pub fn hierarchy(&self) -> Option<&Hierarchy> {
         match self {
             Topology::Hierarchy(hierarchy) => Some(hierarchy),
@@ -145,9 +146,10 @@ impl Topology {
         }
     }
 
-    /// Returns the maximum sides of a job's request, 1 for a missing dimension: those of a grid; on a hypercube of n
-    /// dimensions those of the embedded mesh of 2^(n/2) x 2^((n+1)/2); on a cluster a row of all hosts; of several tori
-    /// the largest side along each axis; on a tree or blocks none.
+    /// Returns the maximum sides of a job's request; the side is 1 along a missing dimension. On a grid these are the
+    /// sides of the grid; on a hypercube of n dimensions the sides of the embedded mesh of 2^(n/2) x 2^((n+1)/2); on a
+    /// cluster a row of all hosts; on several tori the largest side along each axis. On a tree or blocks all sides
+    /// are 1.
     pub fn extents(&self) -> [u16; 3] {
         match self {
             Topology::Grid(grid) => grid.axes().map(|axis| axis.extent),
@@ -163,8 +165,8 @@ impl Topology {
     }
 
     /// Returns the length of a shortest path in hops: L1 on a mesh, L1 with wrap-around on a torus, Hamming distance on
-    /// a hypercube, 1 between any two hosts of a cluster, and [`MultiTorus::hops`] on several tori, on trees and
-    /// blocks as [`Hierarchy`] says.
+    /// a hypercube, 1 between any two hosts of a cluster, [`MultiTorus::hops`] on several tori, and
+    /// [`Hierarchy::hops`] on trees and blocks.
     pub fn hops(&self, a: NodeId, b: NodeId) -> u32 {
         match self {
             Topology::Grid(grid) => grid.l1(grid.coord(a), grid.coord(b)),
@@ -175,7 +177,8 @@ impl Topology {
         }
     }
 
-    /// Returns the L-infinity distance: the largest distance along one dimension; in hops where there are none.
+    /// Returns the L-infinity distance: the largest distance along one dimension. On machines without dimensions the
+    /// result is the distance in hops.
     pub fn chebyshev(&self, a: NodeId, b: NodeId) -> u32 {
         match self {
             Topology::Grid(grid) => grid.linf(grid.coord(a), grid.coord(b)),
@@ -185,7 +188,8 @@ impl Topology {
         }
     }
 
-    /// Calls `visit` once with each direct neighbour of `node`: on trees and blocks with the others of its leaf.
+    /// Calls `visit` once with each direct neighbour of `node`. On trees and blocks, the neighbours of a node are the
+    /// other nodes of its leaf.
     pub fn for_neighbours(&self, node: NodeId, visit: impl FnMut(NodeId)) {
         match self {
             Topology::Grid(grid) => grid.for_neighbours(node, visit),

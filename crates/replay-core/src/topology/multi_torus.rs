@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use super::{Axis, Coord, Grid, MAX_POINTS, NodeId, Topology};
 
-/// Tori in three dimensions, in which cells may be *holes*, that is, have no processor. Processors are numbered torus
-/// by torus, in each along x fastest, then y, then z, skipping holes.
+/// Tori in three dimensions. A cell without a processor is a *hole*. Processors are numbered torus by torus, skipping
+/// holes; within a torus x varies fastest, then y, then z.
 ///
-/// The links between the tori are unknown; a job that lies in one torus does not need them. The distance between two
-/// tori is 1 plus the sum of their diameters, the maximum if a single link joins them. Paths may cross a hole: it has a
-/// router but no node.
+/// The links between the tori are unknown; a job within one torus does not need them. The distance between two tori
+/// is defined as 1 plus the sum of their diameters: the maximum distance if a single link joins the tori. Paths may
+/// cross a hole, because a hole has a router but no node.
 ///
 /// ```
 /// use replay_core::topology::{NodeId, Topology};
@@ -64,9 +64,9 @@ impl Part {
 }
 
 impl Topology {
-    /// Creates a machine of tori, each given by its sides and the cell numbers of its holes. A single torus without
-    /// holes becomes a plain torus. `None` if there is no processor, if there are more than [`MAX_POINTS`] cells, or if
-    /// a hole is not a cell of its torus.
+    /// Creates a machine of tori. Each torus is given by its sides and the cell numbers of its holes. A single torus
+    /// without holes becomes a plain torus. Returns `None` if there is no processor, if there are more than
+    /// [`MAX_POINTS`] cells, or if a hole is not a cell of its torus.
     pub fn from_tori(toruses: &[([u16; 3], Vec<u32>)]) -> Option<Self> {
         let (mut all, mut places, mut cells) = (Vec::new(), Vec::new(), 0);
         for (index, (sides, holes)) in (0..).zip(toruses) {
@@ -111,7 +111,7 @@ impl MultiTorus {
         (torus as usize, at)
     }
 
-    /// Returns the distance in hops between processors of two different tori.
+    /// Returns the distance in hops between any two processors of two different tori.
     pub fn between(&self, one: usize, other: usize) -> u32 {
         let hops = |torus: usize| self.0.all[torus].diameters().iter().sum::<u32>();
         1 + hops(one) + hops(other)
@@ -125,7 +125,7 @@ impl MultiTorus {
         }
     }
 
-    /// Returns the largest distance along one axis; for processors of two tori the distance in hops.
+    /// Returns the largest distance along one axis. For processors of two different tori, returns the distance in hops.
     pub fn chebyshev(&self, a: NodeId, b: NodeId) -> u32 {
         match (self.place(a), self.place(b)) {
             ((one, a), (other, b)) if one == other => self.0.all[one].grid.linf(a, b),
@@ -151,7 +151,7 @@ impl MultiTorus {
     }
 }
 
-/// Prints sides, and in brackets holes: `4x4x2[3,5-7]+4x2x2`.
+/// Prints the sides of each torus, followed by its holes in brackets: `4x4x2[3,5-7]+4x2x2`.
 impl fmt::Display for MultiTorus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("toruses:")?;
@@ -238,7 +238,7 @@ mod tests {
     }
 
     proptest! {
-        /// Neighbours are exactly the processors of the same torus that are one hop away.
+        /// The neighbours of a processor are exactly the processors of its torus at a distance of one hop.
         #[test]
         fn neighbours_are_one_hop_away(
             sides in proptest::collection::vec([1u16..5, 1u16..5, 1u16..5], 1..3),

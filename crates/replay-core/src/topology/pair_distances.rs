@@ -6,8 +6,8 @@ use super::{Coord, Grid, NodeId, Topology};
 /// mesh (with wrap-around on a torus), Hamming on a hypercube. Reuses its buffers.
 ///
 /// Distances are sums over dimensions, so a histogram of coordinates along each dimension suffices:
-/// O(k + extents) for k processors on a mesh, where a wrapped dimension costs the square of its
-/// extent. On several tori this is repeated for each torus.
+/// the cost is O(k + extents) for k processors on a mesh. A wrapped dimension costs the square of
+/// its extent. On several tori the computation is repeated for each torus.
 #[derive(Clone, Debug)]
 pub struct PairDistances {
     topology: Topology,
@@ -85,7 +85,7 @@ impl PairDistances {
     }
 }
 
-/// Sum of the distances along one dimension over all pairs of `all` processors.
+/// Returns the sum of the distances along one dimension over all pairs of `all` processors.
 fn along_axis(histogram: &[u32], wrapped: bool, all: usize) -> u64 {
     if wrapped {
         let n = histogram.len();
@@ -96,8 +96,8 @@ fn along_axis(histogram: &[u32], wrapped: bool, all: usize) -> u64 {
             })
             .sum()
     } else {
-        // Each cut between neighbouring positions is crossed by one path per pair with an end on
-        // each side.
+        // A cut between two neighbouring positions separates pairs of processors. The path of each
+        // separated pair crosses the cut once.
         let (mut before, all) = (0, all as u64);
         let mut sum = 0;
         for &count in histogram {
@@ -125,7 +125,7 @@ mod tests {
             let expected: u64 = pairs.map(|(a, b)| u64::from(topology.hops(a, b))).sum();
             let mut distances = PairDistances::new(&topology);
             prop_assert_eq!(distances.sum(&nodes), expected);
-            // A call does not influence the next.
+            // A call does not influence the following calls.
             prop_assert_eq!(distances.sum(&nodes[..nodes.len().min(1)]), 0);
             prop_assert_eq!(distances.sum(&nodes), expected);
         }

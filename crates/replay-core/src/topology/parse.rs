@@ -97,7 +97,7 @@ fn parse_points(text: &str) -> Result<Topology, String> {
     })
 }
 
-/// Parses the number of hosts and, if given, of slots per host.
+/// Parses the number of hosts and, if present, the number of slots per host.
 fn cluster(sizes: &str) -> Result<Topology, String> {
     let (hosts, levels) = sizes.split_once(['x', 'X']).unwrap_or((sizes, "1"));
     let number = |text: &str, what| {

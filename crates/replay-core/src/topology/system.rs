@@ -11,14 +11,14 @@ pub struct System {
     pub name: &'static str,
     /// The machine description.
     pub machine: &'static str,
-    /// Manufacturer, site and size; what a point and a processor are; limits of the description.
+    /// Manufacturer, site and size; the meaning of a point and of a processor; limits of the description.
     pub about: &'static str,
     /// The source of the description.
     pub source: &'static str,
 }
 
-/// Systems whose network is known and has up to three dimensions, possibly in parts; also systems of which only the
-/// size is known, which `about` states.
+/// Systems with a known network of up to three dimensions, which may consist of several parts. The list also contains
+/// systems for which only the size is known; their `about` states this.
 pub const SYSTEMS: [System; 7] = [
     System {
         name: "blue-waters",
@@ -72,7 +72,7 @@ pub const SYSTEMS: [System; 7] = [
     },
 ];
 
-/// Error of a name that is not a system's.
+/// Error: the name is not the name of a system.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("unknown system \"{name}\"{advice} (see `replay list systems`)")]
 pub struct SystemError {
@@ -84,7 +84,7 @@ impl System {
     /// Returns the system with this name, ignoring case.
     ///
     /// # Errors
-    /// [`SystemError`] if the name is unknown; it contains the nearest name if one is similar.
+    /// [`SystemError`] if the name is unknown. The error contains the most similar known name, if any is similar.
     pub fn named(name: &str) -> Result<&'static System, SystemError> {
         let wanted = name.trim();
         SYSTEMS.iter().find(|system| system.name.eq_ignore_ascii_case(wanted)).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! `topology.conf`.
+//! Parser of `topology.conf`.
 
 use super::Entries;
 use crate::naming::advice;
@@ -7,13 +7,13 @@ use crate::topology::MAX_POINTS;
 use crate::topology::hierarchy::{BlockEntry, SwitchEntry};
 use crate::workload::nodes;
 
-/// Keys that are read, in lower case.
+/// Supported keys.
 const KEYS: [&str; 6] = ["SwitchName", "Nodes", "Switches", "LinkSpeed", "BlockName", "BlockSizes"];
 
-/// The entries of a text.
+/// Parses the entries of a text.
 ///
 /// # Errors
-/// Line and problem.
+/// The line number and a description of the problem.
 pub fn read(text: &str) -> Result<Entries, (usize, String)> {
     let mut entries = Entries::default();
     let (mut joined, mut first) = (String::new(), 1);

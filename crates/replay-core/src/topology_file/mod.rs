@@ -1,6 +1,6 @@
-//! `topology.conf` and `topology.yaml` of Slurm as descriptions of trees and block machines.
+//! Reader of Slurm's `topology.conf` and `topology.yaml`, which describe trees and block machines.
 //!
-//! `topology.conf` has one entry a line, of `key=value` pairs:
+//! `topology.conf` has one entry per line. An entry consists of `key=value` pairs:
 //!
 //! ```text
 //! SwitchName=s0 Nodes=n[00-17]          # a leaf
@@ -9,9 +9,9 @@
 //! BlockSizes=18,72
 //! ```
 //!
-//! Keys are read in any case, `#` begins a comment, `\` at the end of a line continues it. `topology.yaml` is a list of
-//! topologies, of which those of the kinds `tree` and `block` are read here. A file of the kind `torus3d` is read by
-//! [`placement::config`](crate::placement::config).
+//! Keys are not case-sensitive. `#` begins a comment. `\` at the end of a line continues the line. `topology.yaml` is
+//! a list of topologies; this module reads topologies of the kinds `tree` and `block`.
+//! [`placement::config`](crate::placement::config) reads topologies of the kind `torus3d`.
 
 mod conf;
 mod yaml;
@@ -26,15 +26,15 @@ use crate::topology::{Hierarchy, natural_order};
 
 pub use yaml::is_hierarchy as yaml_is_hierarchy;
 
-/// What is wrong with a file.
+/// Error in a topology file.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{file}:{line}: {problem}")]
 pub struct TopologyFileError {
-    /// As the user named it.
+    /// The file name as given by the user.
     pub file: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// What is wrong, with the name of the switch or block.
+    /// Description of the problem, including the name of the switch or block.
     pub problem: String,
 }
 
@@ -43,7 +43,7 @@ pub struct TopologyFileError {
 pub struct TopologyFile {
     /// The machine; it displays as the path of the file.
     pub machine: Hierarchy,
-    /// What deserves a look although it is no error.
+    /// Warnings about the file.
     pub warnings: Vec<String>,
     /// Node names that the file lists out of natural order, if there are any.
     pub misordered: Option<Misordered>,
@@ -77,20 +77,20 @@ fn misordered<'a>(names: impl Iterator<Item = &'a String>) -> Option<Misordered>
 struct Entries {
     switches: Vec<SwitchEntry>,
     blocks: Vec<BlockEntry>,
-    /// Line and sizes.
+    /// The line of the block sizes, and the sizes.
     sizes: Option<(usize, Vec<u32>)>,
 }
 
-/// Whether a machine of this name is a file.
+/// Returns whether the name of a machine is the name of a file.
 pub fn is_file_name(name: &str) -> bool {
     let name = name.trim().to_ascii_lowercase();
     [".yaml", ".yml", ".conf"].iter().any(|ending| name.ends_with(ending))
 }
 
-/// The text of a file.
+/// Returns the text of a file.
 ///
 /// # Errors
-/// Why it cannot be read, with its path.
+/// A message with the path of the file and the reason why it cannot be read.
 pub fn text_of(path: &Path) -> Result<String, String> {
     let told = |e: std::io::Error| format!("{}: cannot be read: {e}", path.display());
     let mut text = String::new();
@@ -103,11 +103,12 @@ pub fn text_of(path: &Path) -> Result<String, String> {
 }
 
 impl TopologyFile {
-    /// Reads the text of a file called `path`: `topology.conf` if it ends in `.conf`, else YAML, of which `entry` names the
-    /// topology to read ([default](crate::placement::config): that with `cluster_default: true`, else the first).
+    /// Parses the text of the file `path`: a `topology.conf` if `path` ends in `.conf`, otherwise a `topology.yaml`. In
+    /// a YAML file, `entry` is the name of the topology to read. Without `entry` the topology with `cluster_default:
+    /// true` is read, otherwise the first topology.
     ///
     /// # Errors
-    /// [`TopologyFileError`] with line and name.
+    /// [`TopologyFileError`] with the line and the name of the switch or block.
     pub fn read(text: &str, path: &str, entry: Option<&str>) -> Result<Self, TopologyFileError> {
         let entries = match path.to_ascii_lowercase().ends_with(".conf") {
             true => conf::read(text).map_err(|(line, problem)| TopologyFileError {
@@ -162,10 +163,10 @@ impl TopologyFile {
         Ok(Self { machine, warnings, misordered })
     }
 
-    /// Reads a file.
+    /// Opens and parses a file.
     ///
     /// # Errors
-    /// What is wrong, with file and line.
+    /// A message with the file, the line and a description of the problem.
     pub fn open(path: &str, entry: Option<&str>) -> Result<Self, String> {
         let text = text_of(Path::new(path))?;
         Self::read(&text, path, entry).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! `topology.yaml`.
+//! Parser of `topology.yaml`.
 
 use super::{Entries, TopologyFileError};
 use crate::placement::config::{ConfigError, choose, fields::Field, yaml};
@@ -14,7 +14,7 @@ impl From<ConfigError> for TopologyFileError {
     }
 }
 
-/// Calls `then` with the chosen topology of a text.
+/// Calls `then` with the selected topology of a text.
 fn chosen<T>(
     text: &str,
     file: &str,
@@ -31,17 +31,17 @@ fn chosen<T>(
     then(choose(&root, &topologies, entry)?)
 }
 
-/// Whether the chosen topology of a text is a tree or blocks. `false` if the text is damaged: whoever reads it reports
-/// that.
+/// Returns whether the selected topology of a text is a tree or a block machine; `false` if the text is not valid. The
+/// function that reads the text reports the error.
 pub fn is_hierarchy(text: &str, entry: Option<&str>) -> bool {
     let kinds = |field: Field<'_>| Ok(field.get("tree").or(field.get("block")).is_some());
     chosen(text, "", entry, kinds).unwrap_or(false)
 }
 
-/// The entries of a text.
+/// Parses the entries of a text.
 ///
 /// # Errors
-/// With line, and the keys that lead to what is wrong.
+/// [`ConfigError`] with the line and the path of keys to the problem.
 pub fn read(text: &str, file: &str, entry: Option<&str>) -> Result<Entries, TopologyFileError> {
     chosen(text, file, entry, |topology| {
         topology.reject_unknown_keys(&[
@@ -78,7 +78,7 @@ fn names(field: &Field<'_>) -> Result<Vec<String>, TopologyFileError> {
     list.map_err(|problem| field.error(problem.to_string()).into())
 }
 
-/// The names of a list that may be missing.
+/// Returns the names of a list; empty if the list is missing.
 fn names_or_none(field: Option<Field<'_>>) -> Result<Vec<String>, TopologyFileError> {
     field.filter(|field| !field.is_empty()).map_or(Ok(Vec::new()), |field| names(&field))
 }
@@ -113,7 +113,7 @@ fn blocks(block: &Field<'_>) -> Result<Entries, TopologyFileError> {
             let text = field.text()?;
             text.parse().map_err(|_| field.error(format!("\"{text}\" is not a block size")))
         };
-        // One size may stand without a list, and several in a text.
+        // A single size may be given without a list, and several sizes may be given as one text.
         let sizes: Result<Vec<u32>, ConfigError> = match field.list("a list of sizes") {
             Ok(items) => items.iter().map(size).collect(),
             Err(_) => {

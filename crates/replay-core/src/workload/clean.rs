@@ -9,10 +9,10 @@ use super::report::{Change, CleaningReport, DropReason};
 use crate::swf::{Field, Record};
 
 impl Policy {
-    /// Cleans `records`, each with its line number (1-based; 0 if there is no file).
+    /// Cleans `records`. Each record comes with its line number (1-based; 0 if there is no file).
     ///
-    /// Returns the jobs sorted by submit time, ties in record order, and a report. If `machine_procs` is
-    /// given, the policy's rule for jobs larger than the machine is applied.
+    /// Returns a report and the jobs, sorted by submit time. Jobs with equal submit times are in the order of their
+    /// records. If `machine_procs` is given, the policy's rule for jobs larger than the machine is applied.
     ///
     /// # Errors
     /// [`CleaningError`] if the policy does not admit a record. The error does not name a file;
@@ -52,13 +52,13 @@ struct Draft<'a> {
     policy: &'a Policy,
     line: u64,
     record: &'a Record,
-    /// The fields after field 18.
+    /// Fields after field 18.
     extra: Extra<'a>,
     /// Changes made so far, one bit per [`Change`].
     changes: u16,
 }
 
-/// Why cleaning of a record ends without a job.
+/// The reason for which cleaning of a record ends without a job.
 enum Stop {
     Drop(DropReason),
     Error(Box<CleaningError>),
@@ -129,7 +129,7 @@ impl<'a> Cleaner<'a> {
 }
 
 impl Draft<'_> {
-    /// Applies all rules in order; `index` is the number of jobs kept so far.
+    /// Applies all rules in order. `index` is the number of jobs that were kept before this record.
     fn job(&mut self, index: usize, machine_procs: Option<u32>) -> Result<Job, Stop> {
         let policy = self.policy;
         let (size, size_field) = self.size()?;
@@ -153,7 +153,8 @@ impl Draft<'_> {
         Ok(Job { number, submit, run, estimate, size, line, shape: None, limit })
     }
 
-    /// Returns the requested time in seconds as the log has it; no policy changes or counts it.
+    /// Returns the requested time as recorded in the log, in seconds. No policy changes this value or counts a change
+    /// of it.
     fn limit(&self) -> Option<u32> {
         let requested = self.record.requested_time;
         // The cast truncates fractions and saturates at 32 bits.
@@ -205,7 +206,7 @@ impl Draft<'_> {
     }
 
     fn run(&mut self) -> Result<i64, Stop> {
-        // Records built in code may contain NaN, which is as unknown as -1.
+        // Records built in code may contain NaN, which means unknown, like -1.
         let run = if self.record.run_time.is_nan() { -1.0 } else { self.record.run_time };
         if self.policy.drop_cancelled && self.record.status == 5 && run <= 0.0 {
             return Err(self.drop(DropReason::Cancelled, Field::Status));

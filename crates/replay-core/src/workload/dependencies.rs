@@ -1,11 +1,12 @@
 //! Dependencies between jobs: jobs that are submitted after another job has ended (SWF fields 17 and 18).
 //!
-//! The dependencies of a trace are always [counted](DependencyCounts). A replay ignores them unless
-//! [`Dependencies`] selects a rule: the submit times of a log already reflect its dependencies, which matter
-//! only in a replay, where jobs end at other times.
+//! The dependencies of a trace are always [counted](DependencyCounts). A replay ignores them unless [`Dependencies`]
+//! selects a rule: the submit times of a log already reflect its dependencies. Dependencies matter only if jobs of the
+//! replay end at other times than in the log.
 //!
-//! Field 17 names the predecessor by job number. If several records have this number, the predecessor is the last
-//! of them before the dependent record, or else the first after it.
+//! Field 17 is the job number of the predecessor. If several records have this number, the predecessor is the last of
+//! these records before the dependent record. If all of them are after the dependent record, the predecessor is the
+//! first of them.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,15 +20,16 @@ use crate::number::grouped;
 use crate::sanitize::excerpt;
 use crate::swf::Record;
 
-/// How a replay treats the dependencies of a trace.
+/// The treatment of the dependencies of a trace in a replay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Dependencies {
     /// Dependencies are ignored.
     #[default]
     Ignore,
-    /// A job arrives at its submit time, but not before its predecessor's end plus the think time (field 18).
+    /// A job arrives at its submit time, or at its predecessor's end plus the think time (field 18), whichever is
+    /// later.
     Honour,
-    /// A job arrives as long after its predecessor's end as it did in the log.
+    /// The time between the predecessor's end and a job's arrival is the same as in the log.
     Shift,
     /// Like [`Honour`](Dependencies::Honour), even if field 17 is the same in all records.
     Force,
@@ -70,14 +72,14 @@ impl FromStr for Dependencies {
     }
 }
 
-/// The predecessor of a job and the earliest arrival that it permits.
+/// The predecessor of a job, with bounds on the arrival of the job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Follows {
     /// The job that must end first.
     pub job: JobId,
     /// Earliest arrival of the dependent job, in trace seconds.
     pub earliest: i64,
-    /// Least time from the predecessor's end to the arrival, in seconds.
+    /// Minimum time from the predecessor's end to the arrival, in seconds.
     pub lag: i64,
 }
 
@@ -91,11 +93,11 @@ impl Follows {
 /// Records whose job number already occurs in an earlier record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Repeated {
-    /// Number of such records.
+    /// Number of records that repeat a job number.
     pub count: u64,
-    /// Line of the first such record, 1-based.
+    /// Line of the first record that repeats a job number, 1-based.
     pub first_line: u64,
-    /// Job number of the first such record.
+    /// Job number of this first record.
     pub job: i64,
 }
 
@@ -121,7 +123,8 @@ pub struct DependencyCounts {
     pub itself: u64,
     /// Records whose field 18 is above 0.
     pub think: u64,
-    /// The value of field 17 if it is above 0 and the same in all of several records, and so not a dependency.
+    /// The value of field 17 if it is above 0 and the same in all records, and the trace has several records. Such a
+    /// value is not a dependency.
     pub constant: Option<i64>,
 }
 
@@ -165,7 +168,7 @@ pub struct Links {
     /// Records with a predecessor in the file, sorted by line.
     links: Vec<Link>,
     constant: bool,
-    /// Job numbers that several records have, ascending, each with the lines of its first two records.
+    /// Repeated job numbers in ascending order, each with the lines of the first two records that have this number.
     twice: Vec<(i64, [u32; 2])>,
 }
 
@@ -180,7 +183,7 @@ struct Link {
     gap: Option<i64>,
 }
 
-/// Numbers of jobs whose dependency is ignored, by reason.
+/// Number of jobs with an ignored dependency, for each reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ignored {
     /// The predecessor is not replayed: cleaning dropped it, or it is outside the window.
@@ -196,9 +199,9 @@ pub struct Ignored {
 /// The dependencies of the jobs of a replay, by [`JobId`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chains {
-    /// The dependency of each job, if it has one; dependencies form no cycle.
+    /// The dependency of each job; `None` if the job has no dependency. Dependencies form no cycle.
     pub follows: Vec<Option<Follows>>,
-    /// Numbers of ignored dependencies.
+    /// Counts of ignored dependencies.
     pub ignored: Ignored,
 }
 
@@ -236,10 +239,11 @@ impl fmt::Display for Chains {
 pub(super) struct Linker {
     /// Job number, line and recorded end of each record.
     seen: Vec<(i64, u32, Option<i64>)>,
-    /// Line, job number, predecessor, think time and submit time of each record that names a predecessor.
+    /// Line, job number, predecessor's job number, think time and submit time of each record with a predecessor in
+    /// field 17.
     named: Vec<(u32, i64, i64, i64, Option<i64>)>,
     think: u64,
-    /// Whether the job numbers do not ascend strictly. If they do, no number is repeated.
+    /// Whether the job numbers are not strictly ascending. In strictly ascending order no number is repeated.
     unordered: bool,
     /// See [`Links::repeated_lines`].
     twice: Vec<(i64, [u32; 2])>,
@@ -261,7 +265,8 @@ impl Linker {
         }
     }
 
-    /// Returns the records that repeat the job number of an earlier one. Negative numbers are unknown and not compared.
+    /// Returns the count of records that repeat the job number of an earlier record. Negative numbers mean unknown and
+    /// are not compared.
     pub fn repeated(&mut self) -> Repeated {
         let mut repeated = Repeated::default();
         if !self.unordered {
@@ -324,7 +329,7 @@ impl Linker {
 impl Links {
     /// Returns the lines of the first two records with job number `number` if several records have it.
     ///
-    /// Data that refer to jobs by such a number are ambiguous.
+    /// Data that refer to a job by a repeated number are ambiguous.
     pub fn repeated_lines(&self, number: i64) -> Option<[u32; 2]> {
         let at = self.twice.binary_search_by_key(&number, |&(number, _)| number).ok()?;
         Some(self.twice[at].1)
@@ -332,7 +337,7 @@ impl Links {
 
     /// Computes the dependencies of `jobs` under a rule.
     ///
-    /// Of the dependencies that form a cycle, that of the last job in the file is ignored.
+    /// If dependencies form a cycle, the dependency of the job of the cycle that is last in the file is ignored.
     pub fn chains(&self, jobs: &[Job], rule: Dependencies) -> Chains {
         let mut chains = Chains::default();
         if rule == Dependencies::Ignore || self.links.is_empty() {
@@ -369,10 +374,10 @@ impl Links {
     }
 }
 
-/// Removes one dependency of each cycle, following each dependency once; returns the number removed.
+/// Removes a dependency from each cycle and returns the number of removed dependencies. Follows each dependency once.
 fn break_cycles(follows: &mut [Option<Follows>], jobs: &[Job]) -> u64 {
     let mut broken = 0;
-    // The walk that visited each job; 0 if none has.
+    // For each job, the number of the walk that visited it; 0 if no walk has visited it.
     let mut met = vec![0u32; follows.len()];
     for (start, walk) in (0..follows.len()).zip(1..) {
         let mut at = start;

@@ -15,11 +15,12 @@ pub struct CleaningError {
     pub line: u64,
     /// Job number (field 1).
     pub job: i64,
-    /// The field concerned; field 5 stands for the size if the job was found too large after loading.
+    /// The field that causes the error. If the job was found to be too large after loading, this is field 5, whatever
+    /// field the size came from.
     pub field: AnyField,
     /// Name of the policy.
     pub policy: String,
-    /// Why the policy does not admit the record.
+    /// The reason for which the policy does not admit the record.
     pub problem: Problem,
 }
 
@@ -48,7 +49,7 @@ impl fmt::Display for AnyField {
     }
 }
 
-/// Why a policy does not admit a record.
+/// The reason for which a policy does not admit a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The record would be dropped, and the policy is strict.
@@ -72,7 +73,7 @@ pub enum Problem {
 }
 
 impl CleaningError {
-    /// Returns the error with the file's name.
+    /// Returns the error with the name of the file set.
     #[must_use]
     pub fn in_file(mut self, file: &str) -> CleaningError {
         self.file = Some(file.to_owned());
@@ -100,7 +101,7 @@ impl fmt::Display for CleaningError {
             Problem::SizeOutOfRange { size } => {
                 write!(f, "has {size} processors, which do not fit in 32 bits ({field})")
             }
-            // The field is omitted: after loading it is unknown which field the size came from.
+            // The field is omitted, because after loading it is unknown which field the size came from.
             Problem::LargerThanMachine { size, procs } => {
                 write!(
                     f,
@@ -118,7 +119,7 @@ fn skipped(tally: &ErrorTally) -> String {
     if tally.total() == 0 { String::new() } else { format!("\n{tally}") }
 }
 
-/// Loading a workload failed.
+/// Error of loading a workload.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The trace cannot be read.
@@ -132,7 +133,7 @@ pub enum LoadError {
     Window {
         /// The file as the user named it.
         file: String,
-        /// What is wrong.
+        /// The error of the window.
         error: WindowError,
     },
     /// The shapes file of the trace cannot be used.
@@ -151,7 +152,7 @@ pub enum LoadError {
     NoJobs {
         /// The file as the user named it.
         file: String,
-        /// What cleaning dropped and changed.
+        /// The report of cleaning, which counts drops and changes.
         report: Box<CleaningReport>,
     },
 }

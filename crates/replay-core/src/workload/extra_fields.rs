@@ -5,7 +5,7 @@
 //! | Frontier (Oak Ridge, 2024 and later) | GPUs used | soft limit, seconds | `site:mode:NODESxCORES` |
 //! | CERIT-SC, MetaCentrum (distributed with Alea) | `{id,id,..}`, the node of every processor | queue | request, `2:ppn=12:brno` |
 //!
-//! The layout is recognised record by record, whatever the file's name.
+//! The layout of each record is recognised from its contents. The name of the file does not matter.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -32,12 +32,12 @@ impl<'a> Extra<'a> {
         self.0.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty())
     }
 
-    /// Returns field `number` of the record, which is 19 or more.
+    /// Returns field `number` of the record. `number` must be at least 19.
     fn field(self, number: usize) -> Option<&'a [u8]> {
         self.fields().nth(number - Field::COUNT - 1)
     }
 
-    /// Parses field 21 as Frontier's node descriptor; `None` if it is not one.
+    /// Parses field 21 as Frontier's node descriptor; `None` if the field has another format.
     pub fn descriptor(self) -> Option<Descriptor> {
         let mut parts = self.field(21)?.split(|&byte| byte == b':');
         let (_, _, size, None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else {
@@ -48,7 +48,7 @@ impl<'a> Extra<'a> {
         Some(Descriptor { nodes, cores, gpus: self.field(19).and_then(parse_digits) })
     }
 
-    /// Parses field 19 as CERIT's node list, the node of every processor; `None` if it is not one.
+    /// Parses field 19 as CERIT's node list, the node of every processor; `None` if the field has another format.
     pub fn nodes(self) -> Option<impl Iterator<Item = u32> + Clone + 'a> {
         let list = self.field(19)?.strip_prefix(b"{")?.strip_suffix(b"}")?;
         let ids = list.split(|&byte| byte == b',');
@@ -62,7 +62,7 @@ impl<'a> Extra<'a> {
     }
 
     /// Returns the largest number of processors per node in CERIT's request, field 21: chunks joined by `+`, each
-    /// `COUNT:ppn=K:property..`. Some properties follow the number without a separator.
+    /// `COUNT:ppn=K:property..`. In some requests a property follows the number without a separator.
     pub fn processors_per_node(self) -> Option<i64> {
         let request = std::str::from_utf8(self.field(21)?).ok()?;
         let of_part = |part: &str| {
@@ -83,16 +83,16 @@ fn parse_digits(text: &[u8]) -> Option<i64> {
 /// Frontier's node descriptor (field 21), with the GPU count of field 19.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Descriptor {
-    /// Nodes of the job.
+    /// Number of nodes of the job.
     pub nodes: i64,
-    /// Cores of each node.
+    /// Number of cores of each node.
     pub cores: i64,
-    /// GPUs that the job used, if known.
+    /// Number of GPUs that the job used; `None` if unknown.
     pub gpus: Option<i64>,
 }
 
 impl Descriptor {
-    /// Returns whether the GPUs divide evenly among the nodes, at most 8 to a node.
+    /// Returns whether each node has the same number of GPUs and this number is at most 8.
     pub fn is_even(self) -> bool {
         let all = |gpus: i64| self.nodes > 0 && gpus % self.nodes == 0 && gpus / self.nodes <= GPUS;
         self.gpus.is_none_or(all)
@@ -106,15 +106,15 @@ pub struct ExtraFields {
     pub records: BTreeMap<usize, u64>,
     /// Records whose field 21 is a node descriptor of Frontier.
     pub descriptors: u64,
-    /// Records whose GPU count contradicts the descriptor, so that neither is reliable.
+    /// Records in which the GPU count contradicts the descriptor, so that neither of the two is reliable.
     pub uneven_gpus: u64,
     /// Records whose field 19 is a node list as written by CERIT.
     pub node_lists: u64,
-    /// Records with neither a descriptor nor a node list.
+    /// Records with extra fields but neither a descriptor nor a node list.
     pub other: u64,
-    /// Whether the policy takes sizes from these fields.
+    /// Whether the policy takes job sizes from the extra fields.
     pub used: bool,
-    /// Records whose size the policy found in these fields.
+    /// Records in which the policy found the job size in the extra fields.
     pub sizes: u64,
 }
 

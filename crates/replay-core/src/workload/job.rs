@@ -20,8 +20,8 @@ pub struct Job {
     pub submit: i64,
     /// Run time in seconds, never negative.
     pub run: i64,
-    /// The user's estimate of the run time, in seconds. At least `run` under the policies `johnson`,
-    /// `strict`, `pwa`, `batsim` and `accasim`; `sst` keeps estimates that are too low.
+    /// The user's estimate of the run time, in seconds. Under the policies `johnson`, `strict`, `pwa`, `batsim` and
+    /// `accasim` it is at least `run`; `sst` keeps estimates below `run`.
     pub estimate: i64,
     /// Number of processors, at least 1.
     pub size: u32,

@@ -1,4 +1,5 @@
-//! Loading a trace: read, clean, sort and cut to the window, in one pass over the input.
+//! Loads a trace: reads, cleans and sorts the jobs, and removes jobs outside the window. This takes a single pass over
+//! the input.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -17,7 +18,8 @@ use super::waits::Waits;
 use super::window::Window;
 use crate::swf::{self, Decoder, Header, ReadOptions, Reader, Record};
 
-/// Bytes read, hashed and parsed at a time; large enough for the hash to use wide instructions.
+/// Number of bytes that are read, hashed and parsed at a time. It is large enough for the hash function to use wide
+/// instructions.
 const BUFFER: usize = 1 << 18;
 
 /// The jobs of a trace, ready for a scheduler.
@@ -31,7 +33,8 @@ pub struct Workload {
     pub digest: String,
     /// The trace's header.
     pub header: Header,
-    /// Jobs sorted by submit time, equal times in file order; [`JobId`](super::JobId) is the index.
+    /// Jobs sorted by submit time; jobs with equal times are in file order. [`JobId`](super::JobId) is the index of a
+    /// job.
     pub jobs: Vec<Job>,
     /// Recorded wait times of the jobs.
     pub waits: Waits,
@@ -39,7 +42,7 @@ pub struct Workload {
     pub users: Users,
     /// Dependencies between the records.
     pub links: Links,
-    /// What cleaning and the window dropped and changed.
+    /// The report of cleaning and of the window: counts of dropped and changed jobs.
     pub report: CleaningReport,
 }
 
@@ -47,7 +50,7 @@ impl Workload {
     /// Loads a trace, plain or compressed with gzip, and the shapes of its jobs if [`shapes_path`] exists.
     ///
     /// # Errors
-    /// [`LoadError`] if the file is unreadable or malformed, the policy does not admit a record, or no job is left.
+    /// [`LoadError`] if the file is unreadable or malformed, the policy does not admit a record, or no jobs remain.
     pub fn load(
         path: impl AsRef<Path>,
         policy: &Policy,
@@ -63,7 +66,7 @@ impl Workload {
         };
         let shapes = shapes_path(path);
         let file = shapes.display().to_string();
-        // The user did not name this file, so a pipe or device of that name must not block the load.
+        // This path is derived from the trace's path. If it is a pipe or a device, loading must not block on it.
         match fs::metadata(&shapes) {
             Ok(metadata) if metadata.is_file() => {
                 let input = File::open(&shapes);
@@ -182,7 +185,7 @@ impl Workload {
         Ok(Workload { name, source, digest, header, jobs, waits, users, links, report })
     }
 
-    /// Returns a copy of the workload with other jobs: a subset of its jobs, or modified ones.
+    /// Returns a copy of the workload with other jobs: either a subset of its jobs or modified jobs.
     pub fn with_jobs(&self, jobs: Vec<Job>) -> Workload {
         Workload {
             jobs,
@@ -223,7 +226,7 @@ pub(super) fn strip_extensions(name: &str) -> &str {
     strip(name, ".swf").map_or(name, |stem| &name[..stem])
 }
 
-/// A reader that hashes the bytes it returns.
+/// A reader that hashes the bytes that it returns.
 struct Hashed<R> {
     inner: R,
     hasher: blake3::Hasher,

@@ -40,8 +40,8 @@ impl SearchPath {
         SearchPath::from_parts(variable.as_deref(), starts.into_iter().flatten())
     }
 
-    /// Builds the path of [`SearchPath::from_env`] from explicit values: the value of the variable, and the places
-    /// from which to walk up to a directory with a `traces/manifest.toml`.
+    /// Builds the path of [`SearchPath::from_env`] from explicit values: the value of the variable, and starting
+    /// directories. From each starting directory, the function walks up to a directory with a `traces/manifest.toml`.
     pub fn from_parts<'a>(
         variable: Option<&OsStr>,
         starts: impl IntoIterator<Item = &'a Path>,
@@ -72,14 +72,15 @@ impl SearchPath {
         &self.dirs
     }
 
-    /// Returns the file of a trace: an existing path; a file of that name, with or without `.swf` and `.gz`,
-    /// in one of the directories; or the file there of a known trace with that name or alias.
+    /// Returns the file of a trace. If `name` is an existing path, returns this path. Otherwise searches the
+    /// directories for a file with this name, with or without `.swf` and `.gz`, and then for the file of a known trace
+    /// with this name or alias.
     ///
     /// # Errors
     /// [`NotFound`], which lists the searched directories, similar names and the command to fetch the trace.
     pub fn resolve(&self, name: &str, manifest: &Manifest) -> Result<PathBuf, NotFound> {
         let given = PathBuf::from(name);
-        // A given path may be a pipe; a name that is looked up must be a file.
+        // A path given by the user may be a pipe. A name that is searched for must be a file.
         if given.exists() && !given.is_dir() {
             return Ok(given);
         }
@@ -124,16 +125,16 @@ fn first_file<'a>(
     })
 }
 
-/// No file of a trace was found.
+/// Error: no file of a trace was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFound {
     /// The requested name.
     pub name: String,
     /// The directories that were searched.
     pub looked_in: Vec<PathBuf>,
-    /// Known names similar to the requested one, nearest first; empty if the requested name is known.
+    /// Known names similar to the requested name, the most similar first; empty if the requested name is known.
     pub near: Vec<String>,
-    /// Known trace to fetch: the requested one, or the nearest.
+    /// Known trace that the message suggests to fetch: the requested trace or the most similar known trace.
     pub fetch: Option<String>,
     /// Whether the name is a directory.
     pub directory: bool,

@@ -1,16 +1,16 @@
-//! The traces this project knows: `traces/manifest.toml`, compiled in.
+//! The known traces, from `traces/manifest.toml`, which is compiled into the program.
 
 use serde::{Deserialize, Serialize};
 
 use super::load::strip_extensions;
 
-/// A trace of the Parallel Workloads Archive, or one derived from it.
+/// A trace of the Parallel Workloads Archive, or a trace derived from the archive.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownTrace {
     /// File name in the archive without `.swf.gz`.
     pub name: String,
-    /// Short names. Several traces may share one; the first in the manifest is preferred.
+    /// Short names. If several traces have the same short name, the first trace in the manifest is preferred.
     #[serde(default)]
     pub aliases: Vec<String>,
     /// Address in the archive; `None` if the archive does not contain the trace.
@@ -71,9 +71,9 @@ impl Manifest {
         Ok(toml::from_str(text)?)
     }
 
-    /// Returns the traces with that name or alias, preferred ones first; case and extensions do not matter.
+    /// Returns the traces with this name or alias. Case and extensions are ignored.
     ///
-    /// Traces with that name precede traces with that alias.
+    /// Traces with this name come before traces with this alias. Within each group preferred traces come first.
     pub fn matching(&self, name: &str) -> impl Iterator<Item = &KnownTrace> {
         let name = strip_extensions(name);
         let own = self.traces.iter().filter(move |trace| trace.name.eq_ignore_ascii_case(name));
@@ -84,7 +84,7 @@ impl Manifest {
         own.chain(others)
     }
 
-    /// Returns names and aliases, each once, in the manifest's order.
+    /// Returns names and aliases in the manifest's order, without duplicates.
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for trace in &self.traces {

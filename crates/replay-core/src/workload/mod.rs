@@ -1,11 +1,11 @@
 //! Traces and jobs: cleaning policies, windows, trace lookup and synthetic workloads.
 //!
-//! A [`Workload`] is the input of a replay: [`Job`]s sorted by submit time (stably, so equal arrivals keep
-//! their order in the file), with the trace's header, a digest of its text and a [`CleaningReport`].
+//! A [`Workload`] is the input of a replay. It contains [`Job`]s sorted by submit time, the trace's header, a digest of
+//! the trace's text and a [`CleaningReport`]. Jobs with equal submit times are in the order of the file.
 //!
-//! SWF readers treat incomplete records differently, and few report what they did. Here a [`Policy`] has one
-//! switch per decision; the named policies are constants in one table ([`Policy::ALL`]), one function
-//! applies any of them ([`Policy::apply`]), and every drop and change is counted by reason.
+//! Different SWF readers treat incomplete records differently, and few of them report the treatment. In this module a
+//! [`Policy`] has one switch per decision. The named policies are constants in a table ([`Policy::ALL`]), and a single
+//! function applies any policy ([`Policy::apply`]). The report counts every drop and every change by reason.
 //!
 //! ```text
 //! name --SearchPath--> file --swf::Reader--> records --Policy--> jobs --Window--> Workload

@@ -1,4 +1,4 @@
-//! Maps the nodes that a log names to points of the machine, by a file that the user writes.
+//! Maps node names of a log to points of the machine. The user writes the map as a file.
 //!
 //! ```text
 //! node,x,y,z
@@ -6,8 +6,8 @@
 //! 27,0,0,13
 //! ```
 //!
-//! The header has as many coordinates as the machine has dimensions, or one, the number of the point in scan order.
-//! Several nodes may share a point. Lines that begin with `#` are comments.
+//! The header has one coordinate per dimension of the machine. Alternatively it has a single coordinate, the number of
+//! the point in scan order. Several nodes may share a point. Lines that begin with `#` are comments.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -22,13 +22,13 @@ use crate::topology::{NodeId, Topology};
 /// Columns of coordinates, after the column of the node.
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// The points of nodes as read from a file, not yet checked against a machine.
+/// The points of nodes as read from a file, before they are checked against a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeMap {
     file: String,
     /// Number of coordinates of each node.
     axes: usize,
-    /// Line and coordinates of each node, by name.
+    /// For each node name, the line and the coordinates.
     rows: HashMap<String, (u64, [u64; 3])>,
 }
 
@@ -123,8 +123,8 @@ impl NodeMap {
     /// Returns the points of the named nodes on a machine.
     ///
     /// # Errors
-    /// [`RecordedPlacementsError`] if the file lacks a node, a point is outside the machine, or the number of coordinates is
-    /// neither the machine's number of dimensions nor one.
+    /// [`RecordedPlacementsError`] if a node is missing from the file, if a point is outside the machine, or if the
+    /// number of coordinates is neither one nor the number of dimensions of the machine.
     pub fn points(
         &self,
         names: &[String],

@@ -7,9 +7,9 @@
 //! part  = digits | digits "-" digits               -- leading zeros set the width
 //! ```
 //!
-//! The last group of an item varies fastest: `r[1-2]n[1-2]` is r1n1, r1n2, r2n1, r2n2. A list of
-//! parts only, such as `0-127,256`, names nodes that are numbers ([`ranges`]). The first number of a range must
-//! not exceed the last.
+//! The last group of an item varies fastest: `r[1-2]n[1-2]` is r1n1, r1n2, r2n1, r2n2. If the names of nodes are
+//! numbers, a list may consist only of parts, such as `0-127,256` ([`ranges`]). The first number of a range must not
+//! exceed the last.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ use crate::sanitize::excerpt;
 /// Largest number of nodes in a list.
 const MOST: u64 = 1 << 32;
 
-/// A text is not a node list.
+/// Error: a text is not a node list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{}\": {problem}", excerpt(text))]
 pub struct NodeListError {
@@ -26,26 +26,26 @@ pub struct NodeListError {
     pub at: usize,
     /// The invalid part.
     pub text: String,
-    /// What is wrong.
+    /// The error.
     pub problem: NodeListProblem,
 }
 
-/// What is wrong with a node list.
+/// The error in a node list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeListProblem {
     /// A name or a number is missing.
     Empty,
     /// A name contains a blank.
     Blank,
-    /// A bracket is inside another.
+    /// A bracket is inside another bracket.
     Nested,
-    /// A closing bracket has no opening one.
+    /// A closing bracket has no opening bracket.
     Unopened,
     /// A bracket is not closed.
     Unclosed,
-    /// A number contains other characters than digits.
+    /// A number contains characters other than digits.
     NotANumber,
-    /// A range's first number exceeds its last.
+    /// The first number of a range is greater than the last.
     Backwards,
     /// The list has more nodes than this limit.
     TooMany(u64),
@@ -100,7 +100,7 @@ pub fn count(list: &str) -> Result<u64, NodeListError> {
 /// Returns the names of the nodes in a list, in order.
 ///
 /// # Errors
-/// [`NodeListError`] as for [`count`], and if the list has more than `most` nodes.
+/// [`NodeListError`] under the conditions of [`count`], or if the list has more than `most` nodes.
 ///
 /// ```
 /// use replay_core::workload::nodes::names;
@@ -163,7 +163,7 @@ fn bad(list: &str, part: &str, problem: NodeListProblem) -> NodeListError {
     NodeListError { at, text: part.to_string(), problem }
 }
 
-/// Calls `visit` with each item of a list; an empty list has none.
+/// Calls `visit` with each item of a list; an empty list has no items.
 fn for_items<'a>(
     list: &'a str,
     mut visit: impl FnMut(&'a str) -> Result<(), NodeListError>,
@@ -220,7 +220,7 @@ fn for_groups<'a>(
     Ok(())
 }
 
-/// Returns whether an item is digits, or digits on both sides of a dash.
+/// Returns whether an item consists of digits, or of digits, a dash and digits.
 fn is_part(item: &str) -> bool {
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let (first, last) = item.split_once('-').unwrap_or((item, item));

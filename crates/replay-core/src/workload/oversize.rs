@@ -1,4 +1,4 @@
-//! Jobs larger than the machine: a separate pass for machines that are chosen after loading.
+//! The treatment of jobs larger than the machine, in a separate pass for machines that are chosen after loading.
 
 use super::error::{CleaningError, Problem};
 use super::job::Job;
@@ -6,7 +6,7 @@ use super::policy::Oversize;
 use super::report::{CleaningReport, DropReason};
 use crate::swf::Field;
 
-/// Returns the size for a job that is too large: `None` is an error, 0 drops the job.
+/// Returns the new size of a job that is too large. `None` means an error, and 0 means that the job is dropped.
 pub(super) fn verdict(rule: Oversize, procs: u32) -> Option<u32> {
     match rule {
         Oversize::Error => None,
@@ -16,10 +16,10 @@ pub(super) fn verdict(rule: Oversize, procs: u32) -> Option<u32> {
     }
 }
 
-/// Applies `rule` to the jobs that need more than `procs` processors, and counts it in the report.
+/// Applies `rule` to the jobs that need more than `procs` processors, and counts the affected jobs in the report.
 ///
 /// # Errors
-/// [`CleaningError`] for the first oversized job under [`Oversize::Error`]; nothing is changed then.
+/// [`CleaningError`] for the first oversized job under [`Oversize::Error`]; jobs and report are then unchanged.
 pub fn fit_to_machine(
     jobs: &mut Vec<Job>,
     procs: u32,

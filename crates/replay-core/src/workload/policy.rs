@@ -10,16 +10,16 @@ use super::extra_fields::Extra;
 pub enum SizeSource {
     /// Field 5, allocated processors.
     Allocated,
-    /// Field 5; if that is not positive, field 8 (requested processors).
+    /// Field 5; if field 5 is not positive, field 8 (requested processors).
     AllocatedElseRequested,
-    /// Field 8; if that is not positive, field 5.
+    /// Field 8; if field 8 is not positive, field 5.
     RequestedElseAllocated,
-    /// Nodes of Frontier's descriptor in field 21; field 5 if that is not a descriptor.
+    /// Nodes of Frontier's descriptor in field 21; field 5 if field 21 is not a descriptor.
     FrontierNodes,
-    /// Field 5, but at least the processors per node of CERIT's request in field 21.
+    /// Field 5, but at least the number of processors per node in CERIT's request (field 21).
     CeritProcessors,
-    /// Distinct nodes of CERIT's list in field 19; if that is not a list, field 5 divided by the processors
-    /// per node of field 21.
+    /// Distinct nodes of CERIT's list in field 19; if field 19 is not a list, field 5 divided by the number of
+    /// processors per node in field 21.
     CeritNodes,
 }
 
@@ -46,7 +46,7 @@ impl SizeSource {
     }
 }
 
-/// What to do with an invalid value.
+/// The treatment of an invalid value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repair {
@@ -56,38 +56,39 @@ pub enum Repair {
     Zero,
 }
 
-/// How fractional times become whole seconds.
+/// The rule by which fractional times are rounded to whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rounding {
-    /// Towards zero, as a cast to an integer does.
+    /// Times are rounded towards zero, like a cast to an integer.
     Truncate,
-    /// To the nearest second, halves away from zero.
+    /// Times are rounded to the nearest second, and halves away from zero.
     Nearest,
 }
 
-/// The estimate if field 9 is unknown, and the least estimate, as multiples of the run time.
+/// Rule for estimates: the estimate if field 9 is unknown, and the minimum estimate. Both are multiples of the run
+/// time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EstimateRule {
     /// Whether field 9 (requested time) is used.
     pub requested: bool,
-    /// Whether a requested time of 0 is unknown, like a negative one.
+    /// Whether a requested time of 0 means unknown, like a negative time.
     pub zero_is_unknown: bool,
-    /// Estimate in run times if field 9 is unknown.
+    /// Estimate if field 9 is unknown, as a multiple of the run time.
     pub missing: u8,
-    /// Least estimate in run times; 0 keeps any requested time.
+    /// Minimum estimate, as a multiple of the run time; 0 keeps any requested time.
     pub floor: u8,
 }
 
-/// What to do with a job larger than the machine.
+/// The treatment of a job larger than the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Oversize {
-    /// The job is an error that names its line.
+    /// Such a job is an error. The error contains the line of the job.
     Error,
     /// The job is dropped.
     Drop,
-    /// The job's size is reduced to that of the machine.
+    /// The size of the job is reduced to the size of the machine.
     Clamp,
 }
 
@@ -104,7 +105,7 @@ impl std::str::FromStr for Oversize {
     }
 }
 
-/// A text is not a rule for jobs larger than the machine.
+/// Error: a text is not a rule for jobs larger than the machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a rule for jobs larger than the machine: use error, drop or clamp")]
 pub struct UnknownOversize(pub String);
@@ -122,27 +123,27 @@ pub struct Policy {
     pub negative_run: Repair,
     /// Whether jobs with run time 0 are dropped.
     pub drop_zero_run: bool,
-    /// Run times are lengthened to the next multiple of this many seconds *above* them; 0 leaves them alone.
+    /// Run times are lengthened to the next *greater* multiple of this number of seconds; 0 leaves run times unchanged.
     pub run_grain: u32,
-    /// Source and bounds of the estimate, computed from the run time before lengthening.
+    /// Source and bounds of the estimate. Multiples are of the run time before lengthening.
     pub estimate: EstimateRule,
-    /// Whether jobs are dropped if their estimate does not exceed their run time (field 4).
+    /// Whether jobs with an estimate of at most the run time (field 4) are dropped.
     pub drop_tight_estimate: bool,
     /// Rule for a negative submit time (field 2).
     pub negative_submit: Repair,
-    /// Whether jobs are dropped that were cancelled (status 5) before they ran (run time 0 or less).
+    /// Whether jobs that were cancelled before they ran (status 5 and a run time of 0 or less) are dropped.
     pub drop_cancelled: bool,
     /// Rule for fractional times.
     pub rounding: Rounding,
     /// Rule for jobs larger than the machine.
     pub oversize: Oversize,
-    /// Whether jobs are renumbered from 0 in file order.
+    /// Whether jobs get new numbers: 0, 1, 2, ... in file order.
     pub renumber: bool,
     /// Whether every change and every drop is an error.
     pub strict: bool,
 }
 
-/// A rule of a policy in words, for listings.
+/// Description of a rule of a policy, for listings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PolicyRow {
     /// Name of the rule.
@@ -155,7 +156,7 @@ impl Policy {
     /// Name of the default policy.
     pub const DEFAULT: &str = "johnson";
 
-    /// Describes the rules in words, in the order in which they are applied.
+    /// Returns descriptions of the rules, in the order in which they are applied.
     pub fn describe(&self) -> Vec<PolicyRow> {
         let row = |rule, setting: &str| PolicyRow { rule, setting: setting.to_owned() };
         let repair = |repair| match repair {

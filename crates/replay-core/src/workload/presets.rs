@@ -7,11 +7,11 @@ use crate::naming::{Entry, NameError, Table};
 use super::policy::{EstimateRule, Oversize, Policy, Repair, Rounding, SizeSource};
 
 impl Policy {
-    /// The rules of Johnson, Bunde and Leung, "A tie-breaking strategy for processor allocation in meshes"
-    /// (section I), which reproduce the paper's figures. The size is field 5; jobs whose size is not positive are
-    /// dropped. A negative run time becomes 0; a run time of 0 is kept. The estimate is max(field 9, run time), so
-    /// no job is killed at its estimate. The paper leaves two rules open: here a negative submit time becomes 0, and
-    /// fractions are cut off.
+    /// The rules of Johnson, Bunde and Leung, "A tie-breaking strategy for processor allocation in meshes" (section I),
+    /// which reproduce the paper's figures. The size is field 5; jobs whose size is not positive are dropped. A
+    /// negative run time becomes 0; a run time of 0 is kept. The estimate is max(field 9, run time), so no job is
+    /// killed at its estimate. The paper does not state two rules. In this policy a negative submit time becomes 0, and
+    /// fractions of seconds are truncated.
     pub const JOHNSON: Policy = Policy {
         name: "johnson",
         summary: "Johnson, Bunde, Leung: allocated size, estimate at least the run time (default)",
@@ -29,7 +29,7 @@ impl Policy {
         strict: false,
     };
 
-    /// The rules of `johnson`, but a record that they would change or drop is an error.
+    /// The rules of `johnson`, except that a record that these rules would change or drop is an error.
     pub const STRICT: Policy = Policy {
         name: "strict",
         summary: "the rules of johnson; a record that would be changed or dropped is an error",
@@ -37,10 +37,11 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// The usual reading of the Parallel Workloads Archive's advice. The size is field 5, or field 8 if field 5 is
-    /// unknown. Jobs that never ran (run time unknown, or cancelled with run time 0) are not load and are dropped;
-    /// other jobs of run time 0 ran less than half a second and are kept. Estimates below the run time are raised
-    /// to it, since logs contain jobs that overran without being killed.
+    /// Rules that follow the advice of the Parallel Workloads Archive in the usual interpretation. The size is field 5,
+    /// or field 8 if field 5 is unknown. Jobs that never ran (run time unknown, or cancelled with run time 0) caused no
+    /// load and are dropped. Other jobs with run time 0 ran less than half a second and are kept. Estimates below the
+    /// run time are raised to the run time, because logs contain jobs that exceeded their estimate without being
+    /// killed.
     pub const PWA: Policy = Policy {
         name: "pwa",
         summary: "Parallel Workloads Archive: size from field 5 else 8, jobs that never ran dropped",
@@ -62,7 +63,7 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// The rules of Batsim's converter with its defaults (grain 1, wall time factor 2), by which every job is one
+    /// The rules of Batsim's converter with its defaults (grain 1, wall time factor 2). These rules make every job one
     /// second too long.
     pub const BATSIM: Policy = Policy {
         name: "batsim",
@@ -76,8 +77,8 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// The rules of AccaSim's default reader: the size is field 8, or else field 5. That reader has no estimates, so
-    /// they are the run time here. An unknown run time counts as 0.
+    /// The rules of AccaSim's default reader: the size is field 8, or field 5 if field 8 is unknown. The reader
+    /// provides no estimates, so this policy uses the run time as the estimate. An unknown run time counts as 0.
     pub const ACCASIM: Policy = Policy {
         name: "accasim",
         summary: "AccaSim: size from field 8 else 5, no estimates (they are the run time)",
@@ -86,9 +87,9 @@ impl Policy {
         ..Policy::JOHNSON
     };
 
-    /// Rules for records of 21 fields as in logs of Frontier (2024 and later), whose fields 5 and 8 are processors
-    /// in some records and nodes in others. Sizes are nodes, from the descriptor in field 21; the other rules are
-    /// those of `pwa`.
+    /// Rules for records of 21 fields as in logs of Frontier (2024 and later). In these logs fields 5 and 8 are numbers
+    /// of processors in some records and numbers of nodes in others. Sizes are numbers of nodes, from the descriptor in
+    /// field 21. The other rules are those of `pwa`.
     pub const FRONTIER: Policy = Policy {
         name: "frontier",
         summary: "as pwa, sizes in nodes from field 21 of Frontier's records (site:mode:NODESxCORES)",
@@ -96,7 +97,7 @@ impl Policy {
         ..Policy::PWA
     };
 
-    /// Rules for records of 21 fields as in logs of CERIT-SC and MetaCentrum; sizes are processors.
+    /// Rules for records of 21 fields as in logs of CERIT-SC and MetaCentrum. Sizes are numbers of processors.
     pub const CERIT: Policy = Policy {
         name: "cerit",
         summary: "as pwa, sizes in processors of CERIT's records, at least ppn of field 21",
@@ -104,7 +105,7 @@ impl Policy {
         ..Policy::PWA
     };
 
-    /// Rules for records of 21 fields as in logs of CERIT-SC and MetaCentrum; sizes are nodes.
+    /// Rules for records of 21 fields as in logs of CERIT-SC and MetaCentrum. Sizes are numbers of nodes.
     pub const CERIT_NODES: Policy = Policy {
         name: "cerit-nodes",
         summary: "as pwa, sizes in nodes from the list in field 19 of CERIT's records",

@@ -1,11 +1,12 @@
-//! Recorded placements: where the jobs of a log ran.
+//! Recorded placements: the nodes on which the jobs of a log ran.
 //!
 //! A log records placements in one of two ways:
 //!
-//! * A file beside the trace, `x.nodes.csv[.gz]`, as written by imports: `job,nodes`, with jobs by number and node
-//!   lists in the notation of [`nodes`](super::nodes). Lines that begin with `#` are comments; one of them may name
-//!   the trace, see [`sidecar`](super::sidecar). A list may also be a box of a Blue Gene/Q, whose
-//!   [midplanes](super::midplanes) then count as nodes, each as often as the box has nodes in it.
+//! * A file beside the trace, `x.nodes.csv[.gz]`, as written by imports. It has the columns `job` (the job number) and
+//!   `nodes` (a node list in the notation of [`nodes`](super::nodes)). Lines that begin with `#` are comments; one of
+//!   these lines may name the trace, see [`sidecar`](super::sidecar). A list may also be a box of a Blue Gene/Q. The
+//!   [midplanes](super::midplanes) of the box then count as nodes, and each midplane is repeated for each of its nodes
+//!   in the box.
 //! * Field 19 of a record as written by CERIT, `{id,id,..}`, the node of every processor.
 
 mod error;
@@ -32,28 +33,29 @@ use crate::swf::{Decoder, ReadOptions, Reader, Record};
 /// The recorded nodes of jobs. Nodes are numbered in the order of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordedPlacements {
-    /// Names of the nodes, by number; sorted as numbers if all are numbers, else as text.
+    /// Name of each node, in the order of node numbers. Names are sorted as numbers if all names are numbers, otherwise
+    /// as text.
     names: Vec<String>,
-    /// Whether jobs are identified by the line of their record instead of their number.
+    /// Whether jobs are identified by the line of their record instead of their job number.
     by_line: bool,
     jobs: HashMap<i64, Box<[u32]>>,
-    /// Lines of the file beside the trace, by job; empty if the placements are from field 19.
+    /// For each job, its line in the file beside the trace; empty if the placements are from field 19.
     lines: HashMap<i64, u64>,
     unreadable: Option<Unreadable>,
-    /// Lines of the file that name its trace.
+    /// Lines of the file that name the trace.
     traces: Vec<TraceLine>,
 }
 
 /// Node lists that cannot be read. Their jobs have no recorded placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
-    /// Number of such lists.
+    /// Number of unreadable lists.
     pub count: u64,
     /// The file.
     pub file: String,
-    /// Line of the first such list.
+    /// Line of the first unreadable list.
     pub line: u64,
-    /// What is wrong with the first such list.
+    /// The error in the first unreadable list.
     pub problem: String,
 }
 
@@ -68,11 +70,11 @@ impl std::fmt::Display for Unreadable {
 /// Placements in a file for jobs that are not replayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnmatchedPlacements {
-    /// Number of such placements.
+    /// Number of placements of jobs that are not replayed.
     pub count: u64,
-    /// Line of the first such placement.
+    /// Line of the first of these placements.
     pub line: u64,
-    /// Job number of the first such placement.
+    /// Job number of the first of these placements.
     pub job: i64,
 }
 
@@ -85,10 +87,11 @@ impl std::fmt::Display for UnmatchedPlacements {
 }
 
 impl RecordedPlacements {
-    /// Largest number of nodes of a job: the largest number of points of a machine.
+    /// Maximum number of nodes of a job, which is the maximum number of points of a machine.
     pub const MOST: u64 = crate::topology::MAX_POINTS as u64;
 
-    /// Reads the placements of a trace: from the file beside it if there is one, else from its records.
+    /// Reads the placements of a trace: from the file beside the trace if this file exists, otherwise from the records
+    /// of the trace.
     ///
     /// # Errors
     /// [`RecordedPlacementsError`] if a file cannot be read or is malformed, or there are no placements.
@@ -117,8 +120,8 @@ impl RecordedPlacements {
         Self::of_records(input, &file, options)?.or_nowhere(file, beside)
     }
 
-    /// Reads the placements from the records of a trace that is not a file and has no file beside it; `name` names
-    /// the trace in messages.
+    /// Reads the placements from the records of a trace that is not a file, so that there can be no file beside it.
+    /// Messages refer to the trace by `name`.
     ///
     /// # Errors
     /// [`RecordedPlacementsError`] if the trace cannot be read or is malformed, or there are no placements.
@@ -211,8 +214,8 @@ impl RecordedPlacements {
         Ok(placed.finish(true))
     }
 
-    /// Returns the node numbers of a job, one for each of its processors if the log records them by processor;
-    /// `None` if the log does not record the job's placement.
+    /// Returns the node numbers of a job. If the log records a node for each processor, the list has one entry per
+    /// processor. `None` if the log does not record the job's placement.
     pub fn of(&self, job: &Job) -> Option<&[u32]> {
         let key = if self.by_line { i64::from(job.line) } else { job.number };
         self.jobs.get(&key).map(|nodes| &**nodes)
@@ -234,7 +237,7 @@ impl RecordedPlacements {
         let twice =
             |job: &&Job| self.of(job).is_some() && links.repeated_lines(job.number).is_some();
         let lines = |job: &Job| links.repeated_lines(job.number).unwrap_or([job.line; 2]);
-        // Report the number whose second record comes first.
+        // Report the job number with the earliest second record.
         match jobs.iter().filter(twice).min_by_key(|job| lines(job)[1]) {
             None => Ok(()),
             Some(job) => Err(RecordedPlacementsError::Repeated {
@@ -245,7 +248,8 @@ impl RecordedPlacements {
         }
     }
 
-    /// Removes repeated nodes from each list, for logs with a node for each processor whose jobs count nodes.
+    /// Removes repeated nodes from each list. Used for logs that list a node for each processor, if job sizes are
+    /// numbers of nodes.
     pub fn each_once(mut self) -> Self {
         for nodes in self.jobs.values_mut() {
             let mut seen = BTreeSet::new();
@@ -257,7 +261,8 @@ impl RecordedPlacements {
     }
 
     /// Removes the lists of more than `most` nodes, which do not fit the machine; their jobs then have no placement.
-    /// Returns the number of removed lists and a job, that on the first line or with the smallest key.
+    /// Returns the number of removed lists, and the job of the first of these lists. The first list is the one on the
+    /// first line, or with the smallest key if there are no lines.
     pub fn within(self, most: usize) -> (Self, Option<(u64, i64)>) {
         let too_long = || self.jobs.iter().filter(|(_, nodes)| nodes.len() > most);
         let place = |key: &i64| (self.lines.get(key).copied().unwrap_or(0), *key);
@@ -275,7 +280,7 @@ impl RecordedPlacements {
         (Self { names, jobs, ..self }, Some((count, first)))
     }
 
-    /// Returns the node lists that could not be read; `None` if all could.
+    /// Returns the node lists that could not be read; `None` if all lists could be read.
     pub fn unreadable(&self) -> Option<&Unreadable> {
         self.unreadable.as_ref()
     }
@@ -285,7 +290,8 @@ impl RecordedPlacements {
         !self.by_line
     }
 
-    /// Returns the placements in the file beside the trace for jobs other than `jobs`; `None` if there are none.
+    /// Returns the placements, in the file beside the trace, of jobs that are not in `jobs`; `None` if there are no
+    /// such placements.
     pub fn unmatched(&self, jobs: &[Job]) -> Option<UnmatchedPlacements> {
         let known: HashSet<i64> = jobs.iter().map(|job| job.number).collect();
         let others = self.lines.iter().filter(|(job, _)| !known.contains(job));
@@ -296,12 +302,12 @@ impl RecordedPlacements {
         first.map(|(line, job)| UnmatchedPlacements { count, line, job })
     }
 
-    /// Returns the names of all nodes, by node number.
+    /// Returns the names of all nodes, in the order of node numbers.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Returns the names as point numbers if all are numbers below `points`.
+    /// Returns the names as point numbers; `None` unless all names are numbers below `points`.
     pub fn points(&self, points: usize) -> Option<Vec<u32>> {
         let point =
             |name: &String| name.parse().ok().filter(|&point: &u32| (point as usize) < points);
@@ -333,7 +339,7 @@ impl Builder {
         self.jobs.insert(key, nodes);
     }
 
-    /// Adds a job that occupies midplanes, each given with its number of nodes.
+    /// Adds a job that occupies midplanes. Each midplane comes with the number of its nodes that the job occupies.
     fn add_midplanes(&mut self, key: i64, midplanes: Vec<(u32, u32)>) {
         let mut nodes = Vec::new();
         for (midplane, count) in midplanes {
@@ -381,7 +387,7 @@ impl Builder {
 
     fn finish(self, by_line: bool) -> RecordedPlacements {
         let Self { names, jobs, lines, unreadable, traces, .. } = self;
-        // Names that are numbers come first, by value; other names follow, as text.
+        // Names that are numbers come first, sorted by value. Other names follow, sorted as text.
         let key = |name: &String| (name.parse::<u64>().unwrap_or(u64::MAX), name.clone());
         let order: BTreeSet<(u64, String)> = names.iter().map(key).collect();
         let rank: HashMap<&str, u32> =
@@ -453,7 +459,7 @@ mod tests {
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig::with_cases(2000))]
 
-        /// Any damage gives either jobs on named nodes, or an error with a line.
+        /// For any damage to the file, reading gives either jobs with nodes that have names, or an error with a line.
         #[test]
         fn damaged_files_give_valid_placements_or_an_error(
             at in 0usize..70,
@@ -475,7 +481,7 @@ mod tests {
         }
     }
 
-    /// Removing a list also removes the nodes that occur only in it; the other lists keep their nodes.
+    /// Removing a list also removes the nodes that occur only in this list. The other lists keep their nodes.
     #[test]
     fn removes_lists_longer_than_the_machine() {
         let placed =

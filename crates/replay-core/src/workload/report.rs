@@ -12,23 +12,23 @@ use super::job::Job;
 use crate::number::{counted, grouped};
 use crate::swf::Field;
 
-/// Why cleaning dropped a record.
+/// The reason for which cleaning dropped a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropReason {
-    /// No positive number of processors.
+    /// The record has no positive number of processors.
     SizeUnknown,
-    /// Cancelled before it ran.
+    /// The job was cancelled before it ran.
     Cancelled,
-    /// Run time below 0.
+    /// The run time is below 0.
     RunNegative,
-    /// Run time 0.
+    /// The run time is 0.
     RunZero,
-    /// Estimate not above the run time.
+    /// The estimate does not exceed the run time.
     EstimateTight,
-    /// Submit time below 0.
+    /// The submit time is below 0.
     SubmitNegative,
-    /// More processors than the machine has.
+    /// The job needs more processors than the machine has.
     LargerThanMachine,
 }
 
@@ -36,27 +36,27 @@ pub enum DropReason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// The size is from the policy's second choice of field.
+    /// The size was taken from the alternative field of the policy.
     SizeFallback,
-    /// The size was below the requested processors per node and was raised to them.
+    /// The size was below the requested number of processors per node and was raised to this number.
     SizeRaised,
-    /// Negative run time became 0.
+    /// A negative run time was set to 0.
     RunToZero,
-    /// Run time lengthened to the policy's grain.
+    /// The run time was rounded up to a multiple of the policy's grain.
     RunLengthened,
-    /// Estimate unknown (or not used): computed from the run time.
+    /// The estimate was unknown or not used, and was computed from the run time.
     EstimateFromRun,
-    /// Estimate below the run time: raised to it.
+    /// The estimate was below the run time and was raised to the run time.
     EstimateRaised,
-    /// Estimate below a policy's multiple of the run time: raised to it.
+    /// The estimate was below the policy's multiple of the run time and was raised to this multiple.
     EstimateMultiplied,
-    /// Negative submit time became 0.
+    /// A negative submit time was set to 0.
     SubmitToZero,
-    /// A time lost its fraction.
+    /// A time with a fraction was rounded to whole seconds.
     TimeRounded,
-    /// Size cut to the machine's.
+    /// The size was reduced to the size of the machine.
     SizeClamped,
-    /// New job number.
+    /// The job got a new number.
     Renumbered,
 }
 
@@ -119,16 +119,16 @@ impl fmt::Display for Change {
     }
 }
 
-/// What cleaning dropped and changed. Counts are jobs (records).
+/// Statistics of the drops and changes of cleaning. Counts are numbers of jobs (records).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CleaningReport {
     /// Name of the workload.
     pub name: String,
     /// Name of the policy.
     pub policy: String,
-    /// Lines of the file: records, comments, blank ones and malformed ones.
+    /// Number of lines of the file: records, comments, blank lines and malformed lines.
     pub lines: u64,
-    /// Lines that are comments, the header among them.
+    /// Lines that are comments, including the header.
     pub comments: u64,
     /// Blank lines.
     pub blank: u64,
@@ -150,7 +150,7 @@ pub struct CleaningReport {
     /// Changes of each job kept.
     #[serde(skip)]
     pub(super) changed_jobs: ChangedJobs,
-    /// Records that repeat the job number of an earlier one.
+    /// Records that repeat the job number of an earlier record.
     #[serde(skip_serializing_if = "Repeated::is_empty")]
     pub repeated: Repeated,
     /// Records with fewer than 18 fields, by number of fields.
@@ -167,12 +167,12 @@ pub struct CleaningReport {
     pub without_shape: u64,
     /// Jobs kept by cleaning that were submitted before the window.
     pub before_window: u64,
-    /// Jobs kept by cleaning that were submitted after the window or exceed its number of jobs.
+    /// Jobs kept by cleaning that are after the window, because of their submit time or the window's number of jobs.
     pub after_window: u64,
 }
 
-/// Changes of the jobs kept, run-length encoded: each entry is the line at which a set of changes begins, which then
-/// holds for the following jobs.
+/// Changes of the jobs kept, run-length encoded. Each entry contains a line and the set of changes of the job on this
+/// line. The set also applies to the following jobs, up to the next entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChangedJobs {
     begins: Arc<Vec<(u32, u16)>>,
@@ -203,7 +203,7 @@ impl CleaningReport {
         self.drops.values().sum()
     }
 
-    /// Counts a job as dropped that was counted as kept.
+    /// Counts a job as dropped after it was counted as kept.
     pub(super) fn drop_kept(&mut self, job: &Job, reason: DropReason) {
         *self.drops.entry(reason).or_default() += 1;
         self.kept = self.kept.saturating_sub(1);
@@ -224,7 +224,7 @@ impl CleaningReport {
         self.changed = (self.changed + is_new).min(self.kept);
     }
 
-    /// Returns the numbers of records by number of fields.
+    /// Returns the number of records for each number of fields.
     pub fn by_fields(&self) -> BTreeMap<usize, u64> {
         let mut all = self.short.clone();
         all.extend(&self.extra.records);

@@ -5,16 +5,17 @@ use super::job::Job;
 /// The result of scaling.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Scaled {
-    /// Offered load before.
+    /// Offered load before scaling.
     pub before: f64,
     /// Factor by which the times between arrivals were multiplied.
     pub factor: f64,
-    /// Offered load after rounding.
+    /// Offered load after scaling and rounding.
     pub after: f64,
 }
 
-/// Returns the offered load of jobs in order of submission: their processor-seconds over those of the machine from
-/// the first submission to the last. Not finite if all jobs are submitted at once.
+/// Returns the offered load: the ratio of the processor-seconds of the jobs to the processor-seconds of the machine
+/// between the first and the last submission. The jobs must be in order of submission. Not finite if all jobs are
+/// submitted at once.
 pub fn offered_load(jobs: &[Job], processors: usize) -> f64 {
     let work: f64 = jobs.iter().map(|job| f64::from(job.size) * job.run as f64).sum();
     let (first, last) = (jobs.first(), jobs.last());
@@ -22,9 +23,9 @@ pub fn offered_load(jobs: &[Job], processors: usize) -> f64 {
     work / (processors as f64 * span as f64)
 }
 
-/// Moves arrivals so that the jobs offer this load: a job submitted t after the first is then submitted
-/// t x (old load / `load`) after it, to the nearest second. Run times, sizes and the order do not change. Returns
-/// `None` and moves nothing if the load of the jobs cannot be scaled.
+/// Moves submissions such that the offered load becomes `load`. If a job is submitted t seconds after the first job,
+/// its new submission is t x (old load / `load`) after the first job, rounded to the nearest second. Run times, sizes
+/// and the order do not change. Returns `None` and moves nothing if the load of the jobs cannot be scaled.
 pub fn scale_load(jobs: &mut [Job], processors: usize, load: f64) -> Option<Scaled> {
     let before = offered_load(jobs, processors);
     let factor = before / load;
@@ -43,7 +44,7 @@ pub fn scaled_name(name: &str, load: f64) -> String {
     format!("{name}{MARK}{load}]")
 }
 
-/// Splits a name made by [`scaled_name`] into the name before scaling and the load.
+/// Splits a name that [`scaled_name`] returned into the name of the unscaled trace and the load.
 pub fn unscaled_name(name: &str) -> Option<(&str, f64)> {
     let (name, load) = name.strip_suffix(']')?.rsplit_once(MARK)?;
     Some((name, load.parse().ok()?))
@@ -74,7 +75,7 @@ mod tests {
     fn changes_arrivals_only() {
         let jobs = [job(100, 50, 4), job(101, 20, 10), job(103, 10, 8), job(200, 30, 1)];
         let mut scaled = jobs;
-        // 510 processor-seconds in 100 s of 10 processors.
+        // The jobs have 510 processor-seconds; 10 processors have 1,000 in 100 s.
         let result = scale_load(&mut scaled, 10, 0.85).expect("a load");
         assert!((result.before - 0.51).abs() < 1e-12 && (result.factor - 0.6).abs() < 1e-12);
         assert_eq!(scaled.map(|job| job.submit), [100, 101, 102, 160]);

@@ -1,23 +1,23 @@
 //! Input shaking: copies of a trace with slightly perturbed times, for error bars.
 //!
-//! A trace is a single course of events. Moving one job by a second can change which job starts next, and then
-//! the whole schedule; a difference between two strategies on the log alone may be such an accident. D. Tsafrir,
+//! A trace is a single sequence of events. Moving one job by a second can change the next job to start, and then the
+//! whole schedule. A difference between two strategies on the unperturbed log may therefore be accidental. D. Tsafrir,
 //! K. Ouaknine, D. G. Feitelson, "Reducing performance evaluation sensitivity and variability by input shaking"
-//! (MASCOTS 2007), replay copies of the log with small random changes and report statistics over the copies.
+//! (MASCOTS 2007), therefore replay copies of the log with small random changes and report statistics over the copies.
 //!
 //! Every copy has the jobs of the log with their numbers, sizes, shapes and lines. For each job:
 //!
-//! * The submit time changes by a whole number of seconds, uniformly distributed from -width to +width. It
-//!   does not fall below 0, or below its old value if that is negative.
-//! * The run time changes likewise by an independent number, and does not fall below 1 s. A run time of 0
-//!   does not change, since the job never ran.
-//! * The estimate changes only if it was at least the old run time and is below the new one; it then becomes the
+//! * The submit time changes by a whole number of seconds, uniformly distributed from -width to +width. The new submit
+//!   time is at least 0; a negative submit time does not decrease.
+//! * The run time changes in the same way by an independent random number. The new run time is at least 1 s. A run time
+//!   of 0 does not change, because the job never ran.
+//! * The estimate changes only if it was at least the old run time and is below the new run time. It then becomes the
 //!   new run time.
 //!
 //! The jobs are then sorted by their new submit times; jobs with equal times keep their order.
 //!
-//! Each copy has its own random stream, derived from seed and copy number. A copy therefore does not depend on
-//! the number of copies or threads.
+//! Each copy uses a separate random stream, which is derived from the seed and the copy number. A copy therefore
+//! depends neither on the number of copies nor on the number of threads.
 
 use std::ops::RangeInclusive;
 
@@ -27,10 +27,10 @@ use serde::{Deserialize, Serialize};
 
 use super::job::Job;
 
-/// Separates these random streams from others of the same seed.
+/// Separates these random streams from other random streams with the same seed.
 const LABEL: &[u8; 16] = b"shaken job times";
 
-/// The number of perturbed copies of a trace, and how they are perturbed.
+/// The number of perturbed copies of a trace, and the parameters of the perturbation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shake {
@@ -57,11 +57,11 @@ pub struct ShakeError {
 }
 
 impl Shake {
-    /// Permitted numbers of copies; one copy would give no confidence interval.
+    /// Permitted numbers of copies. A single copy would give no confidence interval.
     pub const COPIES: RangeInclusive<u32> = 2..=1000;
-    /// Permitted widths, in seconds; a perturbation of more than a day would not be small.
+    /// Permitted widths, in seconds. A perturbation of more than a day would not be small.
     pub const WIDTHS: RangeInclusive<u32> = 1..=86_400;
-    /// Largest seed, which a grid file can represent.
+    /// Largest permitted seed. Larger seeds cannot be represented in a grid file.
     const LARGEST_SEED: u64 = i64::MAX as u64;
 
     const fn usual_width() -> u32 {
@@ -118,7 +118,7 @@ impl Shake {
         let mut by = || random.random_range(-width..=width);
         let shaken = jobs.iter().map(|job| {
             let submit = job.submit.saturating_add(by()).max(job.submit.min(0));
-            // Drawn for every job, so that it does not depend on the run times of other jobs.
+            // The number is drawn for every job, so that later numbers do not depend on the run times of earlier jobs.
             let run = job.run.saturating_add(by()).max(job.run.min(1));
             let run = if job.run == 0 { 0 } else { run };
             let estimate =
@@ -136,7 +136,8 @@ impl Shake {
         format!("shaken {width} {seed} {copy}\n")
     }
 
-    /// Returns the random stream of a copy. Seed and number are the cipher's key, so copies share no stream.
+    /// Returns the random stream of a copy. Seed and copy number are the cipher's key, so every copy has a different
+    /// stream.
     fn stream(&self, copy: u32) -> ChaCha8Rng {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&self.seed.to_le_bytes());
@@ -218,7 +219,7 @@ mod tests {
             let place = |change: i64| (change + 2) as usize;
             pairs[place(new.submit - old.submit)][place(new.run - old.run)] += 1;
         }
-        // 1,200 of each of 25 pairs, standard deviation 34.
+        // Each of the 25 pairs is expected 1,200 times, with a standard deviation of 34.
         assert!(pairs.iter().flatten().all(|count| (1030..1370).contains(count)), "{pairs:?}");
     }
 
@@ -230,7 +231,7 @@ mod tests {
         assert_ne!(shake.copy(&jobs, 1), shake.copy(&jobs, 2));
         assert_ne!(shake.copy(&jobs, 1), Shake { seed: 1, ..shake }.copy(&jobs, 1));
         assert_eq!(shake.copy(&jobs, 0), jobs);
-        // Later jobs do not affect earlier ones.
+        // Later jobs do not affect earlier jobs.
         assert_eq!(shake.copy(&jobs[..20], 1), shake.copy(&jobs, 1)[..20]);
     }
 

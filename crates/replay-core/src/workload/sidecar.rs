@@ -1,17 +1,17 @@
-//! The line by which a file beside a trace names its trace.
+//! The line of a sidecar that names its trace. A sidecar is a file beside a trace.
 //!
 //! `lo.shapes.csv` and `lo.nodes.csv` are read because they are beside `lo.swf`. If a program is killed between two
-//! renames, or one file is copied without the other, the two files do not belong together. Therefore
-//! `synth` and `import` end each such file with
+//! renames, or if only one file is copied, a sidecar may not belong to the trace beside it. Therefore `synth` and
+//! `import` end each sidecar with
 //!
 //! ```text
 //! # trace blake3:DIGEST
 //! ```
 //!
 //! where DIGEST is the BLAKE3 digest of the uncompressed trace in hexadecimal
-//! ([`Workload::digest`](super::Workload::digest)). Readers refuse a file that names another trace, and accept a
-//! file without this line, such as one written by hand. The line is the last one because an import knows the
-//! digest only after it has read the whole log.
+//! ([`Workload::digest`](super::Workload::digest)). Readers reject a sidecar that names another trace. They accept a
+//! file without this line, for example a file written by hand. This line is the last line because an import can compute
+//! the digest only after it has read the whole log.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Write};
@@ -26,7 +26,7 @@ const MARK: &str = "# trace blake3:";
 /// A line of a sidecar that names its trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceLine {
-    /// The sidecar's name in messages.
+    /// The name of the sidecar in messages.
     file: String,
     /// Line, 1-based.
     line: u64,
@@ -34,7 +34,7 @@ pub struct TraceLine {
     digest: String,
 }
 
-/// A sidecar names another trace than the one beside it.
+/// Error: a sidecar names a trace that is not the trace beside it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{file}:{line}: belongs to the trace with digest {}, but {trace} has digest {}; write the trace and the files \
@@ -46,11 +46,11 @@ pub struct OtherTrace {
     pub file: String,
     /// Line that names the trace, 1-based.
     pub line: u64,
-    /// Digest on that line.
+    /// Digest on this line.
     pub named: String,
     /// The trace beside the sidecar.
     pub trace: String,
-    /// Digest of that trace.
+    /// Digest of the trace beside the sidecar.
     pub digest: String,
 }
 
@@ -92,8 +92,8 @@ impl TraceLine {
     }
 }
 
-/// Checks that the file at `path`, if it exists, does not name another trace than the one that is about to be
-/// written beside it. A file that cannot be read names no trace.
+/// Checks a sidecar before a trace is written beside it. If the file at `path` exists and names a trace, it must name
+/// the trace that is to be written. A file that cannot be read counts as a file that names no trace.
 ///
 /// # Errors
 /// [`OtherTrace`] if the file names another trace.

@@ -1,9 +1,10 @@
-//! Synthetic traces, which are named like strategies wherever a trace can be named.
+//! Synthetic traces. The name of a synthetic trace has the notation of strategy names and can be used wherever the name
+//! of a trace is accepted.
 //!
 //! `stream[machine=32x32,arrivals=10]` is one replication of a [stochastic stream](super::stochastic), and
-//! `lublin[processors=100,load=0.7]` is a trace of the [Lublin-Feitelson model](super::lublin). Both are
-//! written as SWF in memory and loaded like a file, so that they have a header and a digest and accept a policy
-//! and a window.
+//! `lublin[processors=100,load=0.7]` is a trace of the [Lublin-Feitelson model](super::lublin). Both are written as SWF
+//! in memory and loaded like a file. They therefore have a header and a digest, and a policy and a window can be
+//! applied to them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -19,7 +20,7 @@ use super::{Policy, Window, Workload};
 use crate::naming::{Description, Entry, NameError, StrategyName, Table, kind};
 use crate::swf::ReadOptions;
 
-/// A synthetic trace as text, with the shapes of its jobs if it has any.
+/// A synthetic trace as text, with the shapes of its jobs if the jobs have shapes.
 #[derive(Clone, Debug)]
 pub struct SyntheticTrace {
     /// Canonical name of the trace.
@@ -30,7 +31,7 @@ pub struct SyntheticTrace {
     pub shapes: Option<Vec<u8>>,
 }
 
-/// Returns whether `name` is the name of a generator, or ends with `]` as only names of generators do.
+/// Returns whether `name` is the name of a generator, or ends with `]`, as only names of generators do.
 pub fn is_generator(name: &str) -> bool {
     let word = name.split('[').next().unwrap_or(name).trim();
     TABLE.words().any(|known| known == word) || name.trim_end().ends_with(']')
@@ -180,12 +181,12 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
     Table::new("generator", [stream, lublin])
 });
 
-/// Describes every generator, for listings.
+/// Returns descriptions of all generators.
 pub fn descriptions() -> Vec<Description> {
     TABLE.descriptions()
 }
 
-/// A trace and its shapes, if it has any; or why the parameters are impossible.
+/// A trace and the shapes of its jobs, if they have shapes. The error states why the parameters are impossible.
 type Made = Result<(Vec<u8>, Option<Vec<u8>>), String>;
 
 impl StreamOptions {

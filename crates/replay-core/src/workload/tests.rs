@@ -94,7 +94,7 @@ fn strict_names_line_and_field() {
     );
 }
 
-/// An invalid size is reported with the field that it comes from.
+/// An invalid size is reported with the field that contains it.
 #[test]
 fn fields_after_the_eighteenth_are_named() {
     let record = "1 0 0 60 8 -1 -1 8 60 -1 1 1 1 -1 -1 -1 -1 -1";
@@ -111,7 +111,7 @@ fn fields_after_the_eighteenth_are_named() {
     assert_eq!(message, words);
     let strict = error("1 2 3", "strict");
     assert_eq!(strict, "t.swf:2: job 1 has more than 18 fields: policy strict forbids it");
-    // Zero nodes are not a size: field 5 is used instead, and counted as such.
+    // A descriptor with zero nodes gives no size. Field 5 is used instead, and the report counts this.
     let made = load("-1 -1 frontier:excl:0x112", "frontier").expect("two jobs");
     assert_eq!(made.jobs.iter().map(|job| job.size).collect::<Vec<_>>(), [8, 2]);
     let report = made.report.to_string();
@@ -216,7 +216,7 @@ fn loads_without_jobs_are_errors() {
 /// Jobs that are dropped after cleaning are not counted as changed.
 #[test]
 fn changes_are_those_of_jobs_kept() {
-    // Estimates: two raised, one unknown, one unchanged. Two waits are known. One size is 16.
+    // Two estimates are raised, one is unknown, and one is unchanged. Two waits are known. One size is 16.
     let text =
         b"1 0 5 50 4 -1 -1 4 10\n2 1 -1 50 4 -1 -1 4 10\n3 2 -1 50 4\n4 3 0 50 16 -1 -1 16 60\n";
     let mut workload = load(text, &Window::ALL).expect("a trace");
@@ -234,7 +234,8 @@ fn changes_are_those_of_jobs_kept() {
     assert_eq!(counts(&workload), (4, 4, [Some(2), Some(1), Some(1)]));
 }
 
-/// A file may mix records with fewer and with more than 18 fields; each number of fields is counted.
+/// A file may contain records with fewer and records with more than 18 fields. The report counts the records for each
+/// number of fields.
 #[test]
 fn counts_records_by_number_of_fields() {
     let to = |last: usize| (6..=last).map(|field| format!(" {field}")).collect::<String>();
@@ -249,7 +250,7 @@ fn counts_records_by_number_of_fields() {
     let mixed = report(&[17, 18, 21, 18, 9, 17, 18]);
     assert!(mixed.contains(words), "{mixed}");
     assert!(report(&[17, 18]).contains("; fields: 17 in 1 record, 18 in 1 record; missing fields"));
-    // The count is reported only if some records have fewer than 18 fields and others have another number.
+    // The counts are reported only if some records have fewer than 18 fields and the number of fields varies.
     for lengths in [&[17, 17][..], &[18, 18], &[18, 21]] {
         assert!(!report(lengths).contains("fields: 1"), "{lengths:?}");
     }

@@ -1,4 +1,4 @@
-//! Points in time of a trace, in the notations that users write.
+//! Points in time of a trace, and their notations.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,18 +11,19 @@ use crate::swf::Header;
 pub enum TraceTime {
     /// Seconds since the start of the log (time 0 of its submit times).
     Seconds(i64),
-    /// Local time of the log (`TimeZone` of the header, else UTC), in seconds since 1970-01-01 00:00.
+    /// Local time of the log, in seconds since 1970-01-01 00:00. The time zone is `TimeZone` of the header, or UTC if
+    /// it is missing.
     Local(i64),
 }
 
-/// The text is not a point in time.
+/// Error: the text is not a point in time.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "write seconds of the trace (2000000), a time since its start (1d2h, 2h30m, 3:20:00) or a date (1996-09-23T12:00)"
 )]
 pub struct TraceTimeError;
 
-/// A date was given, but the trace's header has no `UnixStartTime`.
+/// Error: a date was given, but the trace's header has no `UnixStartTime`.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "a date needs UnixStartTime in the trace's header: give a time since the trace's start, such as 2000000 or 1d2h"

@@ -2,12 +2,13 @@
 
 use super::job::Job;
 
-/// Users by line of the log, ascending. They are stored beside the jobs because schedulers do not use them.
+/// Users of the records, in ascending order of lines of the log. Users are stored separately from the jobs because
+/// schedulers do not use them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Users(Vec<(u32, i64)>);
 
 impl Users {
-    /// Adds the user of the record on line `line`; a negative user is unknown.
+    /// Adds the user of the record on line `line`. A negative number means unknown.
     pub(super) fn push(&mut self, line: u64, user: i64) {
         if let (Ok(line), true) = (u32::try_from(line), user >= 0) {
             self.0.push((line, user));

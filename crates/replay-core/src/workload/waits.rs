@@ -2,12 +2,14 @@
 
 use super::job::Job;
 
-/// Wait times by line of the log, ascending. They are stored beside the jobs because few computations use them.
+/// Wait times of the records, in ascending order of lines of the log. Wait times are stored separately from the jobs
+/// because few computations use them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Waits(Vec<(u32, i64)>);
 
 impl Waits {
-    /// Adds the wait time of the record on line `line`; a negative one is unknown. Fractions are cut off.
+    /// Adds the wait time of the record on line `line`. A negative time means unknown. Fractions of seconds are
+    /// truncated.
     pub(super) fn push(&mut self, line: u64, wait: f64) {
         if let (Ok(line), true) = (u32::try_from(line), wait >= 0.0) {
             self.0.push((line, wait as i64));

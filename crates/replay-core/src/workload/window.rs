@@ -17,18 +17,19 @@ const SECONDS_PER_DAY: i64 = 86_400;
 pub enum Start {
     /// Seconds since the start of the log (time 0 of its submit times).
     Seconds(i64),
-    /// Midnight of a day in local time of the log (`TimeZone` of the header, else UTC), as days since 1970-01-01.
+    /// Midnight of a day in local time of the log, as days since 1970-01-01. The time zone is `TimeZone` of the header,
+    /// or UTC if it is missing.
     Day(i64),
 }
 
 /// The part of a cleaned, sorted trace that is replayed. Times are not shifted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Window {
-    /// Start of the window; the first job's submit time if `None`.
+    /// Start of the window. `None` means the submit time of the first job.
     pub from: Option<Start>,
-    /// Largest number of jobs.
+    /// Maximum number of jobs.
     pub jobs: Option<usize>,
-    /// Length of the window in days; a job submitted exactly at the end is outside.
+    /// Length of the window in days; a job that is submitted exactly at the end is outside the window.
     pub days: Option<f64>,
 }
 
@@ -41,19 +42,19 @@ pub struct Outside {
     pub after: usize,
 }
 
-/// A window is invalid or contains no jobs.
+/// Error: a window is invalid or contains no jobs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WindowError {
     /// The text is neither seconds nor a date.
     #[error("\"{0}\" is neither seconds since the trace's start nor a date like 1996-09-23")]
     Start(String),
-    /// The start is a date, but the header does not say when the log starts.
+    /// The start is a date, but the header does not contain the start time of the log.
     #[error("a window from a date needs UnixStartTime in the trace's header: give seconds instead")]
     NoStartTime,
     /// The number of days is not a positive number.
     #[error("a window of {0} days: the number must be positive")]
     Days(f64),
-    /// No job is inside.
+    /// The window contains no jobs.
     #[error(
         "the window holds none of the {jobs} jobs, which were submitted from second {first} to {last}"
     )]
@@ -98,8 +99,8 @@ impl Window {
     /// Removes the jobs outside the window; `jobs` must be sorted by submit time.
     ///
     /// # Errors
-    /// [`WindowError`] for a date without `UnixStartTime` in the header, days that are not positive, or no job
-    /// inside. `jobs` is then unchanged.
+    /// [`WindowError`] if the start is a date and the header has no `UnixStartTime`, if the number of days is not
+    /// positive, or if no job is inside the window. `jobs` is then unchanged.
     pub fn apply(&self, jobs: &mut Vec<Job>, header: &Header) -> Result<Outside, WindowError> {
         let (Some(first), Some(last)) = (jobs.first(), jobs.last()) else {
             return Ok(Outside::default());
@@ -201,7 +202,7 @@ fn month_days(year: u32, month: u32) -> u32 {
     }
 }
 
-/// Returns the days of the Gregorian calendar since 1970-01-01; the date must exist.
+/// Returns the number of days from 1970-01-01 to a date of the Gregorian calendar. The date must exist.
 pub fn days_since_1970(year: u32, month: u32, day: u32) -> i64 {
     let before = i64::from(year) - 1;
     let leap_days = before / 4 - before / 100 + before / 400;
@@ -260,7 +261,7 @@ mod tests {
         let window = |from, jobs, days| Window::parse(from, jobs, days).unwrap();
         let all = inside(Window::ALL, &submits, "").unwrap();
         assert_eq!(all, (submits.to_vec(), Outside { before: 0, after: 0 }));
-        // Without a start, days count from the first job.
+        // If the window has no start, days count from the first job.
         let day = inside(window(None, None, Some(1.0)), &submits, "").unwrap();
         assert_eq!(day, (vec![100, 200], Outside { before: 0, after: 3 }));
         let some = inside(window(Some("200"), Some(2), None), &submits, "").unwrap();
@@ -276,7 +277,7 @@ mod tests {
     fn a_date_is_local_midnight() {
         let window = Window::parse(Some("1970-01-02"), None, None).unwrap();
         let header = "; UnixStartTime: 3600\n; TimeZone: 3600\n";
-        // Midnight at UTC+1 is 82,800 s UTC, 79,200 s after the log's start.
+        // Midnight at UTC+1 is second 82,800 of the day in UTC, which is 79,200 s after the log's start.
         assert_eq!(inside(window, &[79_199, 79_200], header).unwrap().0, [79_200]);
         assert_eq!(inside(window, &[0], ""), Err(WindowError::NoStartTime));
     }

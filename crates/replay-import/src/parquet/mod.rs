@@ -5,12 +5,12 @@
 //! row group -> packed bytes of the columns that are read -> batch of rows -> text of each field -> Jobs
 //! ```
 //!
-//! A field is converted to the text that a text table would have, so that a map has the same meaning for both:
-//! dates in ISO 8601, durations in seconds, lists with commas, and empty text if the value is null or not a
-//! number. Memory contains one packed row group, and [`BATCH`] decoded rows of it.
+//! A field is converted to the text that it would have in a text table, so that a map has the same meaning for
+//! text and for Parquet: dates in ISO 8601, durations in seconds, lists with commas, and empty text if the value
+//! is null or NaN. At any time, one compressed row group and [`BATCH`] of its rows, decoded, are in memory.
 //!
-//! The code uses polars below its data frames, where every type of column is an array and no feature of the library
-//! is needed. polars may panic on damaged files; these panics are caught, see [`damaged`].
+//! The code uses the arrays of polars, not its data frames; therefore it needs no optional feature of polars.
+//! polars may panic on damaged files; these panics are caught, see [`damaged`].
 
 #[cfg(test)]
 mod tests;
@@ -40,7 +40,7 @@ const BATCH: usize = 1 << 15;
 /// The first and last bytes of a file in Parquet.
 const MAGIC: [u8; 4] = *b"PAR1";
 
-/// Reads a table, one file of the log.
+/// Reads one file of the log, which is a table.
 pub(super) fn read(
     mut file: impl Read + Seek,
     source: &Source,
@@ -156,10 +156,10 @@ fn flat(field: &Field) -> Field {
 
 /// A column of a row group, as bytes of the file.
 struct Packed<'a> {
-    /// Position among the columns of the table.
+    /// Index of the column in the table.
     at: usize,
     field: &'a Field,
-    /// Parts of the column; a list has one part, but could have more.
+    /// Parts of the column, which are columns in the file. A column of lists has one part, but could have several.
     parts: Vec<(&'a ColumnChunkMetadata, Buffer<u8>)>,
 }
 

@@ -158,14 +158,14 @@ fn imports_jobs_of_marconi100() {
             assert!(shown.contains(words), "{words} not in\n{shown}");
         }
     }
-    // The only completed job ran 600 s: longer than 9 minutes.
+    // The only completed job ran for 600 s, which exceeds 9 minutes.
     let seconds = made("pm100", None, &written(&pm100([9, 60, 300, 5]), 2));
     assert_eq!(jobs(&seconds)[1], [10, 0, 60, 1, 60, 0]);
     let words = "limit taken as seconds, since too many jobs exceeded it in minutes";
     assert_eq!(seconds.report.count(words), 3);
 }
 
-/// Long limits are taken as minutes, with a note, unless the user specifies the unit.
+/// Long limits are read in minutes and noted, unless the user specifies the unit.
 #[test]
 fn the_user_may_specify_the_unit_of_limits() {
     let bytes = written(&pm100([86_400, 60, 300, 5]), 4);
@@ -223,7 +223,7 @@ fn imports_jobs_of_fugaku() {
 
 const MAP: &str = "time = 'unix'\n[columns]\nsubmit = 's'\nrun = { column = 'r', unit = 'minutes' }\nsize = 'n'\n";
 
-/// All types of numbers and text give the same jobs; a column's declared type takes precedence over the map.
+/// All types of numbers and text give the same jobs. The declared type of a column takes precedence over the map.
 #[test]
 fn supports_all_types() {
     let bytes = |submit: Box<dyn Array>, run: Box<dyn Array>, size: Box<dyn Array>| {
@@ -268,8 +268,8 @@ fn supports_all_types() {
     assert_eq!(wrong, "t.parquet: row 1, column n \"true\": not a number");
 }
 
-/// A table has more rows than are decoded at once, in groups and pages with other boundaries, with and without a
-/// dictionary.
+/// The table has more rows than one batch. The boundaries of row groups and pages differ from the boundaries of
+/// batches. The columns are written with and without a dictionary.
 #[test]
 fn decodes_in_batches() {
     let n = 2 * BATCH as i64 + 1234;
@@ -386,7 +386,7 @@ proptest! {
         from_end in any::<bool>(),
     ) {
         let mut file = written(&pm100([10, 1, 5, 5]), 2);
-        // Half of the damage is at the end, where the contents are listed.
+        // In half of the cases the damage is in the footer, which is at the end.
         let at = if from_end { file.len() - 1 - at.index(400) } else { at.index(file.len()) };
         let end = (at + cut).min(file.len());
         file.splice(at..end, bytes);

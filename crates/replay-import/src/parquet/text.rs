@@ -63,7 +63,7 @@ impl<'a> Column<'a> {
     }
 }
 
-/// Returns the conversion of an array's values; unsupported types give empty text.
+/// Returns the function that writes an array's values as text; values of unsupported types give empty text.
 fn format_of(array: &dyn Array) -> Format<'_> {
     use ArrowDataType as D;
     match array.dtype() {
@@ -128,7 +128,7 @@ fn format_of(array: &dyn Array) -> Format<'_> {
     }
 }
 
-/// Appends items separated by commas, without those that are null.
+/// Appends the items that are not null, separated by commas.
 fn list(items: std::ops::Range<usize>, format: &Format<'_>, out: &mut String) {
     for i in items {
         let before = out.len();
@@ -169,7 +169,7 @@ fn number<T: NativeType + std::fmt::Display>(array: &dyn Array) -> Format<'_> {
     })
 }
 
-/// Appends a number, or nothing if it is not finite, as pandas writes missing values.
+/// Appends a finite number. Appends nothing for other numbers, because pandas writes missing values as NaN.
 fn real(value: f64, out: &mut String) {
     if value.is_finite() {
         let _ = write!(out, "{value}");

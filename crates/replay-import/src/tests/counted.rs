@@ -1,4 +1,4 @@
-//! Tests of irregularities in logs, which are counted.
+//! Tests of the counts of irregularities in logs.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn notes_contradictory_times() {
          4,100,110,890,11,9,4,5,ok\n\
          5,100,,900,10,9.5,4,5,ok\n",
     );
-    // Minutes are as precise as written: 780 s are 13 minutes, and 14 differs by one.
+    // Durations in minutes have a precision of one minute: 780 s are 13 minutes, and 14 minutes differ by one minute.
     let expected = [
         ("run time differs from end minus start; run time used", 2, 5),
         ("wait differs from start minus submission; wait used", 1, 3),
@@ -48,7 +48,7 @@ fn counts_jobs_without_times_or_size() {
          7,106,,170,,2,4,5,ok\n\
          8,107,110,170,,,4,5,ok\n",
     );
-    // A job with a run time ran, even if its start is unknown.
+    // A job with a run time has run, even if its start is unknown.
     assert_eq!(
         jobs(&made),
         [
@@ -92,7 +92,7 @@ fn imports_cobalt_without_start_or_end() {
     assert_eq!(made.report.count("never started"), 1);
     let cut = COBALT.replace("2015-01-01 01:29:54.000000", "");
     assert_eq!(super::made("cobalt", &cut).report.count("not ended when the log was written"), 1);
-    // The elapsed time may differ by an hour, after a change of the clocks or with a wrong zone.
+    // The elapsed time may differ by an hour from end minus start, after a change of the clocks or with a wrong zone.
     let header = COBALT.lines().next().unwrap_or_default();
     let row = "a,1,2015-01-01 00:00:00,2015-01-01 01:00:00,2015-01-01 02:00:00,4,q,9,512,512,,0";
     for (ran, count) in [("3600.4", 0), ("3599", 0), ("7200", 1), ("", 0)] {
@@ -106,7 +106,7 @@ fn imports_cobalt_without_start_or_end() {
 fn detects_a_job_in_two_files() {
     let again = "17|bob|chem|batch|2026-03-01T08:13:00|2026-03-01T08:13:00|2026-03-01T14:06:00|2026-03-01T14:07:00|00:01:00|01:30|1|1|1|64|n003|COMPLETED\n\
                  99|bob|chem|batch|2026-03-01T08:13:00|2026-03-01T08:13:00|2026-03-01T14:06:00|2026-03-01T14:07:00|00:01:00|01:30|1|1|1|64|n003|COMPLETED\n";
-    // The last two lines are repeated from the first file.
+    // The last two lines are copies of lines of the first file.
     let same: Vec<&str> = SACCT.lines().skip(10).collect();
     let second =
         format!("{}\n{again}{}\n", SACCT.lines().next().unwrap_or_default(), same.join("\n"));
@@ -136,7 +136,7 @@ fn refuses_ambiguous_headers() {
     );
     let twice = COBALT.replace("JOB_NAME", "queue_name").replace("QUEUE_NAME", "Queue_Name");
     assert!(error("cobalt", &twice).contains("column 1 and column 7 are both \"QUEUE_NAME\""));
-    // A repeated name of an unused column is no error, and the exact spelling decides between two columns.
+    // Two unused columns may have the same name. If two names differ only in case, the exact spelling is used.
     assert_eq!(super::made("sacct", &SACCT.replace("User|Account|", "Foo|Foo|")).records.len(), 6);
     assert_eq!(super::made("sacct", &SACCT.replace("User|", "state|")).records.len(), 6);
     let without = SACCT.replace("Elapsed|", "Foo|");
@@ -145,7 +145,7 @@ fn refuses_ambiguous_headers() {
     assert!(error("sacct[running=yes]", &without).contains(words));
 }
 
-/// The interval of a row that is left out still counts for the following rows.
+/// The submit times of later rows include the interval of a row that is dropped.
 #[test]
 fn dirlab_uses_intervals_of_dropped_rows() {
     let log = "u_id,user,gpu_num,cpu_num,node_num,interval,run_time,wall_time,new_status\n\

@@ -1,4 +1,4 @@
-//! Tests of damaged logs of every kind: like the fuzz target `import`, but with bytes that are nearly valid.
+//! Tests of damaged logs of every kind. Unlike the input of the fuzz target `import`, the logs are nearly valid.
 
 use super::*;
 
@@ -26,7 +26,7 @@ const KINDS: [(&str, &str, Option<&str>); 10] = [
 /// A character that controls terminals.
 const ESCAPE: char = '\u{1b}';
 
-/// Returns a replacement for some bytes: arbitrary bytes, or text with a meaning for readers.
+/// Returns a replacement for some bytes: arbitrary bytes, or text that is significant for the readers.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
     let word = proptest::sample::select(vec![
         "\n",
@@ -64,7 +64,7 @@ fn piece() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
-    /// Any damage to a log gives jobs or an error with a place, never a panic; and every line is counted.
+    /// The import of a damaged log gives jobs, or an error with a position, but never a panic. Every line is counted.
     #[test]
     fn damaged_logs_give_jobs_or_an_error(
         (source, log, map) in proptest::sample::select(KINDS.to_vec()),

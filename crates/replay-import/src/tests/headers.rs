@@ -4,7 +4,7 @@ use super::*;
 
 const FIRST: &str = "JobID|Submit|Start|End|AllocNodes|State\n1|0|5|65|4|COMPLETED\n";
 
-/// The counts of headers: reason, count and first line.
+/// For each reason, the number of headers and the first line.
 type Headers = Vec<(&'static str, u64, u64)>;
 
 /// Returns submit time and size of each job, and the counts of headers.

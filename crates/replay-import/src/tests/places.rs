@@ -75,7 +75,7 @@ fn refuses_invalid_headers() {
     assert_eq!(failed.to_string(), words);
 }
 
-/// In a record of Torque, the hosts may be the only source of the size.
+/// A Torque record with invalid hosts is kept if another field has the size; else the hosts are its only source.
 #[test]
 fn keeps_torque_records_with_invalid_hosts_and_a_size() {
     let record = |more: &str| {

@@ -8,7 +8,7 @@ fn imports_torque_events() {
         [[100, 322, 2445, 3, 172_800, 5], [0, 100, 60, 1, -1, 1], [300, 100, 1, 2, -1, 0]]
     );
     assert_eq!(made.nodes, "job,nodes\n1,\"26,27,28\"\n2,\"26\"\n3,\"8,9\"\n");
-    // The deletion of job 73, which ended, is one of them.
+    // One of these events is the deletion of job 73, which has an end.
     assert_eq!(made.report.count("event other than the end of a job"), 3);
     let gone = (
         (Class::Passed, "deleted or aborted job without an end"),
@@ -34,7 +34,7 @@ fn imports_torque_events() {
     }
 }
 
-/// Requested sizes are used if no other size is recorded: 2 + 3 nodes, 2 * 2 + 3 processors.
+/// If no other size is recorded, the requested sizes are used: 2 + 3 nodes or 2 * 2 + 3 processors.
 #[test]
 fn torque_uses_requested_sizes() {
     let log = |nodes: &str| {
@@ -52,7 +52,7 @@ fn torque_uses_requested_sizes() {
     assert!(message.contains("Resource_List.nodes \"2++1\": not a number"), "{message}");
 }
 
-/// Deletions are matched with the end of a job, before or after, and names may contain blanks.
+/// Deletions are matched with an earlier or later end of the same job. Names may contain blanks.
 #[test]
 fn torque_matches_deletions_and_reads_names_with_blanks() {
     let log = "\

@@ -1,4 +1,4 @@
-//! Consequences of granting a channel to a header.
+//! Grants channels to headers and computes the consequences of a grant.
 
 use super::Network;
 use crate::event_queue::Event;
@@ -10,7 +10,7 @@ use crate::wiring::Leg;
 use crate::worm::Worm;
 
 impl Network {
-    /// Grants a header the channel that it requested.
+    /// Grants the requested channel to a header.
     #[inline]
     pub(super) fn grant(&mut self, slot: u32) {
         let now = self.queue.now();
@@ -47,8 +47,9 @@ impl Network {
         }
     }
 
-    /// Processes the start of the tail, at `start`, over the channel at `place` on its path. It determines the
-    /// release of the previous channel and, at the ends of the path, further events.
+    /// Processes the start of the tail over a channel. The tail starts at cycle `start` over the channel at position
+    /// `place` on its path. This start determines the release of the previous channel and, at both ends of the path,
+    /// further events.
     #[inline(always)]
     fn tail_starts(&mut self, slot: u32, place: u32, start: u64) {
         let timing = self.timing;
@@ -93,7 +94,7 @@ impl Network {
         }
     }
 
-    /// Completes a grant where the closed form does not hold.
+    /// Completes a grant in a network for which the closed form does not hold.
     fn grant_by_stairs(&mut self, slot: u32, at: u32, channel: u32) {
         let now = self.queue.now();
         let i = slot as usize;
@@ -144,7 +145,7 @@ impl Network {
             tails.clear();
             stairs
                 .drain(&latest, start, &mut rows, book, |place, start| tails.push((place, start)));
-            // If the tail has started, its first start was processed before.
+            // If the tail has already started, its first start has been processed before.
             let known = usize::from(latest.len() == flits as usize);
             for &(place, start) in &tails[known..] {
                 self.tail_starts(slot, place, start);
@@ -154,7 +155,7 @@ impl Network {
         self.latest[i] = latest;
     }
 
-    /// Records the crossings that a grant in closed form determines.
+    /// Records the crossings that a grant determines, if the closed form holds.
     #[cold]
     fn record_closed(&mut self, slot: u32, at: u32, now: u64) {
         let Worm { last, flits, .. } = self.worms[slot as usize];

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use crate::ChannelId;
 
-/// Slowdowns agree if none changes by more than this relative difference.
+/// Slowdowns agree if recomputing them changes none of them by more than this relative difference.
 pub const AGREED: f64 = 1e-3;
 
-/// A job's slowdown is recomputed once it may have changed by more than this relative difference, which is
-/// below [`AGREED`] because the accumulated change is an estimate.
+/// A job's slowdown is recomputed once it may have changed by more than this relative difference. The value is below
+/// [`AGREED`] because the accumulated change is only an estimate.
 const RECHECK: f64 = AGREED / 10.0;
 
-/// Upper bound of the reserved share of a link in waits; at a share of 1 waits have no bound.
+/// Upper bound of the reserved share of a link in the computation of waits. At a share of 1 the wait would be infinite.
 const FULL: f64 = 1.0 - 1e-6;
 
 /// Number of rounds after which slowdowns are accepted as they are.
@@ -28,17 +28,17 @@ pub struct Reserved {
     pub hold: f64,
 }
 
-/// What a job does when it runs alone.
+/// The use of links by a job that runs alone, without other jobs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Footprint {
-    /// The links that the job reserves, each once.
+    /// The links that the job reserves, without duplicates.
     pub links: Vec<Reserved>,
-    /// Streams of packets that must all end; the job is as slow as the slowest of them.
+    /// Streams of packets. The job ends when all streams have ended, so the slowest stream determines its slowdown.
     pub streams: Vec<Stream>,
 }
 
-/// A sequence of packets, one after another. If the packets that cross the job's link number l waited w_l cycles
-/// each, the stream would take 1 + sum of weight_l w_l times as long.
+/// A sequence of packets, one after another. If every packet that crosses link number l of the job waits w_l cycles,
+/// the stream takes longer by the factor 1 + sum of weight_l w_l.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Stream {
     /// Numbers of links, each with its weight in packets per cycle.
@@ -68,10 +68,10 @@ struct Load {
     sums: Sums,
 }
 
-/// Sums over the jobs that reserve a link, where s is the share of the time and h the hold of a job.
+/// Sums over the jobs that reserve a link. In the formulas, s is the job's share and h its hold.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
-    /// Sum of s h / 2: cycles for which a header finds the link reserved.
+    /// Sum of s h / 2: the mean remaining time of the reservation that a header finds.
     residual: f64,
     /// Sum of s / (1 + s).
     queueing: f64,
@@ -110,8 +110,9 @@ struct Sharer {
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     slot: Slot,
-    /// Increase of the neighbour's slowdown if each of its packets waited for a whole packet of this job that
-    /// it finds on its way: twice the wait if no other jobs share the links.
+    /// Estimated effect on the neighbour: the increase of its slowdown if each of its packets waited for every packet
+    /// of this job on its path until that packet has passed completely. This is twice the wait if no other jobs share
+    /// the links.
     effect: f64,
 }
 
@@ -146,7 +147,8 @@ impl LinkLoads {
         for &(link, weight) in footprint.streams.iter().flat_map(|stream| &stream.weights) {
             weights[link as usize] = weights[link as usize].max(weight);
         }
-        // By slot, the largest effects between this job and another: on the other, and from the other.
+        // For each slot of another job, the largest effects of this job on the other job, and of the other job on this
+        // job.
         let mut both: BTreeMap<Slot, [f64; 2]> = BTreeMap::new();
         for (&Reserved { link, share, hold }, weight) in footprint.links.iter().zip(weights) {
             let load = &mut self.links[link.index()];
@@ -185,7 +187,7 @@ impl LinkLoads {
         for neighbour in &ended.neighbours {
             if let Some(job) = &mut self.jobs[neighbour.slot] {
                 job.neighbours.retain(|other| other.slot != slot);
-                // A job that is alone again has a slowdown of exactly 1.
+                // A job that shares no links any more has a slowdown of exactly 1.
                 if job.neighbours.is_empty() {
                     job.pending_change = f64::INFINITY;
                 }
@@ -195,15 +197,15 @@ impl LinkLoads {
         Some(ended.footprint)
     }
 
-    /// Returns how many times longer a job takes among the running jobs than alone; 1 for a slot without
-    /// a job.
+    /// Returns the slowdown of a job: its time among the running jobs divided by its time without other jobs. Returns 1
+    /// for a slot without a job.
     pub fn slowdown(&self, slot: Slot) -> f64 {
         self.jobs.get(slot).and_then(Option::as_ref).map_or(1.0, |job| job.slowdown)
     }
 
-    /// Computes slowdowns that agree with each other. The result is a function of the order in which jobs
-    /// started and ended. After some hundred rounds, slowdowns are accepted as they are, and the next call
-    /// continues from there; [`agree`](Self::agree) returns whether they agree.
+    /// Computes slowdowns that agree with each other. The result depends only on the order in which jobs started and
+    /// ended. After some hundred rounds, slowdowns are accepted as they are, and the next call continues from there;
+    /// [`agree`](Self::agree) returns whether they agree.
     pub fn settle(&mut self) {
         let mut round = Vec::new();
         for _ in 0..ROUNDS {
@@ -223,8 +225,8 @@ impl LinkLoads {
         self.open.is_empty()
     }
 
-    /// Sets a job's slowdown to the value that agrees with the other jobs, and marks the jobs that are
-    /// affected.
+    /// Sets a job's slowdown to the value that agrees with the other jobs, and marks the jobs that are affected by the
+    /// change.
     fn adjust(&mut self, slot: Slot) {
         let Some(job) = &mut self.jobs[slot] else { return };
         (job.open, job.pending_change) = (false, 0.0);
@@ -249,9 +251,9 @@ impl LinkLoads {
         }
     }
 
-    /// Propagates a change of a job's reservations by `part` of its shares. Neighbours are marked if this and
-    /// earlier changes may matter to them. If jobs are slow, queues are long, and one more packet delays about as
-    /// many packets as both slowdowns multiplied.
+    /// Propagates a change of a job's reservations by `part` of its shares. A neighbour is marked if the accumulated
+    /// changes may affect its slowdown. If jobs are slow, queues are long: one more packet then delays a number of
+    /// packets that is about the product of both slowdowns.
     fn propagate(&mut self, neighbours: &[Neighbour], part: f64, slowdown: f64) {
         for &Neighbour { slot, effect } in neighbours {
             let Some(job) = &mut self.jobs[slot] else { continue };
@@ -265,7 +267,7 @@ impl LinkLoads {
 }
 
 impl Load {
-    /// Recomputes the sums, so that no rounding error remains of jobs that have ended.
+    /// Recomputes the sums, so that no rounding errors remain from jobs that have ended.
     fn sum(&mut self, jobs: &[Option<Running>]) {
         self.sums = self.sharers.iter().fold(Sums::default(), |sums, sharer| {
             let slowdown = jobs[sharer.slot].as_ref().map_or(1.0, |job| job.slowdown);
@@ -274,24 +276,24 @@ impl Load {
     }
 }
 
-/// The links that a job shares, and its waits on all of its links; kept between calls to reuse memory.
+/// The links that a job shares, and the waits of the job on all its links. The buffers are reused in later calls.
 #[derive(Clone, Debug, Default)]
 struct Shared {
     /// For each shared link: the job's reservation, the job's number of the link, and the sums without the job.
     links: Vec<(Reserved, u32, Sums)>,
-    /// Wait for each link of the job; 0 if the job shares it with none.
+    /// Wait for each link of the job; 0 for a link that the job does not share.
     waits: Vec<f64>,
 }
 
 impl Shared {
-    /// Collects the shared links of a job with a slowdown of `slowdown`.
+    /// Collects the shared links of a job whose current slowdown is `slowdown`.
     fn collect(&mut self, footprint: &Footprint, slowdown: f64, links: &[Load]) {
         self.links.clear();
         self.waits.clear();
         self.waits.resize(footprint.links.len(), 0.0);
         for (number, own) in (0..).zip(&footprint.links) {
             let load = &links[own.link.index()];
-            // A job alone on a link waits for exactly 0.
+            // If only one job uses a link, its wait is exactly 0.
             if load.sharers.len() >= 2 {
                 let others = load.sums.with(-1.0, own.share / slowdown, own.hold);
                 self.links.push((*own, number, others));
@@ -299,7 +301,7 @@ impl Shared {
         }
     }
 
-    /// Returns the slowdown that follows from the job's waits if its slowdown is `slowdown`.
+    /// Returns the slowdown that the job's waits imply, assuming that the job's current slowdown is `slowdown`.
     fn implied(&mut self, slowdown: f64, footprint: &Footprint) -> f64 {
         for &(own, number, others) in &self.links {
             let share = own.share / slowdown;
@@ -326,7 +328,7 @@ impl Shared {
             true => (at_old - old, excess(high)),
             false => (excess(low), at_old - old),
         };
-        // The regula falsi, with the excess of an end that stays halved (Illinois method).
+        // Use the regula falsi with the Illinois method: if an end of the interval does not move, its excess is halved.
         let mut last = 0;
         while high - low > 0.1 * AGREED * low {
             let chord = low + (high - low) * at_low / (at_low - at_high);

@@ -1,4 +1,4 @@
-//! Models of a network, as a user names them.
+//! Models of a network and their notation.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,16 +12,19 @@ use replay_core::naming::{Description, Entry, NameError, Registry, Table, kind};
 pub enum Model {
     /// Every flit of every packet is simulated.
     Flits(Settings),
-    /// Jobs are simulated alone by flits; their contention follows from the loads of their links.
+    /// Each job is simulated by flits without other jobs. The contention of jobs is computed from
+    /// the loads of their links.
     Links(Links),
 }
 
 /// Parameters of the model of link loads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Links {
-    /// Cycles for which a job is simulated alone; a shorter job is simulated as a whole.
+    /// Number of cycles for which a job is simulated without other jobs. A shorter job is simulated
+    /// to its end.
     pub window: u64,
-    /// The network on which jobs are simulated alone; `None` selects the network of the preset.
+    /// The network on which each job is simulated without other jobs; `None` selects the network of
+    /// the preset.
     pub timing: Option<Settings>,
 }
 
@@ -75,7 +78,7 @@ impl fmt::Display for Model {
     }
 }
 
-/// Describes the models and their parameters, for a listing.
+/// Returns descriptions of the models and their parameters.
 pub fn descriptions() -> Vec<Description> {
     NAMES.descriptions()
 }

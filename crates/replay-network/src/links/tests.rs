@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::ChannelId;
 
-/// Returns a reservation of a link, and the part of the packets that crosses it.
+/// Returns a reservation of a link, and the part of the packets that crosses the link.
 fn on(link: u32, share: f64, hold: f64, part: f64) -> (Reserved, f64) {
     (Reserved { link: ChannelId(link), share, hold }, part)
 }
@@ -18,7 +18,7 @@ fn job(latency: f64, links: &[(Reserved, f64)]) -> Footprint {
 fn reference(jobs: &[Footprint], links: usize) -> Vec<f64> {
     let mut slowdowns = vec![1.0; jobs.len()];
     let mut waits = vec![vec![0.0; links]; jobs.len()];
-    // Small steps, so that no wait grows without bound in between.
+    // Use small steps, so that no wait grows without bound during the iteration.
     for _ in 0..200_000 {
         let mut most: f64 = 0.0;
         for j in 0..jobs.len() {
@@ -59,7 +59,8 @@ fn jobs_without_shared_links_are_not_slowed_down() {
     assert_eq!((loads.slowdown(one), loads.slowdown(other)), (1.0, 1.0));
 }
 
-/// Two jobs that each need all of a link: f = 1 + s (h / 2 + w) / h with s = 1 / f and w = (f - 1) h.
+/// Two jobs, each of which needs the whole capacity of a link: f = 1 + s (h / 2 + w) / h with s = 1 / f and w = (f - 1)
+/// h.
 #[test]
 fn two_jobs_that_need_all_of_a_link_slow_each_other_down() {
     let all = job(24.0, &[on(0, 1.0, 24.0, 1.0)]);
@@ -70,7 +71,7 @@ fn two_jobs_that_need_all_of_a_link_slow_each_other_down() {
     for slot in [one, other] {
         assert!((loads.slowdown(slot) - (1.0 + 0.5f64.sqrt())).abs() < 1e-2);
     }
-    // The remaining job is alone, with a slowdown of exactly 1, and the slot is free again.
+    // The remaining job runs without other jobs and has a slowdown of exactly 1. The slot of the ended job is free.
     assert_eq!(loads.end(one), Some(all.clone()));
     loads.settle();
     assert!(loads.agree());
@@ -90,7 +91,8 @@ fn a_link_is_never_reserved_for_more_than_all_of_the_time() {
     assert!(reserved <= 1.1 && reserved > 0.9, "{reserved}");
 }
 
-/// Returns footprints of jobs: one stream has all packets of the job, the other streams have some of them.
+/// Generates footprints of jobs. One stream contains all packets of the job, each other stream contains some of the
+/// packets.
 fn footprints() -> impl Strategy<Value = Vec<Footprint>> {
     let link = (0u32..5, 0.01..0.9f64, 8.0..60.0f64, proptest::array::uniform3(0.0..2.0f64));
     let one = (0.3..1.0f64, proptest::collection::vec(link, 1..5), 1..4usize);
@@ -117,7 +119,7 @@ fn footprints() -> impl Strategy<Value = Vec<Footprint>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
-    /// The sums by link give the same slowdowns as the rule, which is by pairs of jobs.
+    /// The sums by link give the same slowdowns as the rule, which is defined by pairs of jobs.
     #[test]
     fn slowdowns_are_those_of_the_rule(jobs in footprints()) {
         let mut loads = LinkLoads::new(5);

@@ -4,7 +4,7 @@ use super::super::{PacketError, Stalled};
 use super::COLUMNS;
 use replay_core::lines::LONGEST_LINE;
 
-/// A text is not a packet list.
+/// Error: a text is not a packet list.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{file}:{line}: {problem}")]
 pub struct PacketListError {
@@ -17,13 +17,13 @@ pub struct PacketListError {
 }
 
 impl PacketListError {
-    /// Returns whether the file cannot be read, whatever its contents.
+    /// Returns whether the file could not be read.
     pub fn is_unreadable(&self) -> bool {
         matches!(self.problem, Problem::Unreadable(_))
     }
 }
 
-/// Why a line is not a packet.
+/// The reason for which a line is not a packet.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Problem {
     /// The first line is not the header.
@@ -32,7 +32,7 @@ pub enum Problem {
     /// A line has too many or too few fields.
     #[error("the line has {0} fields, but must have 5: {columns}", columns = COLUMNS.join(","))]
     FieldCount(usize),
-    /// A field is not a number, or out of range.
+    /// A field is not a number, or the number is out of range.
     #[error(
         "{name} \"{text}\" is not an integer of {least} to {most} (field {number} of 5)",
         name = COLUMNS.get(*.field).unwrap_or(&"field"), number = field + 1
@@ -47,12 +47,12 @@ pub enum Problem {
         /// Largest permitted value.
         most: u64,
     },
-    /// Two packets have the same name.
+    /// Two packets have the same id.
     #[error("id {id} already occurs in line {first} (field 1 of 5)")]
     Duplicate {
-        /// The name.
+        /// The id.
         id: u64,
-        /// Line of the first packet with this name, 1-based.
+        /// Line of the first packet with this id, 1-based.
         first: u64,
     },
     /// A line is too long.
@@ -63,7 +63,7 @@ pub enum Problem {
     Unreadable(String),
 }
 
-/// A replay of a packet list failed.
+/// Error: a replay of a packet list failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReplayError {
     /// The network rejected a packet.

@@ -14,8 +14,8 @@ fn replayed(topology: &str, list: &str) -> String {
     String::from_utf8(text).expect("text")
 }
 
-/// Two packets back to back from one sender (vector V5), and two that share a link (V6), later and
-/// out of order.
+/// The list contains two packets back to back from one sender (vector V5), and two later packets
+/// that share a link (V6). The lines are not in the order of time.
 #[test]
 fn replays_the_vectors_as_a_list() {
     let list = "id,src,dst,flits,inject_cycle\n\
@@ -123,7 +123,7 @@ fn long_gaps_do_not_change_results() {
     assert!(text.contains("\n1,5000,5010,5031,31,0,1\n"), "{text}");
 }
 
-/// Concurrent replays give the same bytes as one alone.
+/// Concurrent replays give the same bytes as a single replay.
 #[test]
 fn threads_give_equal_bytes() {
     let mut list = String::from("id,src,dst,flits,inject_cycle\n");

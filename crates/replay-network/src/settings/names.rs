@@ -1,4 +1,4 @@
-//! Names of settings: a preset and the parameters that differ from it.
+//! The notation of settings: a preset and the parameters that differ from the preset.
 
 use std::sync::LazyLock;
 

@@ -40,7 +40,7 @@ fn flits_are_conserved() {
         let packets = random_traffic(&topology, 3000, 0.7, 1);
         let mut network = Network::new(&topology, Settings::LO).expect("a preset");
         let deliveries = replay(&mut network, &packets).expect("no deadlock");
-        // As many flits leave each router as enter it.
+        // The number of flits that leave a router equals the number of flits that enter it.
         let mut balance = vec![0i64; topology.processors()];
         let (mut injected, mut ejected) = (0, 0);
         for ((from, port), (_, flits)) in usage(&network) {
@@ -62,8 +62,8 @@ fn flits_are_conserved() {
     }
 }
 
-/// Beyond saturation only the senders' queues grow: the latency of packets, which does not include them, stays
-/// constant, while the time since packets were sent continues to rise.
+/// Beyond saturation only the senders' queues grow: the latency of packets, which does not include the time in the
+/// queues, stays constant. The time since packets were sent continues to rise.
 #[test]
 fn latency_rises_with_load() {
     let topology = machine("8x8");
@@ -90,8 +90,8 @@ fn latency_rises_with_load() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Mirrored traffic gives the same measures of packets and mirrored loads. (On a ring of
-    /// even length half a turn always goes upwards, hence only odd lengths.)
+    /// Mirrored traffic gives the same measures of packets and mirrored loads. (Only odd lengths are tested, because on
+    /// a ring of even length half a turn always goes upwards.)
     #[test]
     fn reflected_traffic_gives_reflected_loads(
         text in proptest::sample::select(&["6x4", "3x4x3", "torus:5x3", "torus[y]:4x5"]),
@@ -130,7 +130,7 @@ proptest! {
     }
 }
 
-/// A packet sent when the previous tail has left follows it like a queued packet.
+/// A packet that is sent when the previous tail has left has the same timing as a queued packet.
 #[test]
 fn packets_sent_on_an_event_are_sent_in_its_cycle() {
     let topology = machine("16x16");
@@ -167,7 +167,7 @@ fn advance_stops_at_the_given_cycle() {
     assert_eq!((network.advance(Some(12), &mut events), network.now()), (Ok(None), 12));
     let packet = Packet { src: NodeId(0), dst: NodeId(4), flits: 8, tag: 3 };
     network.send(packet).expect("legal");
-    // Time does not go back, and does not pass an event.
+    // The clock does not go back, and does not skip an event.
     assert_eq!((network.advance(Some(5), &mut events), network.now()), (Ok(None), 12));
     assert_eq!((network.advance(Some(38), &mut events), network.now()), (Ok(None), 38));
     assert_eq!(network.advance(Some(39), &mut events), Ok(Some(39)));
@@ -195,7 +195,7 @@ fn illegal_packets_are_refused() {
     assert!(Network::new(&machine("4x4"), slow).is_ok());
 }
 
-/// Ten times the packets do not need more memory.
+/// Ten times as many packets do not need more memory.
 #[test]
 fn memory_does_not_grow_with_packets_sent() {
     let topology = machine("4x4");

@@ -1,11 +1,11 @@
-//! Packets in an empty network take as long as closed forms predict.
+//! The latency of packets in an empty network agrees with closed forms.
 
 use super::*;
 
 /// Returns latency and hops of a packet in an empty network.
 fn alone(network: &mut Network, src: NodeId, dst: NodeId, flits: u32) -> (u64, u64) {
     let mut events = Vec::new();
-    // Everything that the previous packet has reserved must be free again.
+    // All channels that the previous packet has reserved must be free again.
     let later = network.now() + 100_000;
     while network.advance(Some(later), &mut events).expect("no deadlock").is_some() {}
     network.send(Packet { src, dst, flits, tag: 0 }).expect("legal");
@@ -59,9 +59,11 @@ fn store_and_forward_takes_a_packet_time_per_hop() {
     let stored = |base| Settings { switching: Switching::StoreAndForward, ..base };
     for flits in [1, 2, 8, 20] {
         let p = u64::from(flits);
-        // Injection p, ejection 2 p, a link p, and 3 for routing before each channel but the first.
+        // Injection takes p cycles, ejection 2 p, a link p. Routing takes 3 cycles before each
+        // channel except the first.
         check("5x5", stored(Settings::LO), flits, |d| p + d * (3 + p) + 3 + 2 * p);
-        // The last flit is injected p - 1 cycles after the first, and ejected likewise.
+        // The last flit is injected p - 1 cycles after the first flit, and is also ejected p - 1
+        // cycles after it.
         check("5x5", stored(Settings::BANI_MOHAMMAD), flits, |d| {
             (p - 1) + d * (3 + p) + 3 + (p - 1)
         });

@@ -1,4 +1,4 @@
-//! The traffic that a job is to send.
+//! The traffic of a job.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ pub struct Demand {
     pub program: Arc<Program>,
     /// The number of packets.
     pub quota: Quota,
-    /// Seed of all random numbers, in combination with the job's number.
+    /// Seed of the random numbers. The random numbers of a job depend on this seed and the job's number.
     pub seed: u64,
 }
 
 impl Preset {
-    /// Returns the quota of the paper: exponential, rounded up, for the whole job. Under `lo` the mean is an
-    /// iteration of a job of average size; for `matrix` and `phases`, which are not in the paper, an iteration
-    /// of as many processes as the file has ranks.
+    /// Returns the quota of the paper: exponential, rounded up, for the whole job. Under `lo` the mean is the number of
+    /// packets in an iteration of a job of average size. For `matrix` and `phases`, which are not in the paper, it is
+    /// the number of packets in an iteration with one process per rank of the file.
     pub fn quota(self, program: &Program) -> Quota {
         let mean = match (self, program.pattern().kind()) {
             (Self::BaniMohammad, _) => Self::BANI_MOHAMMAD,

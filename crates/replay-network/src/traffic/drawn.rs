@@ -7,28 +7,29 @@ use rand_chacha::ChaCha8Rng;
 use super::random::{below, other, unit};
 use super::table::Weights;
 
-/// A step of random traffic: a packet between a drawn pair, or a packet from every process to a drawn one.
+/// A step of random traffic: either a packet between a random pair of processes, or a packet from every process to a
+/// random process.
 #[derive(Clone, Debug)]
 pub struct Drawn {
     rng: ChaCha8Rng,
     law: DrawnLaw,
-    /// Sender and receiver of the step, if the pair is drawn.
+    /// Sender and receiver of the step; used only if the pair is drawn.
     pair: (u32, u32),
 }
 
 /// The distribution of pairs.
 #[derive(Clone, Debug)]
 pub enum DrawnLaw {
-    /// Two distinct processes of this number.
+    /// Two distinct processes; the value is the number of processes.
     Pair(u32),
-    /// A receiver for each process of this number.
+    /// A receiver for each process; the value is the number of processes.
     Receivers(u32),
-    /// A pair, by weight.
+    /// A pair, with a probability proportional to its weight.
     Weighted(Arc<Weights>),
 }
 
 impl Drawn {
-    /// Draws from the given random stream.
+    /// Creates the traffic, which draws from the given random stream.
     pub fn new(law: DrawnLaw, rng: ChaCha8Rng) -> Self {
         Self { rng, law, pair: (0, 0) }
     }

@@ -1,4 +1,4 @@
-//! All jobs on their network.
+//! A network with all its running jobs.
 
 use super::demand::Demand;
 use super::mapping::Mapping;
@@ -20,13 +20,13 @@ pub struct TrafficOptions {
 }
 
 impl Default for TrafficOptions {
-    /// Ranks in order of allocation, and packets of [`Settings::PACKET_FLITS`].
+    /// Ranks are in order of allocation, and packets have [`Settings::PACKET_FLITS`] flits.
     fn default() -> Self {
         Self { mapping: Mapping::Allocation, flits: Settings::PACKET_FLITS }
     }
 }
 
-/// Traffic cannot be simulated with these options.
+/// Error: traffic cannot be simulated with these options.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum TrafficError {
     /// The network cannot be built.
@@ -38,7 +38,7 @@ pub enum TrafficError {
     /// The mapping does not fit the machine.
     #[error(transparent)]
     Mapping(#[from] NameError),
-    /// Jobs share processors, whose scheduling is not modelled.
+    /// Jobs share processors. The scheduling of shared processors is not modelled.
     #[error(
         "machine {0}: messages of jobs that share a processor are not modelled; use a cluster of one level"
     )]
@@ -56,7 +56,7 @@ pub struct Traffic {
     /// Running jobs, by slot.
     runs: Vec<Option<Run>>,
     vacant: Vec<u32>,
-    /// Jobs that had nothing to send and have not been reported yet.
+    /// Jobs without packets that have not been reported yet.
     idle: Vec<JobTraffic>,
     events: Vec<NetworkEvent>,
 }
@@ -104,7 +104,7 @@ impl Traffic {
         &self.network
     }
 
-    /// Starts a job in the current cycle, with one process on each of `nodes`, which are in the order of
+    /// Starts a job in the current cycle, with one process on each of `nodes`. The nodes must be in the order of
     /// allocation. The job's first packets are sent at once.
     ///
     /// # Errors
@@ -140,12 +140,12 @@ impl Traffic {
         Ok(())
     }
 
-    /// Advances to the next cycle in which jobs end and writes them to `ended`, which is cleared first, in the
-    /// order of their ends. A job that is then started starts in that cycle. The same cycle may be returned
-    /// again, with other jobs.
+    /// Advances to the next cycle in which jobs end. Writes these jobs to `ended`, which is cleared first, in the order
+    /// of their ends. A job that the caller then starts begins in this cycle. A later call may return the same cycle
+    /// again with other jobs.
     ///
-    /// Returns `None` if no job ends by the cycle `until`, which is then the current one, or, without
-    /// `until`, if no job is running.
+    /// Returns `None` if no job ends by the cycle `until`; `until` is then the current cycle. Without `until`, returns
+    /// `None` if no job is running.
     ///
     /// # Errors
     /// [`Stalled`] if the network is deadlocked.

@@ -4,7 +4,7 @@
 
 use super::pattern::{Active, Cycle, Grid, Steps};
 
-/// Steps in each of which processes send along one or several axes. Ranks off the grid send nothing.
+/// A list of steps. In each step processes send along one or several axes. Ranks outside the grid send nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Exchange {
     sides: [u32; 3],
@@ -17,11 +17,11 @@ pub struct Exchange {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Move {
     axis: usize,
-    /// Distance, at least 1 and less than the side.
+    /// Distance of the move, at least 1 and less than the side of the grid.
     by: u32,
     up: bool,
     wraps: bool,
-    /// Whether all processes send, not only those of the level.
+    /// Whether all processes send, not only the processes of the level.
     all: bool,
 }
 
@@ -65,7 +65,7 @@ impl Exchange {
     pub fn neighbours(n: u32, dimensions: u8, wrap: bool) -> Self {
         let sides = balanced(n, dimensions);
         let axes = (0..3).filter(|&axis| sides[axis] > 1);
-        // On an axis of two, both directions lead to the same neighbour.
+        // On an axis of length two, both directions lead to the same neighbour.
         let moves = axes.flat_map(|axis| {
             let wraps = wrap && sides[axis] > 2;
             [true, false].map(|up| Move { axis, by: 1, up, wraps, all: true })
@@ -106,14 +106,14 @@ impl Exchange {
         let Move { axis, by, up, wraps, all } = along;
         let [x, y, z] = self.sides;
         let mut at = [rank % x, rank / x % y, rank / (x * y)];
-        // The coarser the level, the fewer processes have a point of it.
+        // The coarser the level, the fewer processes have a point of the level.
         let takes_part = all || (0..3).all(|b| at[b].is_multiple_of(by.min(self.sides[b])));
         if at[2] >= z || !takes_part {
             return None;
         }
         let side = self.sides[axis];
         at[axis] += if up { by } else { side - by };
-        // Downwards the sum exceeds the side exactly if there is a neighbour below.
+        // For a downward move, the sum exceeds the side exactly if there is a neighbour below.
         if !wraps && (at[axis] >= side) == up {
             return None;
         }
@@ -180,7 +180,7 @@ mod tests {
         let known = [(2, [2, 1, 1]), (4, [2, 2, 1]), (8, [2, 2, 2]), (256, [8, 8, 4])];
         assert!(known.iter().all(|&(n, expected)| sides(n) == expected));
         assert_eq!(sides(255), sides(128));
-        // Stride 4 occurs on x and y only: a grid of 8 x 8 x 4 has 2 x 2 x 1 points there.
+        // Stride 4 occurs on x and y only, because a grid of 8 x 8 x 4 has 2 x 2 x 1 points at this level.
         let exchange = multigrid(256, Cycle::Descent);
         assert_eq!(exchange.steps(), 16);
         let at: Vec<_> = pairs(&exchange, 13).into_iter().map(|(from, _)| from).collect();
@@ -199,7 +199,8 @@ mod tests {
         assert!((0..12).all(|step| pairs(&up, step) == pairs(&down, 11 - step)));
     }
 
-    /// A level sends the packets of its six steps, whichever processes are active and wherever the grid ends.
+    /// A step for a whole level sends the same packets as the six steps of the level. This holds for all active
+    /// processes and all grids.
     #[test]
     fn a_level_has_the_packets_of_its_steps() {
         for (dimensions, wrap, active, packets) in [

@@ -16,16 +16,16 @@ use replay_core::topology::{NodeId, Topology};
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Mapping {
-    /// The order of allocation: unit by unit, row-major within a unit.
+    /// The order of allocation: unit by unit, and row-major within a unit.
     #[default]
     Allocation,
-    /// The order along a curve through the whole machine, for instance globally row-major.
+    /// The order along a curve through the whole machine, for example row-major order.
     Curve(Curve),
 }
 
 impl Mapping {
-    /// Returns the position of each processor in the order; `None` for the order of allocation. A hypercube or
-    /// cluster has a single curve, [`Curve::RowMajor`]: ascending numbers.
+    /// Returns the position of each processor in the order of the mapping; `None` for the order of allocation. A
+    /// hypercube or cluster has only the curve [`Curve::RowMajor`], which is the order of ascending numbers.
     ///
     /// # Errors
     /// [`NameError`] if a hypercube or cluster does not have the curve.
@@ -46,7 +46,7 @@ impl Mapping {
         Ok(Some(places))
     }
 
-    /// Describes the mappings, for a listing.
+    /// Returns descriptions of the mappings.
     pub fn descriptions() -> Vec<Description> {
         TABLE.descriptions()
     }
@@ -74,7 +74,7 @@ mod tests {
         let places =
             |text: &str| text.parse::<Mapping>().expect("a mapping").places(&mesh).expect("a grid");
         assert_eq!(places("allocation"), None);
-        // Rows run along x; processor x * 2 + y.
+        // Rows run along x. The number of the processor at (x, y) is x * 2 + y.
         assert_eq!(places("row-major"), Some(vec![0, 3, 1, 4, 2, 5]));
         assert_eq!(places("snake"), Some(vec![0, 5, 1, 4, 2, 3]));
     }

@@ -1,10 +1,9 @@
 //! The traffic of jobs: patterns, quotas, barriers, and the mapping of processes to processors.
 //!
-//! A [`Traffic`] is a [`Network`](super::Network) with the jobs that run on it. A job has
-//! processes of *ranks* 0 to n - 1, one to a processor in the order of a [`Mapping`], and a
-//! [`Demand`]: a [`Program`] (a loaded [`Pattern`]) and a [`Quota`]. The job sends the packets of its
-//! pattern's *iterations*, one after another, until its quota is used up, and ends when all
-//! of them are delivered.
+//! A [`Traffic`] is a [`Network`](super::Network) with the jobs that run on it. A job has processes with the *ranks* 0
+//! to n - 1, and a [`Demand`]: a [`Program`] (a loaded [`Pattern`]) and a [`Quota`]. Each process runs on its own
+//! processor; a [`Mapping`] defines the order. The job sends the packets of its pattern's *iterations*, one after
+//! another, until its quota is used up, and ends when all of them are delivered.
 //!
 //! ```
 //! use replay_network::Settings;
@@ -39,42 +38,41 @@
 //!
 //! # Iterations, steps, barriers
 //!
-//! An iteration is a list of *steps*. In a step some processes send, each an ordered list
-//! of packets. At a barrier the job waits until all its packets are delivered. The next
-//! step begins in that same cycle, with its senders in the order of their ranks. [`Barrier`] determines
-//! where the barriers are, [`Sends`] and [`Stream`] the order of packets between them.
+//! An iteration is a list of *steps*. In a step some processes send packets; each of them has an ordered list. At a
+//! barrier the job waits until all its packets are delivered. The next step begins in the cycle of the last delivery,
+//! and its senders send in the order of their ranks. [`Barrier`] determines where the barriers are, [`Sends`] and
+//! [`Stream`] the order of packets between them.
 //!
 //! # Quotas
 //!
-//! A quota counts the packets of the whole job, and is exact: after this number of packets the job
-//! sends no more, even in the middle of a step. Quotas do not depend on the number of processes
-//! (unless [`Quota::per`] says otherwise), so small jobs run many iterations and large ones a part of
-//! one. Therefore the order inside an iteration matters.
+//! A quota counts the packets of the whole job. It is exact: after this number of packets the job sends no more
+//! packets, even if a step is not complete. Quotas do not depend on the number of processes (unless [`Quota::per`]
+//! selects a quota per process). Small jobs therefore run many iterations, and large jobs only a part of an iteration,
+//! so the order of packets within an iteration matters.
 //!
-//! A job whose processes have no receivers (a single process, or a matrix whose packets all stay
-//! within a process) sends nothing and ends in the cycle of its start. This holds under both
-//! presets; the sides of Lo's jobs are at least 2, so it never occurs there.
+//! A job whose processes have no receivers (a single process, or a matrix whose packets all stay within a process)
+//! sends nothing and ends in the cycle of its start. This rule applies to both presets. It never applies to Lo's jobs,
+//! because their sides are at least 2.
 //!
 //! # Random numbers
 //!
-//! The random numbers of a job (for its quota, a root, random pairs) come from its own streams, keyed by
-//! the demand's seed and the job's number. They do not depend on other jobs, on the allocator
-//! or, except for `random[source=each]`, on the network.
+//! The random numbers of a job (for its quota, a root, or random pairs) come from separate streams, which are
+//! determined by the demand's seed and the job's number. They do not depend on other jobs or on the allocator. They do
+//! not depend on the network either, except for `random[source=each]`.
 //!
 //! # Cost
 //!
-//! A packet costs a few operations and no allocation. Memory is O(processes) for a running job,
-//! whatever its quota, plus the entries of the file for `matrix` and `phases` on fewer processes
-//! than the file has ranks. The network stores the packets in flight; with [`Sends::AtOnce`] these are
-//! all packets between two barriers.
+//! A packet costs a few operations and no allocation. The memory of a running job is O(processes), whatever its quota.
+//! With `matrix` or `phases`, a job with fewer processes than the file has ranks also needs memory for the entries of
+//! the file. The network stores the packets in flight; with [`Sends::AtOnce`] these are all packets between two
+//! barriers.
 //!
 //! # Sources
 //!
-//! Lo, Windisch, Liu, Nitzberg, "Noncontiguous processor allocation algorithms for
-//! distributed memory multicomputers", CIS-TR-94-11, University of Oregon, message-passing
-//! experiments (preset [`lo`](Preset::Lo); choices that the report leaves open are made such that they
-//! reproduce its Table 2); Bani-Mohammad, PhD thesis, University of Glasgow 2008, chapter 4
-//! (preset [`bani-mohammad`](Preset::BaniMohammad)).
+//! Lo, Windisch, Liu, Nitzberg, "Noncontiguous processor allocation algorithms for distributed memory multicomputers",
+//! CIS-TR-94-11, University of Oregon, message-passing experiments (preset [`lo`](Preset::Lo); the report leaves some
+//! choices open; they were made to reproduce its Table 2); Bani-Mohammad, PhD thesis, University of Glasgow 2008,
+//! chapter 4 (preset [`bani-mohammad`](Preset::BaniMohammad)).
 
 mod demand;
 mod drawn;

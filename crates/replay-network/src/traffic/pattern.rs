@@ -1,4 +1,4 @@
-//! Communication patterns, as users name them.
+//! Communication patterns.
 
 mod names;
 
@@ -6,7 +6,7 @@ use super::preset::Preset;
 
 pub use names::descriptions;
 
-/// A communication pattern with the discipline by which its packets are sent.
+/// A communication pattern, and the discipline that defines when and in which order its packets are sent.
 ///
 /// ```
 /// use replay_network::traffic::{Barrier, Pattern, Sends};
@@ -24,45 +24,45 @@ pub struct Pattern {
     discipline: Discipline,
 }
 
-/// Senders, receivers and steps of an iteration of n processes. If the number of processes must be a power of
-/// two and is not, the last processes are idle.
+/// Senders, receivers and steps of an iteration of n processes. If a pattern requires a power of two and n is not a
+/// power of two, the last processes are idle.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// Every process sends to every other, in one step.
+    /// Every process sends to every other process, in one step.
     AllToAll {
         /// Order of the packets.
         order: Order,
     },
-    /// One process sends to every other, in one step.
+    /// One process sends to every other process, in one step.
     OneToAll {
         /// The sender.
         root: Root,
         /// Order of the receivers.
         targets: Targets,
     },
-    /// A ring: floor(n / 2) steps i -> i + 1, then one step i -> i - floor(n / 2) (mod n), which returns the
-    /// data that have travelled around half the ring.
+    /// A ring: floor(n / 2) steps i -> i + 1, then one step i -> i - floor(n / 2) (mod n), which returns the data that
+    /// have moved around half the ring.
     NBody,
-    /// A butterfly: log2 n steps, i -> i xor 2^s.
+    /// A butterfly of log2 n steps. In step s process i sends to process i xor 2^s.
     Fft2d {
         /// Order of the steps.
         strides: Strides,
     },
-    /// A grid of 2^a x 2^b x 2^c processes, a >= b >= c >= a - 1. For each stride t = 1, 2,
-    /// 4, ... below the grid's sides, every axis longer than t has a step of +t and one of
-    /// -t, in which those processes send whose coordinates are all multiples of t (or 0).
+    /// A grid of 2^a x 2^b x 2^c processes, a >= b >= c >= a - 1. For each stride t = 1, 2, 4, ... below the grid's
+    /// sides, every axis longer than t has a step of +t and a step of -t. In these steps the processes send for which
+    /// all coordinates are multiples of t (or 0).
     Multigrid {
         /// The grid of processes; by default three wrapped dimensions.
         grid: Grid,
         /// Order of the levels.
         cycle: Cycle,
-        /// What a step consists of.
+        /// The packets that form a step.
         steps: Steps,
         /// Processes that send.
         active: Active,
     },
-    /// A grid of processes with sides as equal as possible, the longest first: every axis has a
-    /// step of +1 and one of -1.
+    /// A grid of processes with sides as equal as possible; the longest side is first. Every axis has a step of +1 and
+    /// a step of -1.
     NearestNeighbour {
         /// Number of dimensions of the grid, 1 to 3.
         dimensions: u8,
@@ -76,27 +76,29 @@ pub enum Kind {
     },
     /// The matrix in a file, in one step.
     Matrix {
-        /// CSV file without a header: row i and column j have what rank i sends to rank j.
+        /// CSV file without a header. The value in row i and column j is the number of packets, or the weight, from
+        /// rank i to rank j.
         file: String,
         /// Meaning of the numbers.
         values: Values,
     },
-    /// The phases in a file: one step each, in ascending order.
+    /// The phases in a file. Each phase is a step; phases are in ascending order.
     Phases {
         /// CSV file with the header `phase,src_rank,dst_rank,packets`.
         file: String,
     },
 }
 
-/// The order of an all-to-all.
+/// The order of the packets of an all-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Order {
-    /// Every process sends to 0, 1, 2, ..: the same order for all, so that receivers are congested.
+    /// Every process sends to 0, 1, 2, .. in this order. As the order is the same for all processes, receivers are
+    /// congested.
     Same,
     /// Process i sends to i + 1, i + 2, .. (mod n): one permutation at a time.
     Shifted,
-    /// 0 -> 1, 0 -> 2, .., 1 -> 0, ..: a sequence of the whole job, one process after the other. It needs
-    /// [`Sends::AtOnce`] or [`Stream::Job`].
+    /// 0 -> 1, 0 -> 2, .., 1 -> 0, ..: one sequence for the whole job, in which one process sends after the other. This
+    /// order requires [`Sends::AtOnce`] or [`Stream::Job`].
     Lexicographic,
 }
 
@@ -112,7 +114,7 @@ pub enum Root {
 /// The order of the receivers of a one-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Targets {
-    /// 0, 1, 2, .. without the root.
+    /// 0, 1, 2, .., without the root.
     Ascending,
     /// The root's successor, the next rank and so on, cyclically.
     Cyclic,
@@ -130,11 +132,11 @@ pub enum Strides {
 /// The order of the levels of a multigrid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Cycle {
-    /// From stride 1 to the largest.
+    /// From stride 1 to the largest stride.
     Descent,
-    /// From the largest stride to stride 1, by the same steps in the opposite order.
+    /// From the largest stride to stride 1: the steps of `Descent` in the opposite order.
     Ascent,
-    /// From stride 1 to the largest, and back by the same steps in the opposite order.
+    /// From stride 1 to the largest stride, then back: the same steps in the opposite order.
     V,
 }
 
@@ -147,12 +149,12 @@ pub struct Grid {
     pub wrap: bool,
 }
 
-/// What a step of a multigrid consists of.
+/// The packets that form a step of a multigrid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Steps {
-    /// One step for every direction of every axis.
+    /// Each direction of each axis is a step.
     Direction,
-    /// One step for every level: a process sends to all its neighbours.
+    /// Each level is a step, in which a process sends to all its neighbours.
     Level,
 }
 
@@ -168,7 +170,7 @@ pub enum Active {
 /// The senders of random traffic.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Source {
-    /// The sender is drawn for each packet, which is an iteration of its own.
+    /// The sender is drawn for each packet. Every packet is a separate iteration.
     Drawn,
     /// Every process sends one packet per iteration, to a drawn receiver.
     Each,
@@ -179,36 +181,36 @@ pub enum Source {
 pub enum Values {
     /// Packets per iteration. Each process sends all its packets to rank 0, then to rank 1, and so on.
     Packets,
-    /// Relative weights: the pair of every packet is drawn with probabilities proportional to the weights. A
-    /// packet is an iteration of its own.
+    /// Relative weights: for each packet, sender and receiver are drawn with a probability proportional to their
+    /// weight. Every packet is a separate iteration.
     Weights,
 }
 
-/// When the next packet of a [`Stream`] is added to its sender's queue.
+/// The time at which the next packet of a [`Stream`] is added to its sender's queue.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Sends {
-    /// When the previous packet is delivered.
+    /// The time at which the previous packet is delivered.
     Sequential,
-    /// When the tail of the previous packet has left its sender.
+    /// The time at which the tail of the previous packet has left its sender.
     Pipelined,
-    /// All packets up to the next barrier at once, in the order of the job's sequence: step by step; in a step
-    /// the first packet of every sender in order of rank, then the second, and so on. All-to-all in the
-    /// [same order](Order::Same) is ordered by receivers: every rank to 0, every rank to 1, and so on; in
-    /// [lexicographic](Order::Lexicographic) order, by senders. Packets wait in their senders' queues, and a
-    /// quota may end within a round.
+    /// All packets up to the next barrier are added at once, in the order of the job's sequence. The sequence is
+    /// ordered by steps. A step begins with the first packet of every sender in order of rank, then the second packet
+    /// of every sender follows, and so on. An all-to-all in the [same order](Order::Same) is ordered by receivers:
+    /// every rank sends to 0, then every rank sends to 1, and so on. In [lexicographic](Order::Lexicographic) order it
+    /// is ordered by senders. Packets wait in their senders' queues, and a quota may end within a round.
     AtOnce,
 }
 
-/// The packets that are sent one after another.
+/// The set of packets that are sent one after another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Stream {
-    /// The packets of each process; all processes send at the same time.
+    /// The packets of one process. All processes send concurrently.
     Process,
     /// All packets of the job, in the order described at [`Sends::AtOnce`].
     Job,
 }
 
-/// Where the job waits until all packets that it has sent are delivered.
+/// The points at which the job waits until all packets that it has sent are delivered.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Barrier {
     /// After every step.
@@ -219,7 +221,7 @@ pub enum Barrier {
     None,
 }
 
-/// When and in which order packets are sent.
+/// The discipline that defines when and in which order packets are sent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Discipline {
     sends: Sends,
@@ -233,17 +235,17 @@ impl Pattern {
         &self.kind
     }
 
-    /// Returns when the next packet is sent.
+    /// Returns the rule for the time at which the next packet is sent.
     pub fn sends(&self) -> Sends {
         self.discipline.sends
     }
 
-    /// Returns which packets are sent one after another.
+    /// Returns the set of packets that are sent one after another.
     pub fn stream(&self) -> Stream {
         self.discipline.stream
     }
 
-    /// Returns where the job waits for its packets.
+    /// Returns the points at which the job waits for its packets.
     pub fn barrier(&self) -> Barrier {
         self.discipline.barrier
     }
@@ -263,7 +265,7 @@ impl Pattern {
 }
 
 impl Kind {
-    /// Returns whether sender and receiver of every packet are drawn.
+    /// Returns whether the sender and the receiver of every packet are drawn at random.
     pub(super) fn is_drawn(&self) -> bool {
         matches!(
             self,

@@ -2,7 +2,7 @@
 
 use crate::Settings;
 
-/// A paper that provides the defaults.
+/// A paper with experiments that provide default parameters.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Preset {
     /// Lo, Windisch, Liu, Nitzberg, CIS-TR-94-11.
@@ -25,13 +25,14 @@ impl Preset {
     pub const LO_N_BODY: u64 = 81 * (40 + 1);
     /// Lo's mean quota of the 2D FFT, in packets: an iteration of 8 x 8 processes.
     pub const LO_FFT_2D: u64 = 64 * 6;
-    /// Number of processes of the iteration that is Lo's mean quota of multigrid.
+    /// Number of processes for Lo's mean quota of multigrid. The quota is the number of packets in
+    /// an iteration of these processes.
     pub const LO_MULTIGRID_PROCESSES: u32 = 64;
     /// Mean quota of nearest neighbours under the preset `lo`, in packets: an iteration of 9 x 9
     /// processes. The paper does not use this pattern.
     pub const LO_NEAREST_NEIGHBOUR: u64 = 2 * 2 * 9 * 8;
-    /// Mean quota under the preset `lo` of patterns that draw their pairs, in packets: one for each
-    /// of 9 x 9 processes. The paper does not use such patterns.
+    /// Mean quota under the preset `lo` of patterns with random pairs, in packets: one packet for
+    /// each of 9 x 9 processes. The paper does not use such patterns.
     pub const LO_RANDOM: u64 = 81;
     /// Bani-Mohammad's mean quota of all patterns, in packets (Table 4.1).
     pub const BANI_MOHAMMAD: u64 = 5;

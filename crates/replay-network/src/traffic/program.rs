@@ -12,14 +12,14 @@ use super::random::{Purpose, below, stream};
 use super::rule::Rule;
 use super::table::{Entry, List, Table, Weights};
 
-/// A pattern with the contents of the file that it names, if it names one.
+/// A pattern with the contents of its file, if the pattern names a file.
 #[derive(Clone, Debug)]
 pub struct Program {
     pattern: Pattern,
     data: Data,
 }
 
-/// The contents of a file, also prepared for at least as many processes as the file has ranks.
+/// The contents of a file, and the table for jobs with at least as many processes as the file has ranks.
 #[derive(Clone, Debug)]
 enum Data {
     None,
@@ -28,7 +28,7 @@ enum Data {
 }
 
 impl Program {
-    /// Loads the file that the pattern names, if it names one.
+    /// Loads the file of the pattern, if the pattern names a file.
     ///
     /// # Errors
     /// [`TableError`] with file, line and field if the file cannot be read or is invalid.
@@ -63,7 +63,7 @@ impl Program {
         &self.pattern
     }
 
-    /// Returns the number of ranks in the file, if there is one.
+    /// Returns the number of ranks in the file; `None` if the pattern names no file.
     pub fn ranks(&self) -> Option<u32> {
         match &self.data {
             Data::None => None,
@@ -88,7 +88,7 @@ impl Program {
         }
     }
 
-    /// Returns the number of packets in one iteration of `processes` processes; 0 if they have no receivers.
+    /// Returns the number of packets in one iteration of `processes` processes; 0 if the processes have no receivers.
     ///
     /// ```
     /// use replay_network::traffic::Program;
@@ -108,7 +108,7 @@ impl Program {
             .sum()
     }
 
-    /// Returns the packets of a job with `n` processes that draws from `rng`; `None` if there are none.
+    /// Returns the rule for a job with `n` processes that draws from `rng`; `None` if the job sends no packets.
     pub(super) fn rule(&self, n: u32, mut rng: ChaCha8Rng) -> Option<Rule> {
         if n < 2 {
             return None;

@@ -8,7 +8,7 @@ use replay_core::naming::{Description, Entry, Table, kind, spelled};
 const ROUNDINGS: [(&str, Rounding); 2] = [("up", Rounding::Up), ("nearest", Rounding::Nearest)];
 const PERS: [(&str, Per); 2] = [("job", Per::Job), ("process", Per::Process)];
 
-/// Largest quota that can be requested; a job with more packets would send for days.
+/// Largest permitted quota. A job with more packets would send for days.
 pub const MOST_PACKETS: u64 = 1_000_000_000;
 
 /// The number of packets of a job, always at least one.
@@ -24,9 +24,9 @@ pub const MOST_PACKETS: u64 = 1_000_000_000;
 /// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Quota {
-    /// Distribution of the number.
+    /// Distribution of the number of packets.
     pub law: Law,
-    /// Whether the number is for the whole job or for each process.
+    /// Whether the number of packets is for the whole job or for each process.
     pub per: Per,
 }
 
@@ -40,28 +40,28 @@ pub enum Law {
         /// Rule for rounding.
         rounding: Rounding,
     },
-    /// Always the same number.
+    /// Always the same number of packets.
     Fixed {
         /// Number of packets; 0 counts as 1.
         packets: u64,
     },
 }
 
-/// How a number is rounded to an integer.
+/// The rule by which a number is rounded to an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rounding {
     /// Up to the next integer.
     Up,
-    /// To the nearest integer, halves up.
+    /// To the nearest integer; halves are rounded up.
     Nearest,
 }
 
-/// What a quota counts.
+/// The packets that a quota counts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Per {
     /// The packets of all processes of the job together.
     Job,
-    /// A number for each process; the packets of all processes are counted together, too.
+    /// The quota is multiplied by the number of processes. The packets of all processes are still counted together.
     Process,
 }
 
@@ -76,7 +76,7 @@ impl Quota {
         let number = match self.law {
             Law::Fixed { packets } => packets,
             Law::Exponential { mean, rounding } => {
-                // The inverse of the distribution function uses one uniform number, whatever the mean.
+                // The inverse of the distribution function needs exactly one uniform random number, whatever the mean.
                 let x = -mean * (-unit(&mut stream(seed, job, Purpose::Quota))).ln_1p();
                 let whole = match rounding {
                     Rounding::Up => x.ceil(),
@@ -92,7 +92,7 @@ impl Quota {
         number.max(1).saturating_mul(times)
     }
 
-    /// Describes the quotas and their parameters, for a listing.
+    /// Returns descriptions of the quotas and their parameters.
     pub fn descriptions() -> Vec<Description> {
         TABLE.descriptions()
     }

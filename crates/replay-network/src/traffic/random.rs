@@ -3,7 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The purpose for which random numbers are drawn. The discriminants are part of the meaning of a seed.
+/// The purpose for which random numbers are drawn. The discriminants must not change, because the random numbers of a
+/// seed depend on them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// Number of packets.
@@ -12,7 +13,7 @@ pub enum Purpose {
     Pattern = 1,
 }
 
-/// Separates these random streams from others of the same seed.
+/// Separates these random streams from other random streams with the same seed.
 const LABEL: &[u8; 16] = b"network traffic\0";
 
 /// Returns the random stream of a job. Seed and job are the cipher's key.
@@ -26,7 +27,7 @@ pub fn stream(seed: u64, job: u64, purpose: Purpose) -> ChaCha8Rng {
     rng
 }
 
-/// Draws a number in [0, 1), a multiple of 2^-53.
+/// Draws a number in [0, 1). The number is a multiple of 2^-53.
 pub fn unit(rng: &mut ChaCha8Rng) -> f64 {
     rng.random()
 }

@@ -15,15 +15,16 @@ pub struct JobTraffic {
     pub job: u64,
     /// Number of packets sent; all of them were delivered.
     pub packets: u64,
-    /// Sum of the latencies in cycles, each from becoming head of the sender's queue to delivery.
+    /// Sum of the latencies in cycles. The latency of a packet is the time from the cycle in which it becomes head of
+    /// its sender's queue to its delivery.
     pub latency: u64,
     /// Sum of the waits of headers for network and ejection channels, in cycles.
     pub blocked: u64,
-    /// Sum of the links that the packets crossed.
+    /// Number of links crossed, summed over the packets.
     pub hops: u64,
     /// Cycle in which the job started.
     pub begin: u64,
-    /// Cycle in which the last packet was delivered, or in which the job started if it sent none.
+    /// Cycle in which the last packet was delivered. If the job sent no packets, the cycle in which it started.
     pub end: u64,
 }
 
@@ -39,7 +40,7 @@ pub struct Run {
     /// Upper half of the tags of the job's packets; the lower half is the sender's rank.
     tag: u64,
     flits: u32,
-    /// Processors by rank.
+    /// Processor of each rank.
     nodes: Box<[NodeId]>,
     rule: Rule,
     sends: Sends,
@@ -51,9 +52,9 @@ pub struct Run {
 /// The position of the job between two barriers.
 #[derive(Clone, Debug)]
 enum Place {
-    /// One packet of the job after another.
+    /// The packets of the job are sent one after another.
     Job(Sequence),
-    /// One packet of each process after another.
+    /// The packets of each process are sent one after another.
     Processes(Streams),
 }
 
@@ -131,7 +132,7 @@ impl Run {
         Some(JobTraffic { end: network.now(), ..self.total })
     }
 
-    /// Passes a barrier: everything is delivered, and there is more to send.
+    /// Passes a barrier. All packets of the job are delivered, and the job has more packets to send.
     fn pass_barrier(&mut self, network: &mut Network) {
         let steps = self.rule.steps();
         let step = if self.segment.end < steps { self.segment.end } else { 0 };
@@ -143,8 +144,8 @@ impl Run {
         self.open(network);
     }
 
-    /// Sends the next packet of a rank or, if the job has one stream, of the job; returns whether there was
-    /// one.
+    /// Sends the next packet of a rank, or of the job if the job has a single stream. Returns whether there was a
+    /// packet to send.
     #[inline]
     fn send(&mut self, rank: u32, network: &mut Network) -> bool {
         if self.left == 0 {

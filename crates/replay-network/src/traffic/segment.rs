@@ -9,7 +9,7 @@ pub struct Segment {
     pub first: u32,
     /// The step after the last.
     pub end: u32,
-    /// Whether the first step follows the last, endlessly.
+    /// Whether the first step follows the last step, without end.
     pub repeats: bool,
 }
 
@@ -23,7 +23,8 @@ impl Segment {
         }
     }
 
-    /// Returns the step after one of the segment's steps, if there is one.
+    /// Returns the step that follows a step of the segment; `None` after the last step of a segment
+    /// that does not repeat.
     #[inline]
     pub fn after(self, step: u32) -> Option<u32> {
         match step + 1 {

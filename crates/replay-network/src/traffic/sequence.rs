@@ -3,24 +3,25 @@
 use super::rule::Rule;
 use super::segment::Segment;
 
-/// A position in the sequence of the packets of a segment. The sequence is ordered by steps, and a step by rounds,
-/// each with one packet of every sender that has packets left, in order of rank. If all ranks send to the same
-/// receivers in the same order, a round has one [receiver](Rule::in_round). If the rule is
-/// [one by one](Rule::one_by_one), a step has one sender after the other instead.
+/// A position in the sequence of the packets of a segment. The sequence is ordered by steps, and a step is ordered by
+/// rounds. A round contains one packet of every sender that has packets left, in order of rank. If all ranks send to
+/// the same receivers in the same order, all packets of a round have the same [receiver](Rule::in_round). If the rule
+/// is [one by one](Rule::one_by_one), a step has no rounds; it contains all packets of the first sender, then all
+/// packets of the next sender, and so on.
 #[derive(Clone, Debug)]
 pub struct Sequence {
     segment: Segment,
     step: u32,
-    /// Senders of the step that have packets left in the round.
+    /// Senders of the step that have packets to send in the current or a later round.
     live: Vec<u32>,
     /// Index of the next sender in `live`.
     at: usize,
-    /// The round, or, one by one, the number of the sender's next packet.
+    /// Number of the round. If the rule is one by one, number of the sender's next packet.
     round: u64,
 }
 
 impl Sequence {
-    /// Starts at the beginning of a segment.
+    /// Creates a sequence at the beginning of a segment.
     pub fn new(segment: Segment, rule: &mut Rule) -> Self {
         let mut sequence = Self { segment, step: segment.first, live: Vec::new(), at: 0, round: 0 };
         sequence.restart(segment, rule);
@@ -53,7 +54,7 @@ impl Sequence {
                 }
                 return Some((rank, rule.target(self.step, rank, k)));
             }
-            // One by one, all senders of the step are done.
+            // If the rule is one by one, all senders of the step are done.
             if !rule.one_by_one() {
                 (self.at, self.round) = (0, self.round + 1);
                 self.live.retain(|&rank| rule.rounds(self.step, rank) > self.round);

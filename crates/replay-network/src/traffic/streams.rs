@@ -7,7 +7,7 @@ use super::segment::Segment;
 #[derive(Clone, Debug)]
 pub struct Streams {
     segment: Segment,
-    /// Position of each process, by rank.
+    /// Position of the process of each rank.
     cursors: Vec<Cursor>,
     /// Processes that may have packets in the segment.
     live: Vec<u32>,
@@ -16,12 +16,12 @@ pub struct Streams {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Cursor {
     step: u32,
-    /// Number of the next packet in the step.
+    /// Index of the next packet of the process in the step.
     k: u64,
 }
 
 impl Streams {
-    /// Starts at the beginning of a segment, for `n` processes.
+    /// Creates the positions of `n` processes at the beginning of a segment.
     pub fn new(segment: Segment, n: usize, rule: &mut Rule) -> Self {
         let start = Cursor { step: segment.first, k: 0 };
         let mut streams = Self { segment, cursors: vec![start; n], live: Vec::new() };
@@ -48,12 +48,12 @@ impl Streams {
         &self.live
     }
 
-    /// Returns the receiver of the next packet of a rank; `None` at the end of the segment, and if the rank never
-    /// sends.
+    /// Returns the receiver of the next packet of a rank; `None` at the end of the segment, or if the rank sends
+    /// nothing in the segment.
     #[inline]
     pub fn next(&mut self, rank: u32, rule: &mut Rule) -> Option<u32> {
         let cursor = &mut self.cursors[rank as usize];
-        // At most once around a segment that repeats.
+        // Search at most once around a segment that repeats.
         for _ in self.segment.first..=self.segment.end {
             let Cursor { step, k } = *cursor;
             if k < rule.count(step, rank) {

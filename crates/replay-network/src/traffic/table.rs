@@ -1,12 +1,12 @@
-//! Packets as listed in files, for the number of processes of a job.
+//! The packets that a file lists, for a given number of processes.
 //!
-//! A file has N ranks. On n >= N processes the first N run one rank each, and the others are
-//! idle; on n < N processes rank r runs on process floor(r n / N). Packets within a process never
-//! enter the network and are left out.
+//! A file has N ranks. On n >= N processes, each of the first N processes runs one rank, and the other processes are
+//! idle. On n < N processes, rank r runs on process floor(r n / N). Packets within a process never enter the network
+//! and are omitted.
 
 use std::ops::Range;
 
-/// What a rank sends to another rank in a step: a number of packets, or a weight.
+/// An entry of a file: the number of packets that a rank sends to another rank in a step, or a weight.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Entry<V> {
     /// Number of the step; only the order of these numbers matters.
@@ -42,8 +42,7 @@ impl<V: Copy> List<V> {
     }
 }
 
-/// The packets of a file by step, then by sender in ascending order; the packets of a sender are in the order of
-/// the file.
+/// The packets of a file, ordered by step, then by sender. The packets of a sender are in the order of the file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Table {
     /// End of each step in `senders`.
@@ -62,12 +61,12 @@ struct Sender {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Packets {
     dst: u32,
-    /// Number of the sender's packets in the step, up to and including these.
+    /// Number of the sender's packets in the step, up to and including this entry.
     up_to: u64,
 }
 
 impl Table {
-    /// Returns the table of a list on `n` processes; `None` if nothing is sent.
+    /// Returns the table of a list for `n` processes; `None` if no packets are sent between processes.
     pub fn new(list: &List<u32>, n: u32) -> Option<Self> {
         let mut entries: Vec<_> = list.on(n).collect();
         entries.sort_by_key(|entry| (entry.step, entry.src));
@@ -129,12 +128,12 @@ impl Table {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Weights {
     pairs: Vec<(u32, u32)>,
-    /// Sums of the weights, up to and including each pair.
+    /// For each pair, the sum of the weights up to and including this pair.
     sums: Vec<f64>,
 }
 
 impl Weights {
-    /// Returns the pairs of a list on `n` processes; `None` if nothing is sent.
+    /// Returns the pairs of a list for `n` processes; `None` if no packets are sent between processes.
     pub fn new(list: &List<f64>, n: u32) -> Option<Self> {
         let (mut pairs, mut sums, mut sum) = (Vec::new(), Vec::new(), 0.0);
         for entry in list.on(n) {
@@ -145,7 +144,7 @@ impl Weights {
         (!pairs.is_empty()).then_some(Self { pairs, sums })
     }
 
-    /// Returns sender and receiver of the pair at `u` in [0, 1).
+    /// Returns sender and receiver of the pair that a uniform number `u` in [0, 1) selects.
     pub fn pair(&self, u: f64) -> (u32, u32) {
         let last = self.pairs.len() - 1;
         let at = self.sums.partition_point(|&sum| sum <= u * self.sums[last]);
@@ -198,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// The packets equal those in a map of sums.
+        /// The packets are the same as those of a reference implementation that adds entries in a map.
         #[test]
         fn tables_keep_every_packet(
             entries in proptest::collection::vec((0u64..3, 0u32..6, 0u32..6, 1u32..4), 0..20),

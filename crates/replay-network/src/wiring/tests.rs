@@ -58,7 +58,7 @@ fn the_dateline_is_crossed_on_the_second_virtual_channel() {
 }
 
 proptest! {
-    /// A route is connected, as long as the topology's distance, and ends at the receiver.
+    /// A route is connected and ends at the receiver, and its length is the topology's distance.
     #[test]
     fn routes_lead_from_neighbour_to_neighbour(topology in machine(), a: u32, b: u32) {
         let n = topology.processors() as u32;
@@ -92,7 +92,7 @@ proptest! {
                 }
             }
         }
-        // Kahn: channels without predecessors are removed until none is left.
+        // Kahn's algorithm: remove channels without predecessors until no channel remains.
         let mut before = vec![0u32; after.len()];
         after.iter().flatten().for_each(|&next| before[next as usize] += 1);
         let mut free: Vec<_> = (0..after.len()).filter(|&c| before[c] == 0).collect();

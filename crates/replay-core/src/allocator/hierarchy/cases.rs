@@ -1,20 +1,21 @@
-//! Decisions from a file, for checks from outside.
+//! Decisions read from a file, for external checks.
 //!
-//! A CSV file has a row for each decision, with these columns in any order:
+//! The input is a CSV file with one row per decision and these columns in any order:
 //!
 //! | column | meaning |
 //! |---|---|
-//! | topology | the machine: a file `NAME.conf` or `NAME.yaml` in a folder |
+//! | topology | the machine: a file `NAME.conf` or `NAME.yaml` in a directory |
 //! | rule | `slurm-tree`, `slurm-block`, `kueue`, or `fragmentation` |
-//! | options | parameters of the rule as `key=value`, blanks between; also `waited=seconds` |
+//! | options | parameters of the rule as `key=value`, separated by spaces; also `waited=seconds` |
 //! | free | free nodes as ranges, such as `0-3,7` |
-//! | n | nodes of the job |
+//! | n | number of nodes of the job |
 //!
-//! Nodes are numbered in natural order of their names. The answer repeats the row, other columns included, and adds:
+//! Nodes are numbered in the natural order of their names. The output repeats each row, including any other columns,
+//! and adds:
 //!
 //! | column | meaning |
 //! |---|---|
-//! | status | `ok`; `wait`, `wait_switches`; `never`: no place on the idle machine; `bad_config`: rejected; for `fragmentation` the number |
+//! | status | `ok`; `wait`, `wait_switches`; `never`: no place on the idle machine; `bad_config`: rejected; the result of `fragmentation` |
 //! | nodes | the job's nodes as ranges |
 
 use std::collections::HashMap;
@@ -31,35 +32,35 @@ use crate::sanitize::excerpt;
 use crate::topology::{Hierarchy, NodeId};
 use crate::workload::nodes;
 
-/// Columns that are read, and whether they must be there.
+/// Input columns, and whether they are required.
 const COLUMNS: [(&str, bool); 5] =
     [("topology", true), ("rule", true), ("options", false), ("free", true), ("n", true)];
 
-/// Columns that are added.
+/// Columns that the output adds.
 const ADDED: [&str; 2] = ["status", "nodes"];
 
-/// A decision to be made.
+/// A decision to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
     /// Name of the rule.
     pub rule: &'a str,
-    /// Its parameters.
+    /// Parameters of the rule.
     pub options: &'a str,
     /// Free nodes.
     pub free: &'a str,
-    /// Nodes of the job.
+    /// Number of nodes of the job.
     pub size: &'a str,
 }
 
-/// Whether the first line of a file of decisions is that of this module, by its column `rule`.
+/// Returns whether a file with this first line contains decisions for this module: whether there is a column `rule`.
 pub fn is_header(line: &str) -> bool {
     record(line).is_ok_and(|header| header.iter().any(|field| field.trim() == "rule"))
 }
 
-/// Answers all decisions of a file. `machine` reads a machine by its name.
+/// Makes all decisions of a file. `machine` reads the machine with the given name.
 ///
 /// # Errors
-/// [`CasesError`]; the rows before are answered.
+/// [`CasesError`] at the first error. The rows before the error have been written.
 pub fn answer(
     input: impl BufRead,
     file: &str,
@@ -121,17 +122,17 @@ pub fn answer(
     Ok(answered)
 }
 
-/// The rules that were asked, by machine, name and options.
+/// Cache of the rules used so far, by machine, name and options.
 #[derive(Default)]
 pub struct Decisions {
     rules: HashMap<[String; 3], Rule>,
 }
 
 impl Decisions {
-    /// Status and nodes of a decision on a machine of this name.
+    /// Returns the status and the nodes of a decision on the machine with this name.
     ///
     /// # Errors
-    /// What is wrong with the case, with its column.
+    /// A description of the problem, including the column.
     pub fn answer(
         &mut self,
         name: &str,
@@ -171,7 +172,7 @@ impl Decisions {
     }
 }
 
-/// The status of a decision, and its nodes into `chosen`.
+/// Returns the status of a decision and writes its nodes to `chosen`.
 pub fn status(
     rule: &mut Rule,
     free: &mut FreeNodes,
@@ -197,7 +198,7 @@ pub fn status(
     }
 }
 
-/// The rule of a name with parameters separated by commas.
+/// Parses the options of the rule with this name; the parameters are separated by commas.
 fn options(rule: &str, parameters: &str) -> Result<RuleOptions, String> {
     let name: StrategyName = match parameters.is_empty() {
         true => StrategyName::plain(rule),
@@ -225,7 +226,7 @@ fn options(rule: &str, parameters: &str) -> Result<RuleOptions, String> {
     }
 }
 
-/// Nodes as ranges of numbers.
+/// Parses nodes that are written as ranges of numbers.
 fn nodes_of(text: &str, machine: &Hierarchy) -> Result<Vec<NodeId>, String> {
     if text.is_empty() {
         return Ok(Vec::new());

@@ -2,8 +2,9 @@
 
 use super::free_nodes::FreeNodes;
 
-/// Fragmentation in nodes: for each block size the wholly free blocks that are missing, and the nodes that are not free.
-/// A base block is whole if it has as many free nodes as the base size. 0 on a tree.
+/// Returns the fragmentation in nodes. For each block size, Slurm counts the nodes of blocks that are not entirely
+/// free, and adds the nodes that are not free. A base block counts as free if it has at least as many free nodes as the
+/// base size. The fragmentation of a tree is 0.
 pub fn fragmentation(free: &FreeNodes) -> u64 {
     let Some(blocks) = free.hierarchy().blocks() else { return 0 };
     let count = blocks.count() as u64;

@@ -1,22 +1,23 @@
-//! Free nodes of a tree or of blocks, with counts per switch and block.
+//! Free nodes of a tree or block machine, with the number of free nodes of each switch and block.
 
 use crate::topology::{Hierarchy, NodeId};
 
-/// A set of free nodes. Taking or giving a node costs one step per unit above it.
+/// A set of free nodes. Removing or adding a node costs one step for each unit that contains the
+/// node.
 #[derive(Clone, Debug)]
 pub struct FreeNodes {
     hierarchy: Hierarchy,
-    /// A bit for each node.
+    /// One bit for each node; set if the node is free.
     words: Vec<u64>,
-    /// Every word before this one is 0.
+    /// Index of a word; all words before it are 0.
     lowest: usize,
     count: u32,
-    /// Free nodes at or below each unit.
+    /// Number of free nodes at or below each unit.
     below: Vec<u32>,
 }
 
 impl FreeNodes {
-    /// All nodes of a machine.
+    /// Creates the set of all nodes of a machine.
     pub fn all(hierarchy: &Hierarchy) -> Self {
         let count = hierarchy.processors() as u32;
         let mut words = vec![u64::MAX; count.div_ceil(64) as usize];
@@ -27,7 +28,7 @@ impl FreeNodes {
         Self { hierarchy: hierarchy.clone(), words, lowest: 0, count, below }
     }
 
-    /// These distinct nodes of a machine.
+    /// Creates the set of these nodes of a machine, which must be distinct.
     pub fn of(hierarchy: &Hierarchy, nodes: impl IntoIterator<Item = NodeId>) -> Self {
         let (words, below) =
             (vec![0; hierarchy.processors().div_ceil(64)], vec![0; hierarchy.units().len()]);
@@ -36,28 +37,28 @@ impl FreeNodes {
         free
     }
 
-    /// The machine.
+    /// Returns the machine.
     pub fn hierarchy(&self) -> &Hierarchy {
         &self.hierarchy
     }
 
-    /// Number of free nodes.
+    /// Returns the number of free nodes.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Free nodes at or below each unit.
+    /// Returns the number of free nodes at or below each unit.
     pub fn below(&self) -> &[u32] {
         &self.below
     }
 
-    /// Whether a node is free.
+    /// Returns whether a node is free.
     #[inline]
     pub fn contains(&self, node: NodeId) -> bool {
         self.words[node.index() / 64] >> (node.0 % 64) & 1 == 1
     }
 
-    /// The node with the lowest number.
+    /// Returns the free node with the lowest number.
     pub fn first(&mut self) -> Option<NodeId> {
         while *self.words.get(self.lowest)? == 0 {
             self.lowest += 1;
@@ -65,7 +66,7 @@ impl FreeNodes {
         Some(NodeId(self.lowest as u32 * 64 + self.words[self.lowest].trailing_zeros()))
     }
 
-    /// All nodes, ascending.
+    /// Returns the free nodes in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
         self.words.iter().enumerate().flat_map(|(at, &word)| {
             let rest = std::iter::successors(Some(word), |word| Some(word & (word - 1)));
@@ -74,7 +75,7 @@ impl FreeNodes {
         })
     }
 
-    /// Removes a node that is free.
+    /// Removes a node, which must be free.
     pub fn take(&mut self, node: NodeId) {
         debug_assert!(self.contains(node));
         self.words[node.index() / 64] &= !(1 << (node.0 % 64));
@@ -86,7 +87,7 @@ impl FreeNodes {
         }
     }
 
-    /// Adds a node that is not free.
+    /// Adds a node, which must not be free.
     pub fn give(&mut self, node: NodeId) {
         debug_assert!(!self.contains(node));
         let word = node.index() / 64;

@@ -1,11 +1,12 @@
 //! Kueue's topology-aware scheduling (`tas_flavor_snapshot.go`), one pod per node.
 //!
-//! *Domains* are switches and nodes. A level is found at which one domain, or else several, have room; then pods are
-//! distributed over the domains below, level by level. Domains are ordered by the slices that they have room for, then by
-//! their pods, then by the path of their names, by bytes.
+//! *Domains* are switches and nodes. The rule first selects a level at which one domain, or several domains together,
+//! have room for the job. It then distributes the pods over the domains below, level by level. Domains are ordered by
+//! the number of slices for which they have room, then by the number of pods, then by the path of their names (by
+//! bytes).
 //!
-//! Cost: one pass over the switches of each level that is looked at, and sorting those below the ones chosen. Nodes are
-//! looked at only in leaves that are chosen: free nodes are all alike.
+//! Cost: one pass over the switches of each examined level, and sorting the switches below the chosen switches. Nodes
+//! are examined only in chosen leaves, because free nodes are interchangeable.
 
 use std::cmp::Reverse;
 
@@ -18,14 +19,15 @@ use crate::topology::hierarchy::Tree;
 /// How strictly a job stays within one domain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Mode {
-    /// It waits for a domain of its level.
+    /// The job waits for a domain of the requested level.
     Required,
-    /// It takes one of a higher level, or several of the highest.
+    /// If no domain of the requested level has room, the job gets a domain of a higher level, or several domains of the
+    /// highest level.
     #[default]
     Preferred,
-    /// It takes any nodes.
+    /// The job may get any nodes.
     Unconstrained,
-    /// Only its slices stay within a domain.
+    /// Each slice of the job stays within one domain; the job as a whole need not.
     SliceOnly,
 }
 
@@ -39,17 +41,17 @@ impl Mode {
     ];
 }
 
-/// Which domains come first.
+/// The order in which domains are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Profile {
-    /// Least free capacity in the modes unconstrained and slice_only, else best fit.
+    /// The profile `least` in the modes unconstrained and slice_only, otherwise the profile `best`.
     #[default]
     Mixed,
-    /// Those with most room, the last one as tight as possible.
+    /// Domains with most room come first. The last domain is the domain with the least sufficient room.
     Best,
-    /// Those with least room.
+    /// Domains with least room come first.
     Least,
-    /// Those with most room.
+    /// Domains with most room come first.
     Most,
 }
 
@@ -63,35 +65,35 @@ impl Profile {
     ];
 }
 
-/// A level by Slurm's numbers.
+/// A level of the tree, numbered as in Slurm.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Level {
     /// Single nodes.
     Node,
-    /// Switches of this level; 0 is a leaf.
+    /// The switches of this level; leaves have level 0.
     Switch(u32),
 }
 
 /// Options of the rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct KueueOptions {
-    /// How strictly.
+    /// How strictly a job stays within one domain.
     pub mode: Mode,
-    /// The level of the domain; nodes if `None`.
+    /// The level of the domain that should contain the job; `None` for single nodes.
     pub level: Option<Level>,
-    /// Pods of each slice.
+    /// Number of pods of each slice; `None` if jobs have no slices.
     pub slice: Option<u32>,
-    /// The level of the domain that contains a slice; nodes if `None`.
+    /// The level of the domain that contains a slice; `None` for single nodes.
     pub slice_level: Option<Level>,
-    /// Which domains come first.
+    /// The order in which domains are used.
     pub profile: Profile,
-    /// Jobs that slices do not divide, or that are not larger, are placed without; else those that they do not divide are
-    /// rejected.
+    /// If `true`, a job is placed without slices if its size is not a multiple of the slice, or not larger than the
+    /// slice. If `false`, a job is rejected if its size is not a multiple of the slice.
     pub lenient: bool,
 }
 
 impl KueueOptions {
-    /// Whether domains with least room come first.
+    /// Returns whether domains with least room come first.
     pub fn is_least(&self) -> bool {
         match self.profile {
             Profile::Least => true,
@@ -100,25 +102,27 @@ impl KueueOptions {
         }
     }
 
-    /// Whether wherever the next domain has enough the tightest one is taken.
+    /// Returns whether the last domain of a job is chosen by best fit. If the next domain has room for all remaining
+    /// pods, the domain with the least sufficient room is then used instead.
     pub fn is_fitted(&self) -> bool {
         !self.is_least() && self.profile != Profile::Most
     }
 
-    /// Whether domains are taken together at the level itself.
+    /// Returns whether several domains of the level may be used together, without trying higher levels first.
     pub fn is_loose(&self) -> bool {
         matches!(self.mode, Mode::Unconstrained | Mode::SliceOnly)
     }
 
-    /// Whether jobs may be placed in slices.
+    /// Returns whether jobs may be placed in slices.
     pub fn has_slices(&self) -> bool {
         self.slice.is_some()
     }
 
-    /// Depths of level and slice level of a job on a tree whose leaves are at depth `leaves`, and the pods of a slice.
+    /// Returns the depth of the level and of the slice level of a job, and the number of pods of a slice. `leaves` is
+    /// the depth of the leaves of the tree.
     ///
     /// # Errors
-    /// [`Denied::BadConfig`] if they contradict each other, the job or the tree.
+    /// [`Denied::BadConfig`] if the levels and the slice contradict each other, the job or the tree.
     pub fn levels(&self, size: u32, leaves: u32) -> Result<Levels, Denied> {
         let depth = |level: Option<Level>| match level {
             None | Some(Level::Node) => Ok(leaves + 1),
@@ -142,14 +146,14 @@ impl KueueOptions {
     }
 }
 
-/// Depths of levels, from 0 at the top; nodes are one below leaves.
+/// Depths of levels. The top level has depth 0; the depth of nodes is one more than the depth of leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Levels {
-    /// Of the domain.
+    /// Depth of the domain.
     pub level: u32,
-    /// Of the domain that contains a slice.
+    /// Depth of the domain that contains a slice.
     pub slice_level: u32,
-    /// Pods of a slice; 1 without slices.
+    /// Number of pods of a slice; 1 if there are no slices.
     pub slice: u32,
 }
 
@@ -159,9 +163,9 @@ pub struct KueueRule {
     options: KueueOptions,
     /// Switches of each depth in the order of their paths.
     depths: Vec<Vec<u32>>,
-    /// By switch: its place among those of its depth.
+    /// By switch: its index among the switches of its depth.
     places: Vec<u32>,
-    /// By leaf: its nodes in the order of their names, by bytes.
+    /// By leaf: its nodes in the order of their names (by bytes).
     nodes: Vec<Box<[NodeId]>>,
     work: Work,
     pub(super) explanation: ExplanationLog,
@@ -170,14 +174,14 @@ pub struct KueueRule {
 /// Buffers of a decision.
 #[derive(Clone, Debug, Default)]
 struct Work {
-    /// By switch: slices that it has room for.
+    /// By switch: the number of slices for which it has room.
     slices: Vec<u32>,
     domains: Vec<Domain>,
-    /// Switches chosen, with units given to each.
+    /// Chosen switches, each with the number of units that it gets.
     given: Vec<(u32, u32)>,
 }
 
-/// What orders domains of one level.
+/// A domain with the values by which the domains of one level are ordered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Domain {
     slices: u32,
@@ -187,10 +191,10 @@ struct Domain {
 }
 
 impl KueueRule {
-    /// The rule on a tree with nodes of these names.
+    /// Creates the rule for a tree; `names` are the names of its nodes.
     ///
     /// # Errors
-    /// If its leaves are at different depths.
+    /// A message if the leaves of the tree are at different depths.
     pub fn new(tree: &Tree, names: &[String], options: KueueOptions) -> Result<Self, String> {
         let switches = tree.switches();
         let by_name = |list: &mut Vec<u32>| {
@@ -234,32 +238,32 @@ impl KueueRule {
         Ok(Self { options, depths, places, nodes, work, explanation })
     }
 
-    /// Its options.
+    /// Returns the options of the rule.
     pub fn options(&self) -> &KueueOptions {
         &self.options
     }
 
-    /// Whether every request for no more nodes than are free is served.
+    /// Returns whether every request is served if at least the requested number of nodes is free.
     pub fn never_refuses(&self) -> bool {
         matches!(self.options.mode, Mode::Preferred | Mode::Unconstrained)
             && !self.options.has_slices()
             && self.levels(1).is_ok()
     }
 
-    /// Depths of the levels of a job.
+    /// Returns the depths of the levels of a job.
     fn levels(&self, size: u32) -> Result<Levels, Denied> {
         self.options.levels(size, self.depths.len() as u32 - 1)
     }
 
-    /// Whether the options contradict the job or the tree.
+    /// Checks that the options are consistent with the job and the tree.
     ///
     /// # Errors
-    /// [`Denied::BadConfig`].
+    /// [`Denied::BadConfig`] if they are not consistent.
     pub fn check(&self, size: u32) -> Result<(), Denied> {
         self.levels(size).map(|_| ())
     }
 
-    /// Pods of each slice of a job, and 1 without slices.
+    /// Returns the number of pods of each slice of a job; 1 if the job has no slices.
     pub fn slice(&self, size: u32) -> u32 {
         self.levels(size).map_or(1, |levels| levels.slice)
     }
@@ -292,7 +296,7 @@ impl KueueRule {
         let Levels { level, slice_level, slice } = levels;
         let node_level = self.depths.len() as u32;
         if slice > 1 && slice_level == node_level {
-            // A node has room for one pod, no slice.
+            // A node has room for one pod, but for no slice.
             self.explanation
                 .sentence(|| format!("a node has room for one pod, not for a slice of {slice}"));
             return false;
@@ -392,14 +396,14 @@ impl KueueRule {
         true
     }
 
-    /// The depth of a switch that is at this depth or above.
+    /// Returns the depth of a switch whose depth is at most `deepest`.
     fn depth_of(&self, switch: u32, deepest: u32) -> u32 {
         let place = self.places[switch as usize] as usize;
         let is_at = |depth: &u32| self.depths[*depth as usize].get(place) == Some(&switch);
         (0..=deepest).rev().find(is_at).unwrap_or(0)
     }
 
-    /// The first free nodes of leaves, in this order.
+    /// Appends the first `size` free nodes of the leaves, in the order of `leaves`.
     fn first_free(
         &self,
         free: &FreeNodes,
@@ -417,8 +421,8 @@ impl KueueRule {
         }
     }
 
-    /// Counts the slices that fit into each switch: pods if a slice is a pod of a node, else those of the slice level and
-    /// their sums above it.
+    /// Counts the slices that fit into each switch. Without slices these are the free nodes at or below the switch.
+    /// With slices, the slices are counted for each switch of the slice level; the counts of higher switches are sums.
     fn count_slices(
         &self,
         free: &FreeNodes,
@@ -449,7 +453,7 @@ impl KueueRule {
         Domain { slices: slices[at], pods: free.below()[at], place: self.places[at], switch }
     }
 
-    /// Puts domains into their order.
+    /// Sorts domains into the order in which they are used.
     fn sort(&self, domains: &mut [Domain]) {
         match self.options.is_least() {
             true => domains.sort_unstable_by_key(|one| (one.slices, one.pods, one.place)),
@@ -457,7 +461,7 @@ impl KueueRule {
         }
     }
 
-    /// The domains to begin with, at `depth` or above, into `given`.
+    /// Writes the first domains, at `depth` or above, to `given`. Returns `false` if there is not enough room.
     fn start(&self, free: &FreeNodes, mut depth: u32, need: u32, work: &mut Work) -> bool {
         let Work { slices, domains, given } = work;
         given.clear();
@@ -467,7 +471,7 @@ impl KueueRule {
             let key = |one: &Domain| (one.slices, one.pods, one.place);
             let one = match self.options.profile {
                 Profile::Most => all.min_by_key(|one| (Reverse(one.slices), one.pods, one.place)),
-                // The first in ascending order that is enough is the tightest one.
+                // The tightest domain is the first sufficient domain in ascending order.
                 _ => all.filter(|one| one.slices >= need).min_by_key(key),
             };
             if let Some(one) = one.filter(|one| one.slices >= need) {
@@ -489,7 +493,7 @@ impl KueueRule {
         self.distribute(domains, need, |one| one.slices, given)
     }
 
-    /// Distributes units over ordered domains; whether all are placed.
+    /// Distributes units over ordered domains. Returns whether all units are placed.
     fn distribute(
         &self,
         domains: &[Domain],
@@ -516,7 +520,8 @@ impl KueueRule {
         rest == 0
     }
 
-    /// Replaces the chosen domains by those of their children that all units are distributed over.
+    /// Distributes all units over the children of the chosen domains, and replaces the chosen domains by the children
+    /// that get units.
     fn spread_below(&self, free: &FreeNodes, units: u32, work: &mut Work) {
         let Work { slices, domains, given } = work;
         domains.clear();
@@ -524,7 +529,7 @@ impl KueueRule {
             let children = self.children(free, switch);
             domains.extend(children.map(|child| self.domain(free, slices, child)));
         }
-        // Places are those among all switches of the depth: the order of paths.
+        // `place` is the index among all switches of the depth, so that equal domains are in the order of their paths.
         self.sort(domains);
         given.clear();
         self.distribute(domains, units, |one| one.slices, given);
@@ -540,7 +545,7 @@ impl KueueRule {
         switches[switch as usize].children.iter().copied()
     }
 
-    /// Gives a domain below the slice level its pods: children with fewest come first.
+    /// Places the pods of a domain below the slice level. Children with the fewest free nodes come first.
     fn fill(&self, free: &FreeNodes, switch: u32, pods: u32, chosen: &mut Vec<NodeId>) {
         if !self.nodes[switch as usize].is_empty() {
             let nodes = self.nodes[switch as usize].iter().filter(|&&node| free.contains(node));

@@ -1,5 +1,5 @@
-//! Placement rules of trees of switches and of block machines: Slurm's `topology/tree` and `topology/block`, and Kueue's
-//! topology-aware scheduling.
+//! Placement rules of trees of switches and of block machines: Slurm's `topology/tree` and `topology/block`, and
+//! Kueue's topology-aware scheduling.
 //!
 //! | module | rule |
 //! |---|---|
@@ -7,15 +7,15 @@
 //! | [`slurm_block`] | `slurm-block` |
 //! | [`kueue`] | `kueue` |
 //! | [`node_order`] | `first-fit` on these machines |
-//! | [`cases`] | decisions from a file, for checks from outside |
+//! | [`cases`] | decisions read from a file, for external checks |
 //! | [`check`] | findings about a machine: sizes that never run, missing levels, idle nodes |
-//! | [`fragmentation`] | Slurm's measure of block machines |
+//! | [`fragmentation`] | Slurm's fragmentation measure of block machines |
 //!
-//! Rules decide on [`FreeNodes`], counts of free nodes per switch and block that follow every start, end and outage. They
-//! know no jobs and no time but that since the submission.
+//! A rule decides by [`FreeNodes`], the number of free nodes of each switch and block, which is updated at every start,
+//! end and outage. Rules do not use any data about jobs except the size and the time since submission.
 //!
-//! Sources: Slurm 26.05 (`eval_nodes_tree.c`, `eval_nodes_block.c`), Kueue 0.16 (`tas_flavor_snapshot.go`). Quirks of theirs
-//! are reproduced.
+//! Sources: Slurm 26.05 (`eval_nodes_tree.c`, `eval_nodes_block.c`), Kueue 0.16 (`tas_flavor_snapshot.go`). The rules
+//! reproduce the quirks of these sources.
 
 pub mod cases;
 pub mod check;
@@ -40,20 +40,20 @@ use super::{Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, Run
 use crate::machine::Machine;
 use crate::topology::{Hierarchy, NodeId, Topology};
 
-/// Why a rule places nothing.
+/// Reason why a rule does not place a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Denied {
-    /// Options and job contradict each other.
+    /// The options and the job contradict each other.
     BadConfig,
     /// Fewer nodes are free than the job needs.
     TooFewFree,
-    /// The rule finds no place.
+    /// The rule finds no placement.
     NoPlace,
-    /// The place is on too many leaves, and the job has not waited long enough.
+    /// The placement uses too many leaves, and the job has not waited long enough.
     Switches,
 }
 
-/// A rule with its options.
+/// The options of a rule, by rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RuleOptions {
     /// `slurm-tree`.
@@ -64,7 +64,7 @@ pub enum RuleOptions {
     Kueue(KueueOptions),
 }
 
-/// A rule on a machine.
+/// A rule that is prepared for one machine.
 #[derive(Clone, Debug)]
 pub enum Rule {
     /// `slurm-tree`.
@@ -76,10 +76,10 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The rule on a machine.
+    /// Prepares a rule for a machine.
     ///
     /// # Errors
-    /// If the machine is of another kind, or the options do not go together.
+    /// A message if the rule does not support this kind of machine, or if the options exclude each other.
     pub fn new(machine: &Hierarchy, options: RuleOptions) -> Result<Self, String> {
         let tree = || machine.tree().ok_or("needs a tree; on blocks there is slurm-block");
         Ok(match options {
@@ -96,10 +96,10 @@ impl Rule {
         })
     }
 
-    /// Whether the options contradict a job of `size` nodes, or the machine.
+    /// Checks that the options are consistent with a job of `size` nodes and with the machine.
     ///
     /// # Errors
-    /// [`Denied::BadConfig`].
+    /// [`Denied::BadConfig`] if they are not consistent.
     pub fn check(&self, size: u32) -> Result<(), Denied> {
         match self {
             Rule::Tree(_) => Ok(()),
@@ -108,7 +108,8 @@ impl Rule {
         }
     }
 
-    /// Appends `size` free nodes to the empty `chosen`, at least one. `waited` are the seconds since the job was submitted.
+    /// Appends `size` free nodes to `chosen`, which must be empty. `size` must be at least one. `waited` is the number
+    /// of seconds since the job was submitted.
     ///
     /// # Errors
     /// [`Denied`]; `chosen` is then empty.
@@ -135,7 +136,7 @@ impl Rule {
         }
     }
 
-    /// Whether every request for no more nodes than are free is served.
+    /// Returns whether every request is served if at least the requested number of nodes is free.
     pub fn never_refuses(&self) -> bool {
         match self {
             Rule::Tree(rule) => rule.never_refuses(),
@@ -144,7 +145,8 @@ impl Rule {
         }
     }
 
-    /// Seconds after submission at which a job no longer waits for fewer leaves, if jobs do.
+    /// Returns the number of seconds after submission at which a job no longer waits for fewer leaves; `None` if jobs
+    /// never wait for fewer leaves.
     fn patience(&self) -> Option<u32> {
         match self {
             Rule::Tree(rule) => rule.options().switches.map(|_| rule.options().patience()),
@@ -152,7 +154,8 @@ impl Rule {
         }
     }
 
-    /// Whether the refusal of `refused` nodes implies that of `asked` on the same or fewer free nodes.
+    /// Returns whether the refusal of a request for `refused` nodes implies the refusal of a request for `asked` nodes,
+    /// on the same free nodes or a subset of them.
     fn refusal_covers(&self, refused: u32, asked: u32) -> bool {
         match self {
             Rule::Tree(rule) => rule.options().switches.is_none() && asked >= refused,
@@ -162,20 +165,20 @@ impl Rule {
     }
 }
 
-/// Jobs placed by a rule.
+/// Allocator that places jobs by a rule.
 #[derive(Clone, Debug)]
 pub struct RuleAllocator {
     rule: Rule,
     free: FreeNodes,
-    /// By size, as far as asked: whether the idle machine has a place.
+    /// Cache by job size: whether the rule finds a placement on the idle machine.
     servable: HashMap<u32, bool>,
 }
 
 impl RuleAllocator {
-    /// The allocator of a rule.
+    /// Creates the allocator of a rule.
     ///
     /// # Errors
-    /// As [`Rule::new`], and if the machine is neither a tree nor blocks.
+    /// A message if the machine is neither a tree nor a block machine, and the errors of [`Rule::new`].
     pub fn new(topology: &Topology, options: RuleOptions) -> Result<Self, String> {
         let machine = topology.hierarchy().ok_or(
             "needs a tree of switches or blocks: a machine such as tree:4x8x18 or block:8x18, or a file topology.conf",

@@ -75,7 +75,7 @@ impl AllocatorOptions for KueueOptions {
     }
 }
 
-/// `slurm-tree`.
+/// Returns the table of `slurm-tree`.
 pub fn slurm_tree_table() -> Table<TreeOptions> {
     let entry = Entry::new("slurm-tree", TreeOptions::default())
         .about(
@@ -104,7 +104,7 @@ pub fn slurm_tree_table() -> Table<TreeOptions> {
     Table::new("allocator", [entry])
 }
 
-/// `slurm-block`.
+/// Returns the table of `slurm-block`.
 pub fn slurm_block_table() -> Table<BlockOptions> {
     let usual = BlockOptions { lenient: true, ..BlockOptions::default() };
     let entry = Entry::new("slurm-block", usual)
@@ -130,7 +130,7 @@ pub fn slurm_block_table() -> Table<BlockOptions> {
     Table::new("allocator", [entry])
 }
 
-/// `kueue`.
+/// Returns the table of `kueue`.
 pub fn kueue_table() -> Table<KueueOptions> {
     let usual = KueueOptions { lenient: true, ..KueueOptions::default() };
     let entry = Entry::new("kueue", usual)

@@ -1,10 +1,10 @@
-//! The free nodes with the lowest numbers: `first-fit` on trees and blocks.
+//! `first-fit` on trees and block machines: a job gets the free nodes with the lowest numbers.
 
 use crate::allocator::{Allocator, Capabilities, Refusal, Request};
 use crate::machine::Machine;
 use crate::topology::NodeId;
 
-/// Takes the lowest-numbered free nodes.
+/// Allocates the free nodes with the lowest numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeOrder;
 

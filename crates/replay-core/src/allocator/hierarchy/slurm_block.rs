@@ -1,9 +1,11 @@
 //! Slurm's rule for blocks (`eval_nodes_block.c` of `topology/block`, Slurm 26.05).
 //!
-//! A round chooses the fullest block of the level that its size needs, then base blocks in it. Jobs in segments take a
-//! round for each. A round that stalls is tried again without one of the nodes that it chose.
+//! A job is placed in rounds: one round, or one round per segment. A round first chooses a block of the level that its
+//! size needs: the block with the fewest free nodes that has enough free nodes. It then chooses base blocks in this
+//! block. If a round stalls, the rule removes one of the chosen nodes and tries again.
 //!
-//! Cost: one pass over the base blocks to choose a block, and one over those of the block for each base block taken.
+//! Cost: one pass over the base blocks to choose a block; and for each chosen base block one pass over the base blocks
+//! of the block.
 
 use super::Denied;
 use super::free_nodes::FreeNodes;
@@ -14,14 +16,14 @@ use crate::topology::hierarchy::Blocks;
 /// Options of the rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BlockOptions {
-    /// Nodes of each part of a job.
+    /// Number of nodes of each part of a job; `None` if jobs are placed in one part.
     pub segment: Option<u32>,
-    /// No two parts share a base block.
+    /// Whether different parts of a job must be in different base blocks.
     pub spread: bool,
-    /// All parts lie in one block of the level that the whole job needs.
+    /// Whether all parts must be in one block of the level that the whole job needs.
     pub consolidate: bool,
-    /// Jobs that the segment does not divide, or that are not larger, are placed in one part; else those that it does not
-    /// divide are rejected.
+    /// If `true`, a job is placed in one part if its size is not a multiple of the segment, or not larger than the
+    /// segment. If `false`, a job is rejected if its size is not a multiple of the segment.
     pub lenient: bool,
 }
 
@@ -37,46 +39,47 @@ pub struct BlockRule {
     pub(super) explanation: ExplanationLog,
 }
 
-/// Blocks of a round.
+/// Sizes of the blocks of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Geometry {
-    /// Base blocks of a block.
+    /// Number of base blocks of a block.
     per_block: usize,
-    /// Base blocks of a lower block.
+    /// Number of base blocks of a lower block.
     per_lower: usize,
-    /// Lower blocks that may be used, if that is limited.
+    /// Maximum number of lower blocks that may be used; `None` if it is not limited.
     limit: Option<usize>,
 }
 
 /// Buffers of a decision.
 #[derive(Clone, Debug, Default)]
 struct Work {
-    /// Free nodes of each base block.
+    /// Number of free nodes of each base block.
     idle: Vec<u32>,
-    /// Nodes taken from a base block, round by round.
+    /// Base blocks from which nodes were taken, each with the number of nodes, round by round.
     taken: Vec<(usize, u32)>,
-    /// Nodes that a retry leaves out, ascending.
+    /// Nodes that a retry excludes, in ascending order.
     removed: Vec<NodeId>,
-    /// By base block: used in this round.
+    /// By base block: whether it has been used in this round.
     used: Vec<bool>,
-    /// By lower block of the block: free nodes when the round began, and used in this round.
+    /// By lower block of the block: the number of free nodes at the beginning of the round, and whether it has been
+    /// used in this round.
     low: Vec<(u32, bool)>,
     sums: Vec<u32>,
 }
 
-/// Why an attempt failed.
+/// Reason why an attempt failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Failure {
-    /// No block has room for the first round or, without a group, for a later one.
+    /// No block has room for the first round, or for a later round of a job without a group.
     NoBlock,
-    /// A round stalled, or began with no free node.
+    /// A round stalled, or there was no free node at its beginning.
     Stalled,
-    /// After this group of base blocks was chosen something failed.
+    /// The attempt failed after it had chosen this group of base blocks.
     Group(usize),
 }
 
 impl BlockRule {
-    /// The rule on these blocks.
+    /// Creates the rule for a block machine.
     pub fn new(blocks: &Blocks, options: BlockOptions) -> Self {
         Self {
             options,
@@ -88,15 +91,15 @@ impl BlockRule {
         }
     }
 
-    /// Its options.
+    /// Returns the options of the rule.
     pub fn options(&self) -> &BlockOptions {
         &self.options
     }
 
-    /// Nodes of each part of a job, if it is placed in parts.
+    /// Returns the number of nodes of each part of a job; `None` if the job is placed in one part.
     ///
     /// # Errors
-    /// [`Denied::BadConfig`] if they do not divide it.
+    /// [`Denied::BadConfig`] if the size of the job is not a multiple of the segment.
     pub fn segment(&self, size: u32) -> Result<Option<u32>, Denied> {
         let lenient = self.options.lenient;
         let holds = |&segment: &u32| segment < size || segment == size && !lenient;
@@ -139,7 +142,8 @@ impl BlockRule {
         Ok(())
     }
 
-    /// Attempts until one succeeds, with what failed ones leave out.
+    /// Repeats attempts until one succeeds. Each failed attempt excludes nodes or base blocks from later attempts.
+    /// Returns `false` if no attempt succeeds.
     fn attempts(
         &self,
         free: &FreeNodes,
@@ -148,9 +152,10 @@ impl BlockRule {
         work: &mut Work,
         chosen: &mut Vec<NodeId>,
     ) -> bool {
-        // Base blocks whose nodes left with their group.
+        // Base blocks of groups that are excluded after a failure.
         let mut left: Vec<std::ops::Range<usize>> = Vec::new();
-        // The free nodes when an attempt first stalled, and how many of them the cursor has passed.
+        // The nodes that were free when an attempt stalled for the first time, and how many of these nodes the cursor
+        // has passed.
         let mut cursor: Option<(Vec<NodeId>, usize)> = None;
         loop {
             work.idle.clear();
@@ -226,7 +231,7 @@ impl BlockRule {
         }
     }
 
-    /// All rounds.
+    /// Performs all rounds of an attempt.
     fn attempt(
         &self,
         free: &FreeNodes,
@@ -287,7 +292,7 @@ impl BlockRule {
         Ok(())
     }
 
-    /// Base blocks of a group, in which all parts of a job lie.
+    /// Returns the number of base blocks of a group, which must contain all parts of a job.
     fn group(&self, size: u32, segment: u32) -> usize {
         let nodes = match self.options.spread {
             true => {
@@ -299,12 +304,12 @@ impl BlockRule {
         self.level(nodes).map_or(self.count, |level| 1 << level)
     }
 
-    /// The exponent that so many nodes need.
+    /// Returns the exponent of the smallest power-of-two number of base blocks that can hold `nodes` nodes.
     fn raw_level(&self, nodes: u64) -> u32 {
         nodes.div_ceil(self.base_size.into()).next_power_of_two().ilog2()
     }
 
-    /// The level of the smallest block for so many nodes; `None` if that is the whole machine.
+    /// Returns the level of the smallest block that can hold `nodes` nodes; `None` if it is the whole machine.
     fn level(&self, nodes: u64) -> Option<u32> {
         let raw = self.raw_level(nodes);
         self.levels.iter().copied().find(|&level| level >= raw)
@@ -321,7 +326,8 @@ impl BlockRule {
         Geometry { per_block, per_lower, limit }
     }
 
-    /// The first base block of the block with enough free nodes and the fewest, the last among equals.
+    /// Chooses the block with the fewest free nodes among the blocks with enough free nodes; the last of equal blocks.
+    /// Returns the first base block of the chosen block.
     fn block(
         &self,
         nodes: u32,
@@ -363,7 +369,7 @@ impl BlockRule {
         best.map(|(_, first)| first)
     }
 
-    /// Takes so many nodes of the block that begins at base block `first`; `false` if it stalls.
+    /// Takes `nodes` nodes of the block that begins at base block `first`. Returns `false` if the round stalls.
     fn round(&self, nodes: u32, geometry: Geometry, first: usize, work: &mut Work) -> bool {
         let Geometry { per_block, per_lower, limit } = geometry;
         let Work { idle, taken, used, low, .. } = work;
@@ -407,17 +413,18 @@ impl BlockRule {
     }
 }
 
-/// Which blocks a round may take.
+/// The blocks that a round may use.
 #[derive(Clone, Copy)]
 enum Within {
     Machine,
-    /// Those of groups of so many base blocks with so many free nodes.
+    /// Blocks of groups with this number of base blocks, if the group has at least this number of free nodes.
     FullGroups(usize, u32),
-    /// Those of the group that begins there, of so many base blocks.
+    /// Blocks of one group, given by its first base block and its number of base blocks.
     Group(usize, usize),
 }
 
-/// Whether a base block with `idle` free nodes replaces the best so far, which has `best`.
+/// Returns whether a base block with `idle` free nodes replaces the best base block so far, which has `best` free
+/// nodes.
 #[inline]
 fn replaces(idle: u32, best: u32, rest: u32) -> bool {
     match (idle >= rest, best >= rest) {
@@ -428,7 +435,8 @@ fn replaces(idle: u32, best: u32, rest: u32) -> bool {
     }
 }
 
-/// The unused base block that fits most tightly, else the fullest, the last among equals.
+/// Returns the unused base block that fits most tightly. If none fits, returns the base block with the most free nodes.
+/// The last of equal base blocks is returned.
 fn fullest(idle: &[u32], used: &[bool], rest: u32) -> Option<usize> {
     let mut best: Option<usize> = None;
     for (at, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
@@ -439,8 +447,8 @@ fn fullest(idle: &[u32], used: &[bool], rest: u32) -> Option<usize> {
     best
 }
 
-/// The same where the number of lower blocks is limited: those in use come first, then the tightest that fits, then the
-/// fullest.
+/// Returns the best unused base block if the number of lower blocks is limited. Base blocks of lower blocks that are
+/// already in use come first, then the base block that fits most tightly, then the base block with the most free nodes.
 fn limited(
     idle: &[u32],
     used: &[bool],
@@ -477,7 +485,7 @@ fn limited(
     best
 }
 
-/// The nodes taken: of each base block the first free ones, but for those removed.
+/// Appends the chosen nodes: the first free nodes of each base block that are not removed.
 fn collect(free: &FreeNodes, work: &mut Work, chosen: &mut Vec<NodeId>) {
     let Some(blocks) = free.hierarchy().blocks() else { return };
     let Work { taken, removed, sums: earlier, .. } = work;

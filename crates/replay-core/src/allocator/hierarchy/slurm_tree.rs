@@ -1,11 +1,12 @@
 //! Slurm's rule for trees of switches (`eval_nodes_tree.c` of `topology/tree`, Slurm 26.05).
 //!
-//! The highest switch with enough free nodes is the *top*; leaves below it are chosen one after the other. The scan over
-//! the switch table is part of the rule: a leaf that comes later replaces the best so far if it is closer to the leaves
-//! chosen before and *fits*, or equally close and better, see [`TreeRule::compare`].
+//! The highest switch with enough free nodes is the *top*. Leaves below the top are chosen one after the other. The
+//! scan over the switch table is part of the rule. A later leaf in the table replaces the best leaf so far in two
+//! cases: if it is closer to the leaves already chosen and *fits*, or if it is equally close and better. See
+//! [`TreeRule::compare`].
 //!
-//! Cost: for each leaf chosen one pass over the leaves. Runs of leaves below one switch have one distance, so those too
-//! far away are skipped as a whole.
+//! Cost: one pass over the leaves for each chosen leaf. All leaves directly below one switch have the same distance to
+//! the chosen leaves, so a run of leaves that is too far away is skipped as a whole.
 
 use super::Denied;
 use super::free_nodes::FreeNodes;
@@ -13,18 +14,18 @@ use crate::allocator::explain::{ExplanationLog, Listing, count};
 use crate::topology::hierarchy::Tree;
 use crate::topology::{Hierarchy, NodeId};
 
-/// The longest time for which a job waits for fewer switches, in seconds (`max_switch_wait`).
+/// The maximum time in seconds that a job waits for fewer switches (`max_switch_wait`).
 pub const MAX_SWITCH_WAIT: u32 = 300;
 
-/// Which release's rule it is.
+/// The Slurm release whose rule is used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Since {
-    /// One node is placed like several, a closer leaf wins unless it is worse, and switches above a chosen leaf keep their
-    /// counts.
+    /// A job of one node is placed like larger jobs. A closer leaf wins unless it is worse. The free nodes of a chosen
+    /// leaf remain in the counts of the switches above it.
     Slurm2205,
-    /// One node is placed like several.
+    /// A job of one node is placed like larger jobs.
     Slurm2511,
-    /// One node is the lowest-numbered one.
+    /// A job of one node gets the free node with the lowest number.
     #[default]
     Slurm2605,
 }
@@ -38,16 +39,17 @@ impl Since {
 /// Options of the rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TreeOptions {
-    /// The most leaves of a job of several nodes.
+    /// Maximum number of leaves of a job of several nodes; `None` if it is not limited.
     pub switches: Option<u32>,
-    /// Seconds for which a job waits for no more leaves than that; at most [`MAX_SWITCH_WAIT`], the default.
+    /// Number of seconds that a job waits for a placement on at most `switches` leaves. The maximum and default is
+    /// [`MAX_SWITCH_WAIT`].
     pub wait: Option<u32>,
-    /// The release.
+    /// The Slurm release whose rule is used.
     pub since: Since,
 }
 
 impl TreeOptions {
-    /// Seconds after submission at which a job no longer waits for fewer leaves.
+    /// Returns the number of seconds after submission at which a job no longer waits for fewer leaves.
     pub fn patience(&self) -> u32 {
         self.wait.map_or(MAX_SWITCH_WAIT, |wait| wait.min(MAX_SWITCH_WAIT))
     }
@@ -57,25 +59,25 @@ impl TreeOptions {
 #[derive(Clone, Debug)]
 pub struct TreeRule {
     options: TreeOptions,
-    /// By switch.
+    /// Parent of each switch.
     parents: Vec<u32>,
     levels: Vec<u32>,
     depths: Vec<u32>,
     roots: Vec<u32>,
-    /// Runs of leaves with nodes in table order, each below one switch.
+    /// Runs of leaves that have nodes, in table order. All leaves of a run are directly below one switch.
     families: Vec<Family>,
     leaves: Vec<u32>,
-    /// Switches above leaves.
+    /// Switches directly above leaves.
     above: Vec<u32>,
     work: Work,
     pub(super) explanation: ExplanationLog,
 }
 
-/// Consecutive leaves below one switch.
+/// A run of consecutive leaves directly below one switch.
 #[derive(Clone, Copy, Debug)]
 struct Family {
     root: u32,
-    /// Index of their parent in `above`.
+    /// Index in `above` of the parent of these leaves.
     parent: u32,
     first: u32,
     end: u32,
@@ -85,14 +87,14 @@ struct Family {
 #[derive(Clone, Debug, Default)]
 struct Work {
     counts: Vec<u32>,
-    /// By switch of `above`: the sum of the distances of its leaves to those chosen.
+    /// By switch of `above`: the sum of the distances from a leaf below this switch to the chosen leaves.
     totals: Vec<u32>,
 }
 
-/// No switch.
+/// Marks the absence of a switch.
 const NONE: u32 = u32::MAX;
 
-/// Which of two leaves is better.
+/// Result of comparing two leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Verdict {
     Better,
@@ -101,7 +103,7 @@ enum Verdict {
 }
 
 impl TreeRule {
-    /// The rule on a tree.
+    /// Creates the rule for a tree.
     pub fn new(hierarchy: &Hierarchy, tree: &Tree, options: TreeOptions) -> Self {
         let switches = tree.switches();
         let parents: Vec<u32> =
@@ -152,18 +154,18 @@ impl TreeRule {
         }
     }
 
-    /// Its options.
+    /// Returns the options of the rule.
     pub fn options(&self) -> &TreeOptions {
         &self.options
     }
 
-    /// Whether every request for no more nodes than are free is served.
+    /// Returns whether every request is served if at least the requested number of nodes is free.
     pub fn never_refuses(&self) -> bool {
         let first = self.roots.first();
         self.options.switches.is_none() && self.roots.iter().all(|root| Some(root) == first)
     }
 
-    /// Chooses `size` nodes. `waited` are the seconds since the job was submitted.
+    /// Chooses `size` nodes. `waited` is the number of seconds since the job was submitted.
     pub fn place(
         &mut self,
         free: &mut FreeNodes,
@@ -209,7 +211,7 @@ impl TreeRule {
         Ok(())
     }
 
-    /// The switch of the highest level with enough free nodes, the last in the table among equals.
+    /// Returns the switch of the highest level that has enough free nodes; the last such switch in the table.
     fn top(&self, below: &[u32], size: u32) -> Option<u32> {
         let mut top: Option<u32> = None;
         for (switch, &level) in (0..).zip(&self.levels) {
@@ -221,7 +223,7 @@ impl TreeRule {
         top
     }
 
-    /// Takes nodes of one leaf after the other; the number of leaves.
+    /// Takes nodes of one leaf after the other and returns the number of leaves.
     fn take(&mut self, free: &FreeNodes, size: u32, top: u32, chosen: &mut Vec<NodeId>) -> u32 {
         let Some(tree) = free.hierarchy().tree() else { return 0 };
         let mut work = std::mem::take(&mut self.work);
@@ -249,7 +251,7 @@ impl TreeRule {
         leaves
     }
 
-    /// The leaf to take nodes from next, of those below `root` with free nodes.
+    /// Returns the next leaf from which nodes are taken. Only leaves below `root` with free nodes are considered.
     fn next_leaf(&self, work: &Work, root: u32, rest: u32) -> Option<u32> {
         let Work { counts, totals } = work;
         let mut best: Option<(u32, u32)> = None;
@@ -285,8 +287,9 @@ impl TreeRule {
         }
     }
 
-    /// Compares leaf `i` with leaf `j`, or where neither has `rest` free nodes the switches above them: whether `i` is
-    /// better, and whether what stands for `i` at last has so many.
+    /// Compares leaf `i` with leaf `j`. If neither leaf has `rest` free nodes, the switches above them are compared
+    /// instead, repeatedly. Returns whether `i` is better, and whether the leaf or switch that was last compared for
+    /// `i` has `rest` free nodes.
     #[inline]
     fn compare(&self, counts: &[u32], i: u32, j: u32, rest: u32) -> (Verdict, bool) {
         let (verdict, fits, _) = self.compare_up(counts, i, j, rest);
@@ -327,7 +330,7 @@ impl TreeRule {
         }
     }
 
-    /// Records that a leaf was chosen.
+    /// Updates the distances and counts after a leaf has been chosen.
     fn mark(&self, work: &mut Work, leaf: u32) {
         let parent = self.parents[leaf as usize];
         if parent != NONE {
@@ -345,7 +348,7 @@ impl TreeRule {
         }
     }
 
-    /// Edges between two switches of one tree.
+    /// Returns the number of edges between two switches of one tree.
     fn between(&self, mut a: u32, mut b: u32) -> u32 {
         let mut edges = 0;
         while a != b {

@@ -1,11 +1,12 @@
-//! Examples worked by hand. Most were also put to running controllers of Slurm 26.05.3 (22.05.8 where `since` says so).
+//! Examples worked by hand. Most of them were also checked with running controllers of Slurm 26.05.3, or of Slurm
+//! 22.05.8 if `since` selects this release.
 
 use super::cases::{Case, Decisions};
 use super::fragmentation::fragmentation;
 use super::*;
 use crate::allocator::explain::Part;
 
-/// Machine, free nodes, rule, options, nodes of the job, status and nodes.
+/// Machine, free nodes, rule, options, number of nodes of the job, expected status and expected nodes.
 type Example = (&'static str, &'static str, &'static str, &'static str, u32, &'static str);
 
 const A: &str = "tree:2x2x4";
@@ -112,7 +113,7 @@ fn decisions_of_kueue() {
     );
 }
 
-/// Nodes as ranges of numbers.
+/// Parses nodes that are written as ranges of numbers.
 fn set(text: &str) -> Vec<NodeId> {
     if text.is_empty() {
         return Vec::new();

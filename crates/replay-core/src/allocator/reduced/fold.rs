@@ -1,4 +1,4 @@
-//! The next smaller size of a job: Chang and Mohapatra, section 3.2.
+//! Rules for the next smaller size of a job (Chang and Mohapatra, section 3.2).
 
 use crate::allocator::Request;
 use crate::allocator::submesh::ShapeRule;
@@ -7,8 +7,9 @@ use crate::topology::{Grid, Topology};
 /// Rule that makes a request smaller by one step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Folding {
-    /// The longer side is halved, rounded up. A job without shape has the most nearly square shape
-    /// of exactly its size. On a hypercube a job without shape gets a cube of one dimension less.
+    /// The longer side is halved and rounded up. A job without shape is treated as a job with the
+    /// shape of exactly its size that is nearest to a square. On a hypercube a job without shape
+    /// gets a cube with one dimension less.
     Side,
     /// The next smaller square of side 2^i, with a quarter of the processors.
     Square,
@@ -26,7 +27,8 @@ pub struct Folded {
 }
 
 impl Folding {
-    /// Returns the request made smaller by one step; `None` if that is not possible.
+    /// Returns the request that results from one folding step; `None` if the request cannot be made
+    /// smaller.
     pub fn fold(self, request: Request, topology: &Topology) -> Option<Folded> {
         let request = match self {
             Folding::Square => return square(request),
@@ -67,7 +69,8 @@ fn sides(size: u32, grid: &Grid) -> Option<[u16; 3]> {
     ShapeRule::Factors.shape(size, grid)
 }
 
-/// Returns a request for the subcube of one dimension less than the smallest that can hold the job.
+/// Returns a request for a subcube with one dimension less than the smallest subcube that can hold
+/// the job.
 fn subcube(size: u32) -> Option<Request> {
     let dimension = size.next_power_of_two().ilog2().checked_sub(1)?;
     Some(Request::of_size(1 << dimension))
@@ -77,8 +80,8 @@ fn count(size: u32) -> Option<Request> {
     (size > 1).then(|| Request::of_size(size.div_ceil(2)))
 }
 
-/// Halves the side of the smallest square of side 2^i that can hold the job, repeatedly if the
-/// result has as many processors as a narrow job requests.
+/// Halves the side of the smallest square of side 2^i that can hold the job. The side of a narrow
+/// job is halved repeatedly, until the square has fewer processors than the job requests.
 fn square(request: Request) -> Option<Folded> {
     let of_size = request.size.saturating_sub(1).isqrt() + 1;
     let of_shape = request.shape.map_or(1, |[width, height, _]| u32::from(width.max(height)));
@@ -95,7 +98,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the sizes of a request and of its successive folds.
+    /// Returns the size of a request and the sizes after each folding step.
     fn steps(folding: Folding, request: Request, machine: &str) -> Vec<u32> {
         let topology = machine.parse().expect("a machine");
         let next = |last: &Request| Some(folding.fold(*last, &topology)?.request);
@@ -111,7 +114,7 @@ mod tests {
         let topology = "32x32".parse().expect("a mesh");
         let folded = Folding::Side.fold(shaped([9, 5, 1]), &topology).expect("it can be folded");
         assert_eq!((folded.request.shape, folded.ratio), (Some([5, 5, 1]), 2));
-        // Of equal sides the first is halved.
+        // If sides are equal, the first side is halved.
         let again = Folding::Side.fold(folded.request, &topology).expect("it can be folded");
         assert_eq!(again.request, Request::shaped(15, Some([3, 5, 1])));
         assert_eq!(steps(Folding::Side, shaped([1, 1, 1]), "32x32"), [1]);
@@ -145,7 +148,7 @@ mod tests {
         let cube = "hypercube:10";
         assert_eq!(steps(Folding::Side, Request::of_size(600), cube)[..3], [600, 512, 256]);
         assert_eq!(steps(Folding::Side, Request::of_size(8), cube), [8, 4, 2, 1]);
-        // A mesh keeps its other side, and its cube loses a dimension as well.
+        // The shorter side of a mesh does not change, and its cube also loses a dimension.
         assert_eq!(steps(Folding::Side, shaped([20, 30, 1]), cube)[..3], [600, 300, 150]);
     }
 

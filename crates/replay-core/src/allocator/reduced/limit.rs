@@ -1,11 +1,11 @@
-//! Dimensions of requests, and their mean over the system.
+//! Dimensions of requests, and the mean dimension of all requests in the system.
 
 use crate::allocator::Request;
 use crate::topology::Topology;
 
-/// Returns the dimension of the smallest cube that can hold the request: for a shape on a
-/// hypercube, of the cube in which it is embedded side by side; otherwise, of a cube for the number
-/// of processors.
+/// Returns the dimension of the smallest cube that can hold the request. For a request with a shape
+/// on a hypercube, this is the cube in which the shape is embedded. Otherwise the cube has at least
+/// the requested number of processors.
 pub fn dimension(request: Request, topology: &Topology) -> u32 {
     match (request.shape, topology) {
         (Some(sides), Topology::Hypercube(_)) => sides.iter().map(|&side| log2(side.into())).sum(),
@@ -37,7 +37,7 @@ impl InSystem {
         self.dimensions -= u64::from(dimension);
     }
 
-    /// Returns the mean, rounded to the nearest dimension; halves are rounded up.
+    /// Returns the mean dimension, rounded to the nearest integer; halves are rounded up.
     pub fn mean(&self) -> u32 {
         let jobs = self.jobs.max(1);
         ((2 * self.dimensions + jobs) / (2 * jobs)) as u32

@@ -1,40 +1,42 @@
 //! Jobs on fewer processors than they request.
 //!
-//! Source: C. Chang and P. Mohapatra, "An adaptive job allocation method for multicomputer systems", ICDCS 1996. A
-//! decorator of any strategy folds a job, step by step, into a smaller one that runs longer.
+//! Source: C. Chang and P. Mohapatra, "An adaptive job allocation method for multicomputer systems", ICDCS 1996. These
+//! strategies decorate any other strategy. They *fold* a job: each step makes the job smaller and its run time longer.
 //!
 //! | name | when a job is folded |
 //! |---|---|
-//! | `rsr` | restricted size reduction: after a refusal by the inner strategy, at most t steps |
-//! | `greedy-limit` | after a refusal, without a bound, down to one processor |
+//! | `rsr` | restricted size reduction: after a refusal by the inner strategy, by at most t steps |
+//! | `greedy-limit` | after a refusal, by any number of steps, down to one processor |
 //! | `limit` | always, to the size of a k-cube, 2^k processors |
 //! | `average-limit` | always, to the mean dimension of the requests in the system |
 //!
 //! The limits are those of C. Yu and C. R. Das, ICPP 1994, as described in the paper. The paper does not state how
 //! the mean is rounded; here it is rounded to the nearest dimension.
 //!
-//! The size of a step depends on the inner strategy ([`Folding`]); the longer run time is given by a [`Speedup`].
-//! Estimates grow like run times. A job that is refused at all its sizes waits, and starts again from its own size
-//! after the next departure.
+//! The size of a step depends on the inner strategy ([`Folding`]). A [`Speedup`] determines the longer run time.
+//! Estimates are multiplied by the same factor as run times. A job that is refused at all its sizes waits. After the
+//! next job ends, it is tried again, beginning with its own size.
 //!
 //! # Schedulers
 //!
-//! A scheduler selects a job and the strategy decides, so every scheduler that supports refusals works, with every
-//! speed-up. A waiting job has the fewest processors on which it may run ([`Bounds::min_processors`]): the scheduler
-//! selects the head as soon as that many are free, and queues ordered by size use this number. EASY reserves the
-//! requested size for its head; with `guard=place` it reserves a placement for one of the sizes that the head may
-//! get. Jobs that overtake the head are backfilled by their unfolded estimate, so a folded one may delay the head.
+//! A scheduler selects a job and the strategy decides whether to fold it. Every scheduler that supports refusals
+//! therefore works with every speed-up. The size of a waiting job is the minimum number of processors on which it may
+//! run ([`Bounds::min_processors`]): the scheduler selects the head as soon as this number is free, and queues ordered
+//! by size use this number. EASY reserves the requested size for the head of its queue. With `guard=place` it reserves
+//! a placement for one of the sizes that the head may get. Jobs are backfilled by their estimates without folding, so
+//! a backfilled job that is folded may delay the head.
 //! Conservative backfilling does not support these strategies: it reserves processors and time when a job arrives,
 //! but the number of processors and the run time are decided only at the start.
 //!
 //! # Jobs larger than the machine
 //!
-//! Such a job can run if the strategy always folds it to a size that fits; otherwise it is an input error.
+//! A job that is larger than the machine can run if the strategy always folds it to a size that fits. Otherwise it is
+//! an input error.
 //!
 //! # Strategies that never refuse
 //!
-//! These strategies refuse only if fewer processors are free than the job requests. The paper does not fold jobs for
-//! this reason; `extend=yes` does.
+//! Some inner strategies refuse a request only if fewer processors are free than the job requests. The paper does not
+//! fold jobs after a refusal for this reason. With `extend=yes` these jobs are folded too.
 
 mod fold;
 mod limit;
@@ -58,15 +60,14 @@ use crate::workload::Job;
 pub struct Reduction {
     /// The request that is served.
     pub request: Request,
-    /// Number of steps from the job's own request.
+    /// Number of folding steps.
     pub folds: u32,
     /// Run time divided by the run time at the requested size.
     pub stretch: f64,
 }
 
 impl Reduction {
-    /// Returns the job as it runs: with fewer processors, and with run time and estimate longer, rounded up to whole
-    /// ticks.
+    /// Returns the folded job: with fewer processors, and with longer run time and estimate, rounded up to whole ticks.
     pub fn of(&self, job: Job) -> Job {
         let longer = |ticks: i64| (ticks as f64 * self.stretch).ceil() as i64;
         let Request { size, shape, .. } = self.request;
@@ -77,21 +78,21 @@ impl Reduction {
 /// When jobs are folded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// After a refusal, by a limited number of steps.
+    /// Jobs are folded after a refusal, by a limited number of steps.
     Refused {
-        /// Largest number of steps, t.
+        /// Maximum number of steps, t.
         most: u32,
     },
-    /// Always, to 2^`dimension` processors.
+    /// Jobs are always folded to 2^`dimension` processors.
     Limit {
-        /// Dimension, k.
+        /// Dimension k of the limit.
         dimension: u32,
     },
-    /// When they are to start, to the mean dimension of all requests in the system.
+    /// Jobs are folded to the mean dimension of all requests in the system, computed when the job is to start.
     Average,
 }
 
-/// A strategy that folds jobs for another one.
+/// A strategy that folds the jobs of another strategy.
 pub struct Reduced {
     inner: Box<dyn Allocator>,
     rule: Rule,
@@ -126,7 +127,7 @@ impl Reduced {
         }
     }
 
-    /// Makes a request smaller by one step; returns whether that was possible.
+    /// Makes a request smaller by one step. Returns `false` if the request cannot be made smaller.
     fn fold(&self, at: &mut Fold) -> bool {
         let folded = self.folding.fold(at.request, &self.topology);
         if let Some(Folded { request, ratio }) = folded {
@@ -136,7 +137,7 @@ impl Reduced {
         folded.is_some()
     }
 
-    /// Folds the request until it needs at most a cube of this dimension, and at most the whole machine.
+    /// Folds the request until it needs at most a cube of this dimension and fits the machine.
     fn limited(&self, request: Request, dimension: u32) -> Fold {
         let most = match &self.topology {
             Topology::Hypercube(cube) => dimension.min(cube.dimensions().into()),
@@ -151,7 +152,7 @@ impl Reduced {
         at
     }
 
-    /// Returns the fewest processors of a request, in any state of the system and in the current state.
+    /// Returns the minimum number of processors for a request: in any state of the system, and in the current state.
     fn least(&self, request: Request) -> (u32, u32) {
         match self.rule {
             Rule::Refused { most } => {
@@ -248,7 +249,8 @@ impl Decorator for Reduced {
             Rule::Limit { dimension } => (0, self.limited(request, dimension)),
             Rule::Average => (0, self.limited(request, self.in_system.mean())),
         };
-        // Schedulers that use the smallest possible size of a job can try too early; no size counts as refused then.
+        // A scheduler that uses the smallest possible size of a job can try too early. Such an attempt does not count
+        // as a refusal.
         if self.rule == Rule::Average && at.request.size as usize > machine.free_count() {
             return Err(Refusal::TooFewFree);
         }
@@ -320,7 +322,7 @@ impl Decorator for Reduced {
         }
     }
 
-    /// Returns `false`, because a refused job was refused at other sizes too.
+    /// Returns `false`, because a refused job was refused at several sizes.
     fn refusal_covers(&mut self, _refused: Request, _asked: Request) -> bool {
         false
     }

@@ -13,10 +13,10 @@ pub struct ReducedOptions {
     pub rule: Rule,
     /// Strategy that places the jobs; `None` for the default of the machine.
     pub inner: Option<AllocatorSpec>,
-    /// Relation of run time and processors.
+    /// Relation between run time and number of processors.
     pub speedup: Speedup,
-    /// Whether a job may be folded because too few processors are free for a strategy that never
-    /// refuses otherwise.
+    /// Whether a job may be folded because too few processors are free. Has an effect only if the
+    /// inner strategy never refuses for another reason.
     pub extend: bool,
 }
 
@@ -36,7 +36,7 @@ fn default_inner(topology: &Topology) -> Result<AllocatorSpec, NameError> {
 fn check_limit(k: u32, topology: &Topology) -> Result<(), String> {
     let processors = topology.processors();
     let most = match topology {
-        // A mesh can need a larger subcube than its number of processors.
+        // The subcube of a mesh can have more processors than the mesh.
         Topology::Hypercube(cube) => u32::from(cube.dimensions()),
         _ => match processors.next_power_of_two().ilog2() {
             // Jobs of one processor cannot be folded.

@@ -4,13 +4,13 @@ use std::sync::LazyLock;
 
 use crate::naming::{Entry, Table, kind, spelled};
 
-/// Relation of run time and processors.
+/// Relation between run time and number of processors.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Speedup {
     /// Every fold multiplies the run time by the number of processes per processor: 2, or 4 for a square. Folding is
     /// even, so the busiest processor determines the run time (Chang and Mohapatra, sections 3.1 and 3.2).
     Folds,
-    /// Run time times processors stays constant.
+    /// The product of run time and number of processors is constant.
     Linear,
     /// Amdahl's law: a fraction of the work is serial.
     Amdahl {
@@ -19,8 +19,8 @@ pub enum Speedup {
     },
     /// A. B. Downey, "A model for speedup of parallel programs", UC Berkeley, report CSD-97-933, 1997.
     Downey {
-        /// Average parallelism, as a multiple of the requested processors, 0.001 to 1000. Values below one processor
-        /// count as one.
+        /// Average parallelism as a multiple of the requested number of processors, 0.001 to 1000. An average
+        /// parallelism below 1 counts as 1.
         parallelism: f64,
         /// Variance of parallelism, 0 to 1000.
         sigma: f64,
@@ -61,8 +61,8 @@ static TABLE: LazyLock<Table<Speedup>> = LazyLock::new(|| {
 });
 
 impl Speedup {
-    /// Returns the run time on `given` processors divided by that on `asked`; folds multiply the number of processes
-    /// per processor by `ratio`.
+    /// Returns the ratio of the run time on `given` processors to the run time on `asked` processors. `ratio` is the
+    /// number of processes per processor after folding.
     pub fn stretch(self, asked: u32, given: u32, ratio: u64) -> f64 {
         let (n, fewer) = (f64::from(asked), f64::from(given));
         match self {
@@ -119,12 +119,12 @@ mod tests {
 
     #[test]
     fn downeys_model_agrees_with_known_values() {
-        // Without variance: linear up to the average parallelism, flat beyond.
+        // Without variance the speed-up is linear up to the average parallelism and constant beyond it.
         for n in 1..=16 {
             let n = f64::from(n);
             assert!(close(downey(8.0, 0.0, n), n.min(8.0)), "{n}");
         }
-        // The branches of low and high variance meet at 1.
+        // The formulas for low and for high variance agree at variance 1.
         for n in 1..=40 {
             let n = f64::from(n);
             let high = if n <= 15.0 { 16.0 * n / (n + 15.0) } else { 8.0 };
@@ -132,7 +132,7 @@ mod tests {
         }
         assert!(close(downey(8.0, 2.0, 22.0), 8.0));
         assert!(close(downey(8.0, 2.0, 8.0), 192.0 / 38.0));
-        // A job that requests half of its parallelism.
+        // This job requests half as many processors as its average parallelism.
         let stretch = Speedup::Downey { parallelism: 2.0, sigma: 1.0 }.stretch(8, 4, 2);
         assert!(close(stretch, (32.0 * 8.0 / 39.0) / (32.0 * 4.0 / 35.0)));
     }

@@ -223,8 +223,8 @@ fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
     Job { number, submit, run, estimate: run, size, shape: None, line: 0, limit: None }
 }
 
-/// The second job would wait for the first; folded once it runs twice as long on half the
-/// processors.
+/// Without folding the second job would wait for the first. Folded once, it runs twice as long on
+/// half the processors.
 #[test]
 fn a_folded_job_starts_early_and_runs_longer() {
     let jobs = [job(1, 0, 100, 4), job(2, 0, 10, 8)];
@@ -237,7 +237,8 @@ fn a_folded_job_starts_early_and_runs_longer() {
     assert_eq!(system.utilization, (4.0 * 100.0 + 4.0 * 20.0) / 800.0);
     assert_eq!((system.refused_sizes, system.folded_percent), (Some(1), Some(50.0)));
     assert_eq!((system.mean_fold_stretch, system.lost_efficiency_percent), (Some(2.0), Some(0.0)));
-    // Amdahl's law with a serial fraction of one half: 0.625 of the time on 4, 0.5625 on 8.
+    // Amdahl's law with a serial fraction of one half. Relative to one processor, the run time is
+    // 0.625 on 4 processors and 0.5625 on 8.
     let (half, overhead) =
         run(&jobs, "rsr[speedup=amdahl[serial=0.5]]", "hypercube:3").expect("it runs");
     assert_eq!(half.ends()[1], 12);
@@ -272,7 +273,8 @@ proptest! {
     }
 }
 
-/// 9 x 9 needs a cube of eight dimensions, 5 x 9 one of seven.
+/// A mesh of 9 x 9 needs a cube of eight dimensions, and a mesh of 5 x 9 a cube of seven
+/// dimensions.
 #[test]
 fn rejects_jobs_that_no_size_can_serve() {
     let request = Request { shape: Some([9, 9, 1]), ..Request::of_size(81) };
@@ -302,9 +304,9 @@ fn rejects_jobs_that_no_size_can_serve() {
     assert!(run(&jobs, "average-limit[inner=afl]", "hypercube:7").is_ok());
 }
 
-/// Compares starts and ends with manual results. Jobs 1 and 2 hold six of eight processors; job 3
-/// requests all, may be folded once, and is refused at both sizes; job 4 would fit, but does not
-/// overtake.
+/// Compares start and end times with results computed by hand. Jobs 1 and 2 hold six of eight
+/// processors. Job 3 requests all processors, may be folded once, and is refused at both sizes.
+/// Job 4 would fit, but does not overtake job 3.
 #[test]
 fn a_refused_head_waits_and_restarts_from_its_full_size() {
     let others = [job(1, 0, 100, 4), job(2, 0, 50, 2)];
@@ -313,24 +315,26 @@ fn a_refused_head_waits_and_restarts_from_its_full_size() {
         let (recorder, overhead) = run(jobs, name, "hypercube:3").expect("it runs");
         (recorder.starts().to_vec(), recorder.ends().to_vec(), overhead.refused_sizes)
     };
-    // At 50 four are free: 8 is refused again, and job 3 runs on 4 for 20. Job 4 follows.
+    // At 50 s four processors are free. Size 8 is refused again, and job 3 runs on 4 processors for
+    // 20 s. Then job 4 starts.
     let jobs = [others[0], others[1], queue[0], queue[1]];
     let expected = (vec![0, 0, 50, 70], vec![100, 50, 70, 75]);
     let (starts, ends, refused) = times(&jobs, "rsr[inner=cube-buddy]");
     assert_eq!((starts, ends), expected);
-    // The full size is refused at 50. The scheduler does not try before the folded size is free.
+    // The full size is refused at 50 s. The scheduler does not try before the folded size is free.
     assert_eq!(refused, Some(1));
-    // If both end at 50, job 3 gets all processors: earlier refusals do not count.
+    // If jobs 1 and 2 both end at 50 s, job 3 gets all processors: earlier refusals do not count.
     let jobs = [Job { run: 50, ..others[0] }, others[1], queue[0], queue[1]];
     let (starts, ends, _) = times(&jobs, "rsr[inner=cube-buddy]");
     assert_eq!((starts, ends), (vec![0, 0, 50, 60], vec![50, 50, 60, 65]));
-    // With two folds job 3 starts on arrival on two processors, for 40.
+    // If two folds are allowed, job 3 starts on arrival on two processors and runs for 40 s.
     let jobs = [others[0], others[1], queue[0], queue[1]];
     let (starts, ends, _) = times(&jobs, "rsr[t=2,inner=cube-buddy]");
     assert_eq!((starts, ends), (vec![0, 0, 1, 41], vec![100, 50, 41, 46]));
 }
 
-/// A limit folds once; a refused job at its limit waits like any other.
+/// With a limit, a job is folded only to the limit. If it is refused at this size, it waits like
+/// any other job.
 #[test]
 fn a_limit_folds_no_further_when_it_is_refused() {
     let jobs = [job(1, 0, 100, 4), job(2, 0, 50, 2), job(3, 1, 10, 8)];

@@ -7,8 +7,8 @@ fn barrier(version: usize) -> Application {
     Application::Barrier(Barrier::VERSIONS[version - 1])
 }
 
-/// Rates of jobs given in the order of their starts, each with its level and its hosts, the barrier
-/// process first.
+/// Returns the rates of jobs. The jobs are in the order of their starts. Each job has an
+/// application, a level and a list of hosts; the first host runs the barrier process.
 fn rates(kernel: Kernel, jobs: &[(Application, u32, &[u32])]) -> Vec<f64> {
     let cluster = Cluster::new(6, 3).expect("small");
     let mut slots = Slots::new(cluster);
@@ -44,7 +44,7 @@ fn the_highest_job_runs_at_full_speed_and_a_busy_one_leaves_nothing() {
 #[test]
 fn a_barrier_job_leaves_the_idle_time_of_its_other_processes() {
     let all: &[u32] = &[0, 1, 2, 3, 4, 5];
-    // A process computes 27 ms and waits 11 ms: 11 / 38 of each host but the first remains.
+    // A process computes 27 ms and waits 11 ms, so 11 / 38 of each host except the first remains.
     let left = 11.0 / 38.0;
     let ep = rates(Kernel::Preemptive, &[(barrier(1), 0, all), (Application::Ep, 1, all)]);
     assert!(close(ep[0], 1.0) && close(ep[1], 5.0 * left / 6.0), "{ep:?}");
@@ -53,7 +53,8 @@ fn a_barrier_job_leaves_the_idle_time_of_its_other_processes() {
         let both = rates(Kernel::Preemptive, &[(barrier(2), 0, all), (barrier(3), 1, &low)]);
         assert_eq!(both, [1.0, 0.0]);
     }
-    // E5: a subset without that host; its own barrier process has the smallest share.
+    // E5: the low job runs on a subset without the host of the high barrier process. The barrier
+    // process of the low job has the smallest share.
     let subset = rates(Kernel::Preemptive, &[(barrier(1), 0, all), (barrier(3), 1, &[5, 1, 2])]);
     assert!(close(subset[1], left), "{subset:?}");
 }

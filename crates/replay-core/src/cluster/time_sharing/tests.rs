@@ -53,7 +53,7 @@ fn elmer(machine: &str, guarded: bool) -> Elmer {
     Elmer::new(topology.cluster().expect("a cluster"), selection, Hosts::PLAIN, 0)
 }
 
-/// Jobs that request 4, 3, 2, 4 and 1 of six hosts, in this order.
+/// Returns jobs that request 4, 3, 2, 4 and 1 of six hosts, in this order.
 fn vector() -> Vec<Job> {
     vec![job(0, 100, 4), job(1, 200, 3), job(2, 300, 2), job(3, 400, 4), job(4, 500, 1)]
 }
@@ -73,11 +73,11 @@ fn jobs_move_up_when_one_ends_and_the_head_of_the_queue_starts() {
             (3, 100, &[0, 1, 2, 3]),
         ]
     );
-    // The fifth job gets the slot above the fourth: a flaw of the literal algorithm.
+    // The fifth job gets the slot above the fourth job. This is a flaw of the literal algorithm.
     assert_eq!(starts[4], (4, 100, &[3][..]));
-    // Below the first job, the second gets no processor time: it takes 200 ticks from 100. The
-    // fourth then waits for the second on hosts 0 to 2 until 300, and for the fifth on host 3 until
-    // 600.
+    // The second job gets no processor time while it is below the first job; from 100 on it runs
+    // for 200 ticks. The fourth job then waits for the second job on hosts 0 to 2 until 300, and
+    // for the fifth job on host 3 until 600.
     assert_eq!(log.ends, [(0, 100), (1, 300), (2, 302), (4, 600), (3, 1000)]);
 }
 
@@ -106,7 +106,7 @@ fn start_and_end_costs_delay_work_and_release() {
     let mut service = TimeSharing::new(cluster, sharing, &[]);
     let jobs = [job(0, 1000, 6), job(0, 1000, 1)];
     let log = run("cluster:6", &jobs, &mut elmer("cluster:6", true), Some(&mut service));
-    // The first job takes 103 ms, 1 s and 57 ms; the second 59 ms, 1 s and 13 ms.
+    // The first job takes 103 ms, 1 s and 57 ms. The second job takes 59 ms, 1 s and 13 ms.
     assert_eq!(log.ends, [(0, 1160), (1, 1160 + 1072)]);
 }
 
@@ -121,8 +121,8 @@ fn a_starting_job_uses_no_processor() {
     let mut service = TimeSharing::new(cluster, sharing, &[]);
     let jobs = [job(0, 100, 1), job(0, 100, 1)];
     let log = run("cluster:1x2", &jobs, &mut elmer("cluster:1x2", true), Some(&mut service));
-    // The second job is ready at 59, too, but below the first, whose slot is free at 59 + 100 + 13.
-    // The first stops computing at 159.
+    // The second job is also ready at 59, but its slot is below the slot of the first job. The
+    // first job stops computing at 159, and its slot becomes free at 59 + 100 + 13.
     assert_eq!(log.ends, [(0, 172), (1, 159 + 100 + 13)]);
 }
 
@@ -136,14 +136,14 @@ fn version_2_avoids_busy_hosts() {
     let mut service = TimeSharing::new(cluster, Sharing::PLAIN, &applications);
     let jobs = [job(0, 100, 1), job(0, 100, 1), job(1, 10, 1), job(2, 10, 1)];
     let log = run("cluster:2x2", &jobs, &mut allocator, Some(&mut service));
-    // The third job shares host 1, which is half used, and uses the rest: it takes 20 ticks. The
-    // fourth waits for it.
+    // Host 1 is half used. The third job shares host 1 and uses the other half, so it takes 20
+    // ticks. The fourth job waits for the third job.
     let hosts: Vec<_> = log.starts.iter().map(|(job, now, hosts)| (*job, *now, hosts[0])).collect();
     assert_eq!(hosts, [(0, 0, 0), (1, 0, 1), (2, 1, 1), (3, 21, 1)]);
     assert_eq!(log.ends, [(2, 21), (3, 41), (0, 100), (1, 100)]);
 }
 
-/// Space sharing: one slot per host, assigned in scan order.
+/// Space sharing: hosts have one slot each, and are assigned in scan order.
 struct SpaceSharing;
 
 impl Allocator for SpaceSharing {

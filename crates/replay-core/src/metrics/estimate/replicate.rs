@@ -9,7 +9,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StopRule {
-    /// Maximum half-width of an interval, as a share of its mean.
+    /// Maximum half-width of an interval, as a share of the mean.
     pub relative: f64,
     /// Confidence of the intervals, in [`CONFIDENCES`].
     pub confidence: f64,
@@ -27,13 +27,13 @@ impl Default for StopRule {
 }
 
 impl StopRule {
-    /// Returns a rule of a fixed number of replications, independent of the intervals.
+    /// Returns a rule with a fixed number of replications, independent of the intervals.
     #[must_use]
     pub fn exactly(replications: u64) -> Self {
         Self { minimum: replications, maximum: replications, ..Self::default() }
     }
 
-    /// Returns a description of what is wrong with the rule, if anything.
+    /// Returns a description of the error in the rule; `None` if the rule is valid.
     pub fn problem(&self) -> Option<String> {
         let Self { relative, confidence, minimum, maximum } = *self;
         if !CONFIDENCES.contains(&confidence) {
@@ -42,7 +42,7 @@ impl StopRule {
                 "the confidence is {confidence}; it must be from {low} to {high}"
             ));
         }
-        // An interval of different numbers never has width 0.
+        // The interval of values that differ never has a width of 0.
         if !(relative > 0.0 && relative.is_finite()) {
             return Some(format!("the relative half-width is {relative}; it must be above 0"));
         }
@@ -61,16 +61,17 @@ impl StopRule {
 /// Results of replications.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replicated<M> {
-    /// Results by replication, from 0.
+    /// Result of each replication, in the order of their numbers from 0.
     pub samples: Vec<M>,
     /// Mean and variance of each metric over the replications.
     pub measures: Vec<Accumulator>,
-    /// Whether the watched metrics satisfy the rule; if not, the maximum was reached.
+    /// Whether the intervals of the watched metrics satisfy the rule. Otherwise the maximum number of replications was
+    /// reached.
     pub met: bool,
 }
 
 impl<M: AsRef<[f64]>> Replicated<M> {
-    /// Collects the results of replications, which all have the same metrics.
+    /// Collects the results of replications. All replications must have the same metrics.
     #[must_use]
     pub fn of(samples: Vec<M>, met: bool) -> Self {
         let measures = samples.first().map_or(0, |first| first.as_ref().len());
@@ -97,7 +98,7 @@ pub enum ReplicateError<E> {
     /// The rule is not valid.
     #[error("stop rule: {0}")]
     Rule(String),
-    /// A replication failed; the first one if several did.
+    /// A replication failed. If several replications failed, the first of them is reported.
     #[error("replication {replication}: {error}")]
     Run {
         /// The number of the replication, from 0.
@@ -113,7 +114,7 @@ pub enum ReplicateError<E> {
         /// The number of metrics.
         measures: usize,
     },
-    /// The number of metrics of a replication differs from that of the first.
+    /// The number of metrics of a replication differs from the number of metrics of replication 0.
     #[error("replication {replication} has {found} measures, the first has {expected}")]
     Measures {
         /// The number of the replication, from 0.
@@ -136,15 +137,17 @@ pub enum ReplicateError<E> {
 }
 
 /// Number of replications that run in parallel after the minimum. Larger batches would waste more work when the rule is
-/// satisfied within a batch; the result does not depend on it.
+/// satisfied within a batch. The result does not depend on the batch size.
 const BATCH: u64 = 16;
 
-/// Runs replications 0, 1, 2, ... in parallel and stops at the first number R within the rule's bounds at which every
-/// `watched` metric (by index; if none, at the minimum) has a sufficiently narrow interval.
+/// Runs replications 0, 1, 2, ... in parallel and stops at the first number of replications R at which every watched
+/// metric has a sufficiently narrow interval. R is within the rule's bounds. `watched` contains the indices of the
+/// metrics; if it is empty, R is the minimum.
 ///
-/// `run` returns the metrics of a replication, which must depend only on its number. The result equals that of running
-/// one replication after another: R is determined from replications 0 to R - 1 in order, so neither the number of
-/// threads nor the batch size matters; results beyond R are dropped. Uses the current rayon pool.
+/// `run` returns the metrics of a replication, which must depend only on the number of the replication. The result is
+/// the same as if replications ran one after another: R is determined from replications 0 to R - 1 in order, and
+/// results beyond R are dropped. The result therefore depends neither on the number of threads nor on the batch size.
+/// Uses the current rayon pool.
 ///
 /// ```
 /// use replay_core::metrics::estimate::{ReplicateError, StopRule, replicate};
@@ -176,7 +179,7 @@ where
     while next < rule.maximum {
         let batch = if next < rule.minimum { rule.minimum - next } else { BATCH };
         let batch = batch.min(rule.maximum - next).min(1 << 16) as usize;
-        // A replication is enough work for a separate thread.
+        // A single replication is enough work for a parallel task.
         let outcomes: Vec<Result<M, E>> =
             (0..batch).into_par_iter().with_max_len(1).map(|i| run(next + i as u64)).collect();
         for outcome in outcomes {

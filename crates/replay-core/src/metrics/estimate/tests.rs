@@ -78,7 +78,7 @@ fn a_large_mean_does_not_affect_the_variance() {
     assert_eq!((values.mean(), values.variance()), (1e9 + 10.0, 30.0));
 }
 
-/// Returns the share of `trials` whose interval contains the true mean.
+/// Returns the share of the trials in which the interval contains the true mean.
 fn coverage(trials: u64, mean: f64, estimate: impl Fn(&mut ChaCha8Rng) -> Estimate) -> f64 {
     let covers = |trial| {
         let [low, high] = estimate(&mut ChaCha8Rng::seed_from_u64(trial)).interval();
@@ -103,7 +103,8 @@ fn intervals_of_normal_values_have_the_stated_coverage() {
     }
 }
 
-/// Returns the value of a replication: exponential with mean 1, from its own random stream.
+/// Returns the value of a replication: an exponential number with mean 1, drawn from a random
+/// stream of this replication.
 fn exponential(seed: u64, replication: u64) -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(replication);
@@ -123,7 +124,8 @@ fn the_stop_rule_keeps_most_of_the_coverage() {
     assert!((0.91..0.96).contains(&covered), "{covered}");
 }
 
-/// Reference version of [`replicate`]: sequential, recomputing everything for each count.
+/// Reference implementation of [`replicate`]. It is sequential and recomputes all statistics for
+/// each number of replications.
 fn replicate_sequentially(
     rule: &StopRule,
     watched: &[usize],
@@ -233,7 +235,8 @@ fn errors_describe_the_problem() {
             |r| if r % 10 == 7 { Err("no power") } else { Ok(vec![1.0]) },
             "replication 7: no power",
         ),
-        // The first failure in order of replications, not of time.
+        // The failure with the lowest replication number is reported, not the earliest failure in
+        // time.
         (
             rule,
             &[0],

@@ -1,4 +1,4 @@
-//! Values of a YAML file with their line and path of keys, for error messages.
+//! Values of a YAML file. Each value has its line and its path of keys, for error messages.
 
 use super::ConfigError;
 use super::yaml::{Kind, Value};
@@ -32,7 +32,7 @@ impl<'a> Field<'a> {
         self.line
     }
 
-    /// Returns the value with the name of its torus, which errors contain.
+    /// Returns the value with the name of its torus. Errors about the value contain this name.
     pub fn of_torus(&self, name: &str) -> Self {
         Self { torus: name.to_string(), ..self.clone() }
     }
@@ -86,7 +86,7 @@ impl<'a> Field<'a> {
         Self { line: value.line, value, ..self.clone() }
     }
 
-    /// Returns the items of a list; a single map is returned as a list of one.
+    /// Returns the items of a list; a single map is returned as a list with one item.
     pub fn list_or_one(&self) -> Result<Vec<Self>, ConfigError> {
         match &self.value.kind {
             Kind::Map(_) => Ok(vec![self.clone()]),
@@ -104,7 +104,7 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// Returns a text as written, because hosts may be called 007.
+    /// Returns a text exactly as it appears in the file, because hosts may be called 007.
     pub fn text(&self) -> Result<String, ConfigError> {
         match &self.value.kind {
             Kind::Scalar(text, _) if !self.is_empty() => Ok(text.clone()),
@@ -112,14 +112,14 @@ impl<'a> Field<'a> {
         }
     }
 
-    /// `true` or `false`.
+    /// Returns the value of a field that must be `true` or `false`.
     pub fn boolean(&self) -> Result<bool, ConfigError> {
         let text = self.text()?;
         let error = || self.error(format!("{} is neither true nor false", self.describe()));
         text.to_lowercase().parse().map_err(|_| error())
     }
 
-    /// Returns the numbers of a map with the keys x, y and z; missing ones are 0.
+    /// Returns the numbers of a map with the keys x, y and z; the number of a missing key is 0.
     pub fn triple(&self) -> Result<[u16; 3], ConfigError> {
         self.expect_map("a map with the keys x, y, z")?;
         self.reject_unknown_keys(&super::AXES)?;

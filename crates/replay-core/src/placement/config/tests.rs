@@ -26,7 +26,7 @@ fn read(text: &str) -> Result<Config, String> {
     Config::read(text, "topology.yaml", None, None).map_err(|error| error.to_string())
 }
 
-/// The error of the valid file with one piece replaced.
+/// Returns the error of the valid file in which one piece of text is replaced.
 fn error_with(piece: &str, by: &str) -> String {
     assert!(GOOD.contains(piece), "{piece}");
     read(&GOOD.replacen(piece, by, 1)).expect_err(by)

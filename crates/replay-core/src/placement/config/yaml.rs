@@ -17,7 +17,7 @@ pub struct Value {
 /// The content of a value.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// A text as written, and whether it is unquoted.
+    /// A text exactly as it appears in the file, and whether it is unquoted.
     Scalar(String, bool),
     /// A list.
     List(Vec<Value>),
@@ -25,10 +25,10 @@ pub enum Kind {
     Map(Vec<(String, usize, Value)>),
 }
 
-/// Parses the first document of a text; `None` if there is none.
+/// Parses the first document of a text. Returns `None` if the text contains no document.
 ///
 /// # Errors
-/// Line and description of the first problem.
+/// The line and a description of the first problem.
 pub fn read(text: &str) -> Result<Option<Value>, (usize, String)> {
     let mut tree = Tree { open: Vec::new(), done: None };
     let describe = |error: ScanError| (error.marker().line(), error.info().to_string());
@@ -44,7 +44,7 @@ pub fn read(text: &str) -> Result<Option<Value>, (usize, String)> {
     Ok(tree.done)
 }
 
-/// The tree while it is being built: incomplete values, and the complete one.
+/// The tree during parsing: the incomplete values, and the complete value.
 struct Tree {
     open: Vec<Open>,
     done: Option<Value>,
@@ -52,7 +52,7 @@ struct Tree {
 
 struct Open {
     value: Value,
-    /// The key whose value comes next, in a map.
+    /// The key of a map whose value comes next.
     key: Option<(String, usize)>,
 }
 

@@ -8,13 +8,13 @@ use crate::placement::positions::around;
 use crate::placement::rank;
 use crate::placement::torus::{Cells, Layout};
 
-/// A placement with all its anchors as lists of cells, holes included.
+/// A placement with all its anchors. An anchor is a list of cells, including holes.
 struct ReferencePlacement {
     size: u32,
     anchors: Vec<Vec<u32>>,
 }
 
-/// Computes the placements of a torus from the sides alone.
+/// Computes the placements of a torus only from the sides of the torus and of the boxes.
 fn reference_placements(sides: [u16; 3], boxes: &[Box3]) -> Vec<ReferencePlacement> {
     let [w, d, _] = sides.map(u32::from);
     let mut all: Vec<ReferencePlacement> = boxes
@@ -55,7 +55,8 @@ fn reference_placements(sides: [u16; 3], boxes: &[Box3]) -> Vec<ReferencePlaceme
     all
 }
 
-/// Implements the rule's text directly: compares every candidate in order with the best so far.
+/// Implements the rule's text directly: compares every candidate in order with the best candidate
+/// so far.
 fn decide_directly(
     layout: &Layout,
     placements: &[Vec<ReferencePlacement>],
@@ -156,7 +157,7 @@ fn mixed(node: u32, seed: u64) -> u64 {
     (u64::from(node) + 1).wrapping_mul(seed | 1) >> 40
 }
 
-/// Takes about `share` percent of the nodes.
+/// Marks about `share` percent of the nodes as busy.
 fn occupy(bench: &mut Bench, seed: u64, share: u32) {
     let nodes = 0..bench.layout.nodes() as u32;
     bench.take(nodes.filter(|&node| mixed(node, seed) % 100 < u64::from(share)));
@@ -177,8 +178,8 @@ fn first_set(places: &[(Pick, Vec<(usize, u32)>)], wanted: usize) -> Option<Vec<
 }
 
 proptest! {
-    /// An exact request gets one segment after the other by the rule or, if that fails, the first
-    /// set of places.
+    /// The segments of an exact request are placed one after the other by the rule. If this fails,
+    /// the request gets the first set of disjoint places.
     #[test]
     fn an_exact_search_finds_segments_if_there_are_any(
         toruses in proptest::collection::vec(torus(), 1..3),

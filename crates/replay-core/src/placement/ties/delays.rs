@@ -2,7 +2,7 @@
 
 use super::{Fixed, TieQuery, Ties};
 
-/// The anchors of one size, by the time until they become free.
+/// The anchors of one size, with the times until they become free.
 pub struct Delays {
     /// Number of cells.
     pub size: u32,
@@ -11,13 +11,13 @@ pub struct Delays {
     pub placements: Vec<usize>,
     anchors: usize,
     sum: u128,
-    /// The anchors that become free first, with their times in ascending order.
+    /// The anchors that become free first. Each entry begins with the time until the anchor becomes free; times ascend.
     soonest: Vec<(u64, u32, u32)>,
-    /// Lower bound of the part of DL of this size and all later ones, for any candidate.
+    /// Lower bound, for any candidate, of the part of DL that this size and all later sizes contribute.
     pub lower_bound: i128,
 }
 
-/// Sorts sizes by decreasing weight, which rejects candidates soonest, and sets the lower bounds.
+/// Sorts sizes by decreasing weight and sets the lower bounds. In this order candidates are rejected earliest.
 pub fn sorted(mut all: Vec<Delays>) -> Vec<Delays> {
     all.sort_by_key(|one| std::cmp::Reverse(one.worth));
     let mut rest = 0;
@@ -29,9 +29,8 @@ pub fn sorted(mut all: Vec<Delays>) -> Vec<Delays> {
     all
 }
 
-/// Number of first anchors that are stored; a candidate rarely meets all of them.
-///
-/// Small in tests, so that the others are used, too.
+/// Number of first anchors that are stored. A candidate rarely overlaps all of them. The number is small in tests, so
+/// that the tests also use anchors that are not stored.
 const STORED_ANCHORS: usize = if cfg!(test) { 2 } else { 12 };
 
 impl Delays {
@@ -41,7 +40,7 @@ impl Delays {
         Self { size, worth, placements, anchors: 0, sum: 0, soonest, lower_bound: 0 }
     }
 
-    /// Adds an anchor: the time until it becomes free, its placement and its number.
+    /// Adds an anchor, given as the time until it becomes free, its placement and its number.
     pub fn add(&mut self, anchor: (u64, u32, u32)) {
         self.anchors += 1;
         self.sum += u128::from(anchor.0);
@@ -54,7 +53,7 @@ impl Delays {
         }
     }
 
-    /// Returns the size's part of DL if the candidate is taken.
+    /// Returns the part of DL that this size contributes if the candidate is taken.
     pub fn with(&self, ties: &Ties, at: [usize; 2], query: &TieQuery<'_>) -> i128 {
         if self.anchors == 0 {
             return 0;
@@ -62,7 +61,7 @@ impl Delays {
         let Fixed { torus, overlaps, .. } = &*ties.fixed;
         let placements = torus.placements();
         let place = ties.place(at);
-        // Anchors that meet the candidate become free later, unless other jobs hold them for longer.
+        // Anchors that overlap the candidate become free later, unless other jobs use them longer than the new job.
         let (mut sum, mut least) = (self.sum, u64::MAX);
         for &index in &self.placements {
             let one = &placements[index];
@@ -75,7 +74,7 @@ impl Delays {
                 least = least.min(left.max(query.estimate));
             }
         }
-        // Of the other anchors only the first counts.
+        // Among the anchors that do not overlap the candidate, only the first can be the minimum.
         let meets = |index: usize, anchor: usize| {
             overlaps.meet(place, overlaps.place(index, &placements[index], anchor))
         };
@@ -84,7 +83,7 @@ impl Delays {
             sooner.copied().find(|&(_, index, other)| !meets(index as usize, other as usize));
         let all_sooner = self.soonest.last().is_some_and(|last| last.0 < least);
         if first.is_none() && all_sooner && self.soonest.len() < self.anchors {
-            // The candidate meets all stored anchors.
+            // The candidate overlaps all stored anchors.
             let all = self.placements.iter().flat_map(|&index| {
                 let ends = ties.latest[index].iter().enumerate();
                 ends.map(move |(anchor, end)| (end.saturating_sub(query.now), index, anchor))
@@ -98,7 +97,7 @@ impl Delays {
         self.weigh(least, sum)
     }
 
-    /// Returns the part of DL with this minimum and sum of times.
+    /// Returns the part of DL for this minimum and this sum of times.
     fn weigh(&self, least: u64, sum: u128) -> i128 {
         let mean = (sum / self.anchors as u128) as i128;
         i128::from(self.worth) * (50 * i128::from(least) + mean)

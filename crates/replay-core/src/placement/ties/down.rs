@@ -8,7 +8,7 @@ use crate::placement::torus::{Cells, Placement};
 pub struct Down {
     pub cells: Cells,
     count: usize,
-    /// Whether these cells count as walls of their neighbours.
+    /// Whether the cells out of service count as walls of their neighbours.
     pub is_wall: bool,
 }
 
@@ -20,7 +20,8 @@ impl Down {
 }
 
 impl Ties {
-    /// Takes free cells out of service; with `is_wall`, they count as walls of their neighbours.
+    /// Takes free cells out of service. If `is_wall`, these cells count as walls of their
+    /// neighbours.
     pub fn withdraw(&mut self, cells: impl IntoIterator<Item = u32>, is_wall: bool) {
         self.down.is_wall = is_wall;
         for cell in cells {
@@ -30,7 +31,8 @@ impl Ties {
         }
     }
 
-    /// Puts cells back into service, free, that were taken [out of service](Self::withdraw).
+    /// Returns cells to service that were taken [out of service](Self::withdraw). The cells are
+    /// then free.
     pub fn restore(&mut self, cells: impl IntoIterator<Item = u32>) {
         for cell in cells {
             self.open.give_cells(&self.fixed.torus, [cell]);

@@ -1,4 +1,4 @@
-//! The terms of a candidate, computed only as far as it may still win.
+//! The terms of a candidate. The computation stops when the candidate cannot win any more.
 
 use super::delays::Delays;
 use super::weights::{TermWeights, nearness};
@@ -21,7 +21,8 @@ impl Ties {
             sum -= i128::from(wall) * i128::from(walls);
             sum -= i128::from(ends) * i128::from(together);
         }
-        // With nonnegative weights the sum only grows, so computation stops when it is too large.
+        // With nonnegative weights the sum cannot decrease, so the computation stops when the sum
+        // is too large.
         let most = below.filter(|_| larger >= 0 && equal >= 0 && delay >= 0);
         let delayed = i128::from(delay) * delays.first().map_or(0, |first| first.lower_bound);
         if larger != 0 || equal != 0 {
@@ -33,8 +34,8 @@ impl Ties {
         below.is_none_or(|below| sum < below).then_some(sum)
     }
 
-    /// Returns DL times its weight if it is below `below`. Candidates that meet the same boxes
-    /// share the result.
+    /// Returns DL times its weight if the product is below `below`. Candidates that overlap the
+    /// same boxes share the result.
     fn delayed(
         &mut self,
         at: [usize; 2],
@@ -75,7 +76,7 @@ impl Ties {
         Some(weight * sum)
     }
 
-    /// Returns LF and EQ times their weights if the sum is below `below`.
+    /// Returns the weighted sum of LF and EQ if it is below `below`.
     fn lost(
         &self,
         [index, anchor]: [usize; 2],
@@ -87,7 +88,7 @@ impl Ties {
         let from = self.of_size(query.size);
         let mut lost = 0;
         for &other in &self.blockable {
-            // The candidate meets itself.
+            // The count includes the candidate itself, which overlaps itself.
             let count =
                 self.open.count_overlapping(torus, place, other) - u32::from(other == index);
             let weight = match from.contains(&other) {
@@ -138,7 +139,7 @@ impl Ties {
         [touched, walls, together]
     }
 
-    /// Returns the nearness of the end of the job in a cell to that of the new job.
+    /// Returns the nearness of the end of the job in a cell to the end of the new job.
     fn together(&self, cell: u32, query: &TieQuery<'_>) -> u64 {
         if !query.has_estimate || !self.estimated.contains(cell) {
             return 0;

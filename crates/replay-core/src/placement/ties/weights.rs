@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Weights of the terms, expected `LF,EQ,NF,WF,EF,DL`; trailing zeros may be omitted.
+/// Weights of the terms, written in the order `LF,EQ,NF,WF,EF,DL`; trailing zeros may be omitted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TermWeights {
     /// Weight of LF.
@@ -33,12 +33,12 @@ impl TermWeights {
         Self::of(std::array::from_fn(|i| i64::from(i == term)))
     }
 
-    /// Creates weights from a list in expected order.
+    /// Creates weights from a list in the order LF, EQ, NF, WF, EF, DL.
     pub fn of([larger, equal, contact, wall, ends, delay]: [i64; 6]) -> Self {
         Self { larger, equal, contact, wall, ends, delay }
     }
 
-    /// Returns the weights in expected order.
+    /// Returns the weights in the order LF, EQ, NF, WF, EF, DL.
     pub fn entries(self) -> [i64; 6] {
         let Self { larger, equal, contact, wall, ends, delay } = self;
         [larger, equal, contact, wall, ends, delay]
@@ -72,14 +72,14 @@ impl FromStr for TermWeights {
 impl fmt::Display for TermWeights {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let entries = self.entries();
-        // Trailing zeros are omitted, except for the first entry.
+        // Trailing zeros are omitted, but the first entry is always kept.
         let last = entries.iter().rposition(|&entry| entry != 0).unwrap_or(0);
         let texts: Vec<String> = entries[..=last].iter().map(i64::to_string).collect();
         f.write_str(&texts.join(","))
     }
 }
 
-/// The free boxes of a size that are compared.
+/// Selects the free boxes of a size that are compared.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum CandidateFilter {
     /// All orientations and shapes.
@@ -87,13 +87,13 @@ pub enum CandidateFilter {
     All,
     /// The first orientation or shape that fits, in the order of Slurm's scan.
     First,
-    /// Boxes whose sum of distances over all pairs of cells is at most 1 + this value times the minimum over all free
-    /// boxes of the size.
+    /// Compact boxes. Let d be the sum of distances over all pairs of cells of a box. A box is compared if its d is at
+    /// most (1 + this value) times the minimum of d among the free boxes of the size.
     Compact(f64),
 }
 
-/// Returns the nearness of two ends that are `apart`, for a job of duration `limit`: 4 if 8 apart <= limit, 3 if 4
-/// apart <= limit, 2 if 2 apart <= limit, 1 if apart <= limit, else 0.
+/// Returns the nearness of two ends for a job of duration `limit`; `apart` is the time between the ends. The nearness
+/// is 4 if `8 * apart <= limit`, 3 if `4 * apart <= limit`, 2 if `2 * apart <= limit`, 1 if `apart <= limit`, else 0.
 #[inline]
 pub fn nearness(apart: u64, limit: u64) -> u32 {
     // Division avoids overflow.

@@ -5,17 +5,17 @@ use std::collections::BTreeMap;
 use crate::scheduler::{Outage, QueuedJob, System};
 use crate::workload::JobId;
 
-/// The number of processors that neither running jobs, by their estimates, nor outages hold: a step function of time,
-/// from now on.
+/// The number of processors held neither by running jobs, until their estimated ends, nor by outages. It is a step
+/// function of time, from now on.
 #[derive(Debug)]
 pub struct FreeProfile {
-    /// Start and height of each step; the first starts now.
+    /// Start and height of each step. The first step starts now.
     steps: Vec<(i64, i64)>,
 }
 
 impl FreeProfile {
     /// Creates the profile at the time of `system`, on a machine of `processors`. `held` contains the future outages of
-    /// processors that running jobs hold, which are counted once.
+    /// processors that running jobs hold; these processors are counted once.
     pub fn new(
         system: &System<'_>,
         processors: u32,
@@ -57,14 +57,14 @@ impl FreeProfile {
         Self { steps }
     }
 
-    /// Minimum height between two times.
+    /// Returns the minimum height between two times.
     fn least(&self, from: i64, until: i64) -> i64 {
         let first = self.steps.partition_point(|step| step.0 <= from).saturating_sub(1);
         let during = self.steps[first..].iter().take_while(|step| step.0 < until.max(from + 1));
         during.map(|step| step.1).min().unwrap_or(i64::MAX)
     }
 
-    /// Returns whether a job that starts at `at` has its processors for its whole estimate.
+    /// Returns whether a job that starts at `at` has enough processors for its whole estimate.
     pub fn fits(&self, job: &QueuedJob, at: i64) -> bool {
         self.least(at, at.saturating_add(job.estimate)) >= job.takes.into()
     }
@@ -109,13 +109,13 @@ mod tests {
         ] {
             assert_eq!(profile.earliest(&job), earliest, "{job:?}");
         }
-        // The head waits until 60; a long job of 2 fits alongside it, one of 3 does not.
+        // The head waits until 60. A long job of two processors fits alongside the head; a long job of three does not.
         assert!(profile.fits_beside(&job(10, 41), 60, &job(2, 100), 10));
         assert!(!profile.fits_beside(&job(10, 41), 60, &job(3, 100), 10));
         assert!(profile.fits_beside(&job(10, 41), 60, &job(3, 50), 10));
     }
 
-    /// Of the 4 processors that the job holds until 100, 2 are out of service from 0 to 20 and 3 from 50 to 120.
+    /// A job holds four processors until 100. Two of these are out of service from 0 to 20, and three from 50 to 120.
     #[test]
     fn outages_of_held_processors_are_counted_once() {
         let mut running = RunningJobs::default();

@@ -6,18 +6,20 @@ const MAX_CLASSES: usize = 32;
 /// Number of blocks checked at a time.
 const STRIDE: usize = 16;
 
-/// For each job size and each block of steps, an upper bound on the contiguous time for which that
-/// many processors are free, measured from where they become free or from the start of the block.
+/// Upper bounds for each job size and each block of steps. A bound limits the length of the
+/// contiguous time for which enough processors for the size are free. This time begins when the
+/// processors become free, or at the start of the block.
 ///
-/// The first 32 requested sizes have their own bounds; every other size uses those of the next
-/// smaller one.
+/// The first 32 requested sizes have their own bounds; every other size uses the bounds of the next
+/// smaller size that has bounds.
 #[derive(Clone, Debug)]
 pub struct Holes {
     /// Sizes with their own bounds, in ascending order.
     sizes: Vec<u32>,
-    /// By job size: its index in `sizes` plus one; 0 if the size has not been requested.
+    /// For each job size, the index of its class in `sizes` plus one; 0 if the size has not been
+    /// requested.
     class_of: Vec<u8>,
-    /// Bounds by class and block, in seconds.
+    /// Bounds in seconds, by class, then by block.
     bounds: Vec<Vec<i32>>,
 }
 
@@ -46,13 +48,14 @@ impl Holes {
             return at - 1;
         }
         if self.sizes.len() == MAX_CLASSES {
-            // The size is smaller than all others: use the first class for it from now on.
+            // The size is smaller than all other sizes. The first class is used for this size from
+            // now on.
             self.sizes[0] = size;
             self.bounds[0].fill(i32::MAX);
             self.class_of[size as usize] = 1;
             return 0;
         }
-        // More processors are not free for longer than fewer are.
+        // A larger number of processors is never free for longer than a smaller number.
         let bounds = match at.checked_sub(1) {
             Some(smaller) => self.bounds[smaller].clone(),
             None => vec![i32::MAX; blocks],
@@ -77,8 +80,8 @@ impl Holes {
         above(least)..above(most).max(above(least))
     }
 
-    /// Returns the first block from `from` that can have a hole of this length; `end` if there is
-    /// none before `end`.
+    /// Returns the first block between `from` and `end` that can have a hole of this length; `end`
+    /// if there is no such block.
     pub fn next(&self, class: usize, from: usize, end: usize, duration: i64) -> usize {
         let duration = capped(duration);
         let bounds = &self.bounds[class][..end];

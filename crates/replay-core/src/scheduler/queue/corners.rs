@@ -4,10 +4,11 @@
 const MAX_CORNERS: usize = 8;
 
 /// Lower bounds on a set of jobs. For every job there is a corner with no larger size and no longer
-/// estimate; corners are in order of ascending size and thus descending estimate. Up to eight jobs
-/// that no other job undercuts in both are stored as corners; if there are more, neighbours share a
-/// corner. Also contains the minimum work, size times estimate, which is the more effective bound
-/// in a queue ordered by work.
+/// estimate; corners are in order of ascending size and thus descending estimate. The jobs for
+/// which no other job has both a smaller size and a shorter estimate are stored as corners. There
+/// are at most eight corners; if there are more such jobs, neighbours share a corner. The minimum
+/// work, size times estimate, is also stored. It is the more effective bound in a queue ordered by
+/// work.
 #[derive(Clone, Copy, Debug)]
 pub struct Corners {
     corners: [(u32, i64); MAX_CORNERS],
@@ -15,7 +16,7 @@ pub struct Corners {
     work: i64,
 }
 
-/// Work in processor-seconds, saturating at 2^63 - 1.
+/// Returns the work in processor-seconds, saturating at 2^63 - 1.
 fn work(size: u32, estimate: i64) -> i64 {
     estimate.max(0).saturating_mul(i64::from(size))
 }
@@ -59,7 +60,8 @@ impl Corners {
             merged[count] = corner;
             count += 1;
         };
-        // Remove the corners that the new one undercuts in both.
+        // Remove the corners that have neither a smaller size nor a shorter estimate than the new
+        // corner.
         let kept = |corner: &&(u32, i64)| corner.0 < size || corner.1 < estimate;
         self.all().iter().filter(kept).filter(|corner| corner.0 < size).for_each(|&c| push(c));
         push((size, estimate));

@@ -12,13 +12,14 @@ const LEAF: usize = 16;
 pub struct Index {
     /// Jobs in queue order; `None` where a job was removed.
     slots: Vec<Option<Waiting>>,
-    /// The root is at 1, the children of i at 2i and 2i + 1; leaves, the second half, cover
-    /// [`LEAF`] slots each. Refused jobs are not included.
+    /// The nodes of the tree. The root is at index 1, and the children of node i are at 2i and 2i +
+    /// 1. The second half are the leaves, each of which covers [`LEAF`] slots. Refused jobs are not
+    /// included.
     nodes: Vec<Corners>,
     /// The first slot with a job.
     head: usize,
     len: usize,
-    /// Slots of refused jobs, by [`Until`].
+    /// Slots of the jobs that were refused, for each [`Until`].
     refused: [Vec<usize>; 3],
 }
 
@@ -61,7 +62,7 @@ impl Index {
         self.slots = jobs.into_iter().map(Some).collect();
         self.refused = Default::default();
         self.register_refused(0);
-        // Leave room to double the number of jobs.
+        // Allocate space for twice the number of jobs.
         let leaves = (2 * self.len).div_ceil(LEAF).next_power_of_two();
         self.nodes = vec![Corners::NONE; 2 * leaves];
         for leaf in 0..self.len.div_ceil(LEAF) {
@@ -99,7 +100,7 @@ impl Index {
         corners
     }
 
-    /// Recomputes a leaf and its ancestors as far as they change.
+    /// Recomputes a leaf and its ancestors, up to the first ancestor that does not change.
     fn update(&mut self, leaf: usize) {
         let mut node = self.nodes.len() / 2 + leaf;
         let mut corners = self.leaf(leaf);
@@ -113,7 +114,7 @@ impl Index {
         }
     }
 
-    /// Returns the first job within bounds that was not refused, and its slot.
+    /// Returns the first job within `bounds` that was not refused, and its slot.
     pub fn first(&self, bounds: &Bounds) -> Option<(usize, &Waiting)> {
         if self.len == 0 { None } else { self.first_below(1, bounds) }
     }
@@ -162,7 +163,7 @@ impl Index {
         }
     }
 
-    /// Makes jobs refused until this event available again.
+    /// Makes jobs available again that were refused until this event.
     pub fn retry(&mut self, until: Until) {
         while let Some(slot) = self.refused[until as usize].pop() {
             if let Some(waiting) = &mut self.slots[slot] {

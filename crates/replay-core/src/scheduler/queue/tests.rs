@@ -4,8 +4,8 @@ use super::corners::Corners;
 use super::*;
 use crate::workload::JobId;
 
-/// An operation on a queue: jobs arrive, the first job within bounds is removed or refused, the
-/// head is removed, refused jobs become available again.
+/// An operation on a queue. The operations are: add jobs; remove or refuse the first job within
+/// bounds; remove the head; make refused jobs available again.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Arrivals(usize),
@@ -87,7 +87,7 @@ proptest! {
         }
     }
 
-    /// Every job is covered by a corner; with few jobs, corners cover nothing else.
+    /// Every job is covered by a corner. If there are at most eight jobs, every corner is a job.
     #[test]
     fn corners_bound_every_job(
         jobs in proptest::collection::vec((1..30u32, 0..30i64), 0..40),

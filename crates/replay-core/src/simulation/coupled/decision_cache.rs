@@ -1,8 +1,9 @@
-//! Decisions of the allocator that are known without a call.
+//! Decisions of the allocator that can be derived from its earlier decisions.
 //!
-//! A backfilling scheduler tries every waiting job, and many requests are equal. A request that was answered on the
-//! same free processors gets the same answer. If the allocator [declares it](Allocator::refusal_covers), a refused
-//! request also covers others: if a box has no place, a larger box has none, and none appears when further jobs start.
+//! A backfilling scheduler tries every waiting job, and many requests are equal. Equal requests on the same free
+//! processors get the same decision, so the second request needs no call. If the allocator [declares
+//! it](Allocator::refusal_covers), the refusal of a request also covers other requests. For example, if there is no
+//! place for a box, there is no place for a larger box either, and starting further jobs creates no place.
 
 use std::collections::HashMap;
 
@@ -25,13 +26,13 @@ pub enum CachedDecision {
 pub struct DecisionCache {
     /// Decisions on the current free processors, by size and shape.
     same: HashMap<Key, CachedDecision>,
-    /// Requests refused since processors last became free. No request covers another; each covers itself.
+    /// Requests refused since processors last became free. No stored request covers another stored request.
     standing: Vec<Request>,
 }
 
 impl DecisionCache {
-    /// Returns the decision on a request with `free` processors, if it is known. A request that does not have to spare
-    /// the reserved place may take processors of it.
+    /// Returns the decision on a request on a machine with `free` free processors, if the decision is known. `spares`
+    /// states whether the request must leave the reserved place free.
     pub fn known(
         &mut self,
         request: Request,
@@ -55,7 +56,7 @@ impl DecisionCache {
 
     /// Stores a refusal.
     pub fn refused(&mut self, request: Request, refusal: Refusal, allocator: &mut dyn Allocator) {
-        // Another job of this size may have waited longer.
+        // The refusal does not hold for another job of this size, because that job may have waited longer.
         if let Refusal::Postponed { .. } = refusal {
             return;
         }
@@ -72,13 +73,13 @@ impl DecisionCache {
         self.same.insert((request.size, request.shape), CachedDecision::TakesReserved);
     }
 
-    /// Discards decisions that depend on the current free processors, after some were taken or the reserved place
-    /// changed.
+    /// Discards decisions that depend on the current free processors. Called after processors were taken or the
+    /// reserved place changed.
     pub fn machine_changed(&mut self) {
         self.same.clear();
     }
 
-    /// Discards all decisions, after processors became free.
+    /// Discards all decisions. Called after processors became free.
     pub fn clear(&mut self) {
         self.same.clear();
         self.standing.clear();

@@ -1,4 +1,4 @@
-//! Processors going out of service and returning during a run.
+//! The state of outages during a run.
 
 use super::{Coupled, SimulationError};
 use crate::allocator::{Allocator, MachineEvent};
@@ -9,15 +9,15 @@ use crate::simulation::{Observer, Service};
 use crate::topology::NodeId;
 use crate::workload::JobId;
 
-/// The active windows, and the processors that they cover.
+/// The active outage windows, and the processors that they cover.
 #[derive(Clone, Debug)]
 pub struct OutageState<'a> {
     outages: &'a Outages,
-    /// Ends (`false`) and starts (`true`) of windows, in this order at equal times: time, starts,
-    /// window.
+    /// Each change is the time, whether the window starts (`true`) or ends (`false`), and the
+    /// number of the window. At equal times ends come before starts.
     changes: Vec<(i64, bool, usize)>,
     next: usize,
-    /// Number of active windows by processor.
+    /// Number of active windows that cover each processor.
     covered: Vec<u32>,
     /// Buffer for the processors that change.
     moved: Vec<NodeId>,
@@ -40,7 +40,7 @@ impl<'a> OutageState<'a> {
         self.changes.get(self.next).map(|change| change.0)
     }
 
-    /// Returns whether a window is active or will be.
+    /// Returns whether a window is active or will become active.
     pub fn is_active(&self) -> bool {
         self.next_time().is_some() || self.covered.iter().any(|&windows| windows > 0)
     }
@@ -50,7 +50,7 @@ impl<'a> OutageState<'a> {
         self.changes[self.next..].iter().map(|change| change.0)
     }
 
-    /// Takes those of the released `nodes` that a window covers out of service.
+    /// Takes released processors out of service if a window covers them.
     pub fn drain(
         &mut self,
         machine: &mut Machine,
@@ -66,7 +66,8 @@ impl<'a> OutageState<'a> {
         allocator.on_event(machine, MachineEvent::NodesDown(&self.moved));
     }
 
-    /// Begins and ends windows: processors return first, then free ones go out of service.
+    /// Begins and ends the windows that are due. First processors return to service, then free
+    /// processors go out of service.
     pub fn change(&mut self, now: i64, machine: &mut Machine, allocator: &mut dyn Allocator) {
         while let Some(&(at, begins, window)) = self.changes.get(self.next)
             && at <= now
@@ -102,7 +103,7 @@ impl<'a> OutageState<'a> {
 }
 
 impl Coupled<'_> {
-    /// Begins and ends the windows that are due. Returns the jobs that end because of that.
+    /// Begins and ends the windows that are due. Returns the jobs that are interrupted.
     pub fn change(
         &mut self,
         now: i64,

@@ -1,4 +1,4 @@
-//! Search for the place to reserve for a waiting job.
+//! Searches for a place to reserve for a waiting job.
 
 use super::outage_state::OutageState;
 use crate::allocator::{Allocator, MachineEvent, Refusal, Request};
@@ -6,12 +6,12 @@ use crate::machine::Machine;
 use crate::topology::NodeId;
 use crate::workload::JobId;
 
-/// The place and time at which a waiting job will have processors, by estimates.
+/// A reserved place: the processors for a waiting job, and the time at which they are free according to estimates.
 #[derive(Clone, Debug)]
 pub struct Reserved {
     /// The job.
     pub job: JobId,
-    /// The earliest time.
+    /// The earliest time at which the place is free.
     pub at: i64,
     /// Whether each processor belongs to the place.
     taken: Vec<bool>,
@@ -24,21 +24,22 @@ pub struct PlaceQuery {
     pub job: JobId,
     /// The request of the job.
     pub request: Request,
-    /// The fewest processors that it accepts.
+    /// The minimum number of processors that the job accepts.
     pub least: u32,
     /// The current time.
     pub now: i64,
-    /// The result of the previous search, at which this one starts.
+    /// The result of the previous search for this job. The new search starts there.
     pub before: Option<i64>,
 }
 
 impl Reserved {
-    /// Finds the first time with a place for a job, using copies of machine and allocator on which the `running` jobs
-    /// release their processors at their estimated ends, in ascending order; jobs past their estimates end at `now`.
-    /// All processors of that time must be free. `None` if there is no place on the empty machine.
+    /// Finds the first time at which the allocator finds a place for a job. The search uses copies of the machine and
+    /// the allocator. On the copies the `running` jobs release their processors at their estimated ends, in ascending
+    /// order; jobs past their estimates end at `now`. Returns `None` if the job has no place on the empty machine.
     ///
-    /// If refusals [last](crate::allocator::Capabilities::refusals_last), there is a place from some time on and none
-    /// before, so few times need a call. Otherwise, and if outages are ahead, all times are tried.
+    /// If refusals [last](crate::allocator::Capabilities::refusals_last), there is a first time with a place, and all
+    /// later times have a place, too; a bisection then needs few allocator calls. Otherwise, or if there are future
+    /// outages, all times are tried.
     ///
     /// # Errors
     /// [`Refusal::Cancelled`] on cancellation during a decision.
@@ -73,7 +74,7 @@ impl Reserved {
         }))
     }
 
-    /// Returns whether a job on these nodes leaves the place free.
+    /// Returns whether none of these nodes belongs to the place.
     pub fn is_spared_by(&self, nodes: &[NodeId]) -> bool {
         !nodes.iter().any(|node| self.taken[node.index()])
     }
@@ -99,15 +100,16 @@ impl FutureState<'_> {
     }
 }
 
-/// A search over the ends of running jobs.
+/// A search over the estimated ends of running jobs.
 struct Search<'a> {
     running: Vec<(i64, &'a [NodeId])>,
     request: Request,
-    /// Whether the allocator [reserves by trial](crate::allocator::Capabilities::reserves_by_trial): the time matters to it.
+    /// Whether the allocator [reserves by trial](crate::allocator::Capabilities::reserves_by_trial): its decision then
+    /// depends on the time.
     by_trial: bool,
-    /// Until when the last request was postponed.
+    /// The time until which the last request was postponed.
     postponed: Option<i64>,
-    /// Times with enough free processors, and how many jobs have ended by then.
+    /// Times at which enough processors are free, and the number of running jobs that have ended by each time.
     times: Vec<(i64, usize)>,
     /// The place found.
     nodes: Vec<NodeId>,
@@ -124,7 +126,7 @@ impl Search<'_> {
         }
     }
 
-    /// Lists the times at which jobs end or windows begin or end.
+    /// Lists the times at which jobs end, windows begin, or windows end.
     fn list_times_with_outages(&mut self, down: &OutageState<'_>) {
         let mut times: Vec<i64> =
             self.running.iter().map(|job| job.0).chain(down.times()).collect();
@@ -134,11 +136,11 @@ impl Search<'_> {
         self.times = times.into_iter().map(|at| (at, ended(at))).collect();
     }
 
-    /// Returns whether there is a place at a time, which is not before that of `ahead`.
+    /// Returns whether there is a place at `times[time]`. `ahead` must not have advanced beyond this time.
     fn has_place(&mut self, ahead: &mut FutureState<'_>, time: usize) -> Result<bool, Refusal> {
         let (at, ended) = self.times[time];
         for &(end, nodes) in &self.running[ahead.ended..ended] {
-            // At equal times completions come first.
+            // At equal times completions come before changes of outages.
             ahead.apply_outages(end.saturating_sub(1));
             ahead.machine.release(nodes);
             ahead.allocator.on_event(&ahead.machine, MachineEvent::Released(nodes));
@@ -166,8 +168,8 @@ impl Search<'_> {
         }
     }
 
-    /// Finds the first time with a place by trying all; if none has one and the request is
-    /// postponed, the end of its postponement.
+    /// Finds the first time with a place by trying all times. If no time has a place and the request is postponed,
+    /// returns the end of the postponement.
     fn try_all(&mut self, mut ahead: FutureState<'_>, now: i64) -> Result<Option<i64>, Refusal> {
         for time in 0..self.times.len() {
             if self.has_place(&mut ahead, time)? {
@@ -185,14 +187,15 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// Finds the first time with a place, assuming that all later times have one, too. Tries the last time before the
-    /// previous result, if there is one, and that result itself, then times in doubling steps, and finally bisects.
+    /// Finds the first time with a place, assuming that all later times have a place, too. First tries the previous
+    /// result, if there is one, and the time directly before it. Then tries times at doubling distances, and finally
+    /// bisects.
     fn bisect(
         &mut self,
         mut refused: FutureState<'_>,
         before: Option<i64>,
     ) -> Result<Option<i64>, Refusal> {
-        // There is no place before index `least`, and one from index `most` on.
+        // Times before index `least` have no place; times from index `most` on have a place.
         let (mut least, mut most) = (0, self.times.len());
         let mut found = Vec::new();
         let guess = before.map_or(0, |at| self.times.partition_point(|one| one.0 < at));
@@ -239,7 +242,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// Both searches agree for every strategy with copies and any start of the search.
+        /// Bisection and linear search agree for every strategy that can be copied, whatever the previous result.
         #[test]
         fn bisection_agrees_with_trying_all_times(
             starts in proptest::collection::vec((1u32..20, 0i64..40), 1..40),

@@ -3,11 +3,11 @@
 use crate::machine::Machine;
 use crate::topology::{Cluster, NodeId, Topology};
 
-/// The slots of a cluster whose hosts have more than one.
+/// The slots of a cluster with several slots per host.
 pub struct Sharing {
     cluster: Cluster,
     processors: Vec<NodeId>,
-    /// The level that was freed, by host; [`NONE`] if none was.
+    /// The level of the freed slot of each host; [`NONE`] if no slot of the host was freed.
     freed: Vec<u32>,
     left: Vec<NodeId>,
     entered: Vec<NodeId>,
@@ -28,7 +28,7 @@ impl Sharing {
         })
     }
 
-    /// Returns the processors to which slots belong.
+    /// Returns the processors to which the slots belong.
     pub fn processors(&mut self, slots: &[NodeId]) -> &[NodeId] {
         self.processors.clear();
         self.processors.extend(slots.iter().map(|&slot| NodeId(self.cluster.host(slot))));

@@ -43,7 +43,8 @@ impl Allocator for Intervals {
 struct Log {
     starts: Vec<i64>,
     nodes: Vec<Vec<NodeId>>,
-    /// Refused heads of a queue in arrival order, and the last estimated end at that time.
+    /// Refused heads of a queue in arrival order, each with the last estimated end of the jobs that were running at its
+    /// refusal.
     missed: Vec<(JobId, i64)>,
     running: Vec<JobId>,
     /// All jobs in order of their starts.
@@ -118,7 +119,7 @@ fn run_with(
     Ok(Log { promises: overhead.promises, ..logger.log })
 }
 
-/// All registered strategies, and variants of some, that may refuse or round up on a machine.
+/// Returns the registered strategies, and variants of them, that may refuse jobs or round up sizes on a machine.
 fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
     let variants = [
         "paging[size=1]",
@@ -209,15 +210,15 @@ fn a_head_that_missed_its_reservation_starts_at_the_latest_on_an_empty_machine()
         job(0, 10, 10, 2),
         job(0, 20, 20, 2),
         job(1, 5, 5, 4),
-        // Would end after the last running job: not backfilled after the refusal of the head.
+        // This job would end after the last running job. It is not backfilled after the refusal of the head.
         job(2, 41, 41, 1),
-        // Ends with the last running job: backfilled.
+        // This job ends together with the last running job. It is backfilled.
         job(3, 40, 40, 1),
     ];
     let log = run(&jobs, "2x4", "easy", &mut Intervals).expect("it runs");
     assert_eq!(log.missed, [(JobId(4), 50)]);
     assert_eq!(log.starts, [0, 0, 0, 0, 20, 20, 10]);
-    // With FCFS no job overtakes the head, with out-of-order any job may.
+    // With FCFS no job overtakes the head. With out-of-order any job may overtake it.
     let starts = |scheduler| run(&jobs, "2x4", scheduler, &mut Intervals).expect("it runs").starts;
     assert_eq!(starts("fcfs"), [0, 0, 0, 0, 20, 20, 20]);
     assert_eq!(starts("out-of-order"), [0, 0, 0, 0, 20, 10, 10]);
@@ -246,10 +247,10 @@ fn rejects_a_job_that_can_never_be_placed() {
     assert!(matches!(error, SimulationError::Scheduler));
 }
 
-/// An arrival ahead of refused jobs in the queue does not make the scheduler select them again before a job has ended.
+/// Refused jobs are not selected again before a job has ended, even if a new job arrives ahead of them in the queue.
 #[test]
 fn nothing_is_refused_twice_between_completions() {
-    // From 10 on there are three holes of one processor; a job of two arrives at 20.
+    // From 10 on there are three holes of one processor; a job of two processors arrives at 20.
     let held = [1000, 10, 1000, 10, 1000, 10, 1000].map(|run| job(0, run, run, 1));
     let jobs = [&held[..], &[job(20, 100, 100, 2), job(30, 2000, 2000, 1)]].concat();
     let allocator: AllocatorSpec = "first-fit".parse().expect("an allocator");
@@ -261,8 +262,8 @@ fn nothing_is_refused_twice_between_completions() {
     }
 }
 
-/// Three jobs of one size: the second gets a new place when two jobs wait per running one; the third takes the place of
-/// the first.
+/// Three jobs of one size: the second job gets a new place when two jobs wait per running job. The third job takes the
+/// place of the first job.
 #[test]
 fn a_lazy_job_takes_the_place_of_a_completed_one() {
     let jobs = [job(0, 100, 100, 4), job(1, 100, 100, 4), job(2, 100, 100, 4)];
@@ -275,7 +276,8 @@ fn a_lazy_job_takes_the_place_of_a_completed_one() {
     }
 }
 
-/// A page has four processors: a job of one processor takes all four from the head, which needs 64.
+/// A page has four processors. A job of one processor takes a whole page, so the head, which needs all 64 processors,
+/// cannot start.
 #[test]
 fn rounding_up_does_not_take_processors_from_the_head() {
     let jobs =
@@ -284,7 +286,7 @@ fn rounding_up_does_not_take_processors_from_the_head() {
     let mut paging = paging.build(&"10x10".parse().expect("a mesh"), 0).expect("it works");
     let log = run(&jobs, "10x10", "easy", paging.as_mut()).expect("it runs");
     assert_eq!(log.starts, [0, 0, 100, 150]);
-    // A head of 60 leaves one page free.
+    // A head of 60 processors leaves one page free.
     let jobs = [&jobs[..2], &[job(1, 50, 50, 60), jobs[3]]].concat();
     let log = run(&jobs, "10x10", "easy", paging.as_mut()).expect("it runs");
     assert_eq!(log.starts, [0, 0, 100, 2]);
@@ -373,8 +375,8 @@ impl Decorator for Counted {
     }
 }
 
-/// Of four processors the middle two are held for long; a hundred jobs of two wait, for which two are free, but not
-/// contiguous.
+/// The middle two of four processors are held for long. A hundred jobs of two processors wait: two processors are free,
+/// but they are not contiguous.
 #[test]
 fn a_refused_request_is_not_repeated_on_the_same_machine() {
     let job = |number, submit, run, size| Job {
@@ -391,7 +393,8 @@ fn a_refused_request_is_not_repeated_on_the_same_machine() {
     jobs.extend((4..104).map(|number| job(number, 1, 10, 2)));
     let mut allocator = Counted(Intervals, 0);
     let log = run(&jobs, "4x1", "out-of-order", &mut allocator).expect("runs");
-    // At 5 all hundred jobs are tried with one allocator call; then all 103 jobs start.
+    // At 5 all hundred jobs are tried with one allocator call. In addition, each of the 103 jobs needs one call to
+    // start.
     assert_eq!((log.refusals, allocator.1), (100, 103 + 1));
 }
 

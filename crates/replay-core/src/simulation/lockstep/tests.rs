@@ -34,7 +34,7 @@ fn vectors() -> impl Strategy<Value = Vec<(Option<TieVector>, Slack)>> {
     let slack = slack.prop_map(|text| -> Slack { text.parse().expect("a slack") });
     let vector = proptest::option::weighted(0.9, vector);
     let few = proptest::collection::vec((vector.clone(), slack.clone()), 1..14);
-    // Many vectors with one slack, with values that fit into 32 bits or do not.
+    // Many vectors with the same slack. Their values either all fit into 32 bits or do not.
     let many =
         (proptest::collection::vec(vector, 14..50), slack, prop_oneof![Just(1), Just(200_000)]);
     let many = many.prop_map(|(vectors, slack, times)| {
@@ -52,7 +52,7 @@ fn vectors() -> impl Strategy<Value = Vec<(Option<TieVector>, Slack)>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Each configuration makes the same decisions as in a replay of its own.
+    /// Each configuration makes the same decisions as in a separate replay.
     #[test]
     fn each_configuration_decides_as_in_a_separate_replay(
         machine in prop_oneof![Just("5x5"), Just("4x7"), Just("torus:5x6"), Just("3x3x4"), Just("1x9")],
@@ -108,7 +108,7 @@ proptest! {
     }
 }
 
-/// Removed configurations get no further decisions, and the others continue.
+/// Removed configurations get no further decisions, and the remaining configurations continue.
 #[test]
 fn removed_configurations_are_not_replayed_further() {
     let topology: Topology = "6x6".parse().expect("a mesh");

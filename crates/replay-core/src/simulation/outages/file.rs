@@ -8,8 +8,9 @@
 //! 10000,,all
 //! ```
 //!
-//! Times are seconds of the trace, after any scaling of its load. `node` (or `nodes`) takes the numbers of processors
-//! in scan order (of points, if these hold several); `box` takes two corners, both inclusive, with or without z.
+//! Times are seconds of the trace, after the trace's load has been scaled. `node` (or `nodes`) is followed by numbers
+//! of processors in scan order, or by numbers of points if a point has several processors. `box` is followed by two
+//! inclusive corners, with or without z.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -20,7 +21,7 @@ use crate::scheduler::FOREVER;
 use crate::topology::{NodeId, Topology};
 use crate::workload::nodes::{NodeListError, ranges};
 
-/// The read_windows of a file, independent of a machine.
+/// The windows of an outage file, before they are checked against a machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OutageFile {
     /// The file name for messages.
@@ -39,9 +40,9 @@ struct Row {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum What {
     All,
-    /// First and last of each range.
+    /// First and last number of each range.
     Nodes(Vec<(u64, u64)>),
-    /// Both corners; z is 0 if not given.
+    /// The two corners of the box; z is 0 if the file gives no z.
     Box {
         low: [u64; 3],
         high: [u64; 3],
@@ -78,7 +79,7 @@ pub enum OutageError {
 const HEADER: &str = "from,until,what";
 
 impl OutageFile {
-    /// Reads an outage file; `name` is its name in messages. Empty input has no read_windows.
+    /// Reads an outage file; `name` is its name in messages. Empty input has no windows.
     ///
     /// # Errors
     /// [`OutageError`], with line and field, if the input is not valid.
@@ -141,7 +142,7 @@ impl OutageFile {
         }
     }
 
-    /// Returns the read_windows on a machine.
+    /// Returns the windows on a machine.
     ///
     /// # Errors
     /// [`OutageError`], with line and field, if a processor does not exist on the machine.
@@ -197,7 +198,7 @@ fn time(field: &'static str, text: &str) -> Result<i64, FieldProblem> {
 }
 
 impl What {
-    /// Parses the field; the error is that of its node list, if it has one.
+    /// Parses the field. The error contains the error of the node list, if the field has a node list.
     fn parse(text: &str) -> Result<Self, Option<NodeListError>> {
         let (word, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         match word.to_ascii_lowercase().as_str() {
@@ -346,7 +347,7 @@ mod tests {
     }
 
     proptest! {
-        /// Parsing never panics, and accepted windows lie on the machine.
+        /// Parsing never panics, and accepted windows contain only processors of the machine.
         #[test]
         fn any_text_is_windows_or_an_error(text in "[0-9a-z,\\- #\"\n]{0,60}") {
             let text = format!("from,until,what\n{text}");

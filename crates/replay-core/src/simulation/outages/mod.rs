@@ -3,20 +3,20 @@
 //! A [file](OutageFile) contains *windows*: intervals during which given processors are out of service. A processor is
 //! in service when no window covers it.
 //!
-//! * At the beginning of a window its free processors go out of service. Busy processors are treated by a
-//! [rule](WhenDown): they go out of service when their job ends, or the job is interrupted.
-//! * At the end of a window its processors return, unless another window covers them.
+//! * At the beginning of a window the free processors of the window go out of service. A [rule](WhenDown) defines what
+//!   happens to busy processors: they go out of service when their job ends, or the job is interrupted.
+//! * At the end of a window the processors of the window return, except those that another window covers.
 //! * At equal times completions come first, then returns, outages, arrivals, and the scheduler.
 //!
-//! A schedule with outages depends on positions, so it has no [timeline](super::Timeline): all allocators use the
-//! [coupled](super::Simulation::is_coupled) simulation. Schedulers that use estimates know all windows in advance, as
-//! numbers of processors that are unavailable for an interval ([`Outages::steps`]); other schedulers only see the free
-//! processors. Processors out of service are neither free nor busy neighbours in a tie value; optionally they count as
-//! walls.
+//! A schedule with outages depends on the positions of jobs, so it cannot be computed as a [timeline](super::Timeline).
+//! All allocators use the [coupled](super::Simulation::is_coupled) simulation. Schedulers that use estimates get all
+//! windows in advance, as intervals with a number of unavailable processors ([`Outages::steps`]). Other schedulers only
+//! use the number of free processors. Processors out of service are neither free nor busy neighbours in a tie value; an
+//! option makes them count as walls.
 //!
-//! Not every allocator [supports](crate::allocator::Capabilities::supports_outages) outages. Those that choose by the
-//! free processors alone do; those with their own state are notified of processors that go out of service and return,
-//! and declare whether they support that.
+//! Not every allocator [supports](crate::allocator::Capabilities::supports_outages) outages. Allocators that choose
+//! only by the free processors support outages. Allocators with their own state are notified when processors go out of
+//! service and return, and declare whether they support outages.
 
 mod file;
 
@@ -33,7 +33,7 @@ use crate::topology::NodeId;
 /// Treatment of jobs on processors that go out of service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WhenDown {
-    /// Jobs run to their end; their processors go out of service then.
+    /// Jobs run to their end. Their processors go out of service when the job ends.
     #[default]
     Drain,
     /// Jobs are interrupted and count as completed.
@@ -80,20 +80,20 @@ impl FromStr for WhenDown {
 pub struct Window {
     /// The first second, in trace time.
     pub from: i64,
-    /// The second at which they return; `None` if they never do.
+    /// The second at which the processors return; `None` if they never return.
     pub until: Option<i64>,
-    /// The processors, each once, in scan order.
+    /// The processors in scan order, without duplicates.
     pub nodes: Vec<NodeId>,
 }
 
-/// The windows of one machine and their effect on jobs.
+/// The windows of a machine, with the rule for running jobs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outages {
     /// The windows in file order.
     pub windows: Vec<Window>,
     /// Treatment of jobs on processors that go out of service.
     pub running: WhenDown,
-    /// Whether processors out of service count as walls of their neighbours in tie values.
+    /// Whether tie values count a processor out of service as a wall.
     pub walls: bool,
 }
 
@@ -107,7 +107,7 @@ impl Outages {
         self.windows.is_empty()
     }
 
-    /// Returns the processors in a window at time `now`, in ascending order.
+    /// Returns the processors that a window covers at time `now`, in ascending order.
     pub fn down_at(&self, now: i64) -> Vec<NodeId> {
         let open =
             |window: &&Window| window.from <= now && window.until.is_none_or(|until| now < until);
@@ -118,7 +118,8 @@ impl Outages {
         nodes
     }
 
-    /// Returns the number of processors covered by at least one window, as intervals in order of time, without overlap.
+    /// Returns intervals in order of time, without overlap, each with the number of processors that at least one window
+    /// covers.
     pub fn steps(&self) -> Vec<Outage> {
         let mut changes: BTreeMap<i64, Vec<(bool, NodeId)>> = BTreeMap::new();
         for Window { from, until, nodes } in &self.windows {
@@ -156,7 +157,7 @@ impl Outages {
         steps
     }
 
-    /// Returns the [`steps`](Self::steps) of some processors, from `now` on.
+    /// Returns the intervals of [`steps`](Self::steps) from `now` on, counting only `nodes`.
     pub fn steps_of(&self, nodes: &[NodeId], now: i64) -> Vec<Outage> {
         let ahead =
             self.windows.iter().filter(|window| window.until.is_none_or(|until| now < until));

@@ -23,8 +23,9 @@ fn fcfs_does_not_overtake_and_easy_does() {
     assert_eq!(starts("conservative", 4, &jobs), [0, 10, 2]);
 }
 
-/// Jobs exceed their estimates. One reservation slips and waits for a completion; the reservation
-/// of job 2 at 22 is kept although there is no other event at that time.
+/// Jobs exceed their estimates. A reservation becomes due before its processors are free and waits
+/// for a completion. Job 2 starts at its reservation at 22 although there is no other event at that
+/// time.
 #[test]
 fn a_slipped_reservation_does_not_delay_others() {
     let jobs = [job(0, 31, 4, 2), job(0, 7, 30, 1), job(2, 29, 9, 2), job(2, 9, 9, 3)];
@@ -113,8 +114,8 @@ proptest! {
         }
     }
 
-    /// With exact estimates no job starts later under conservative backfilling than under FCFS,
-    /// where every job waits for all earlier ones.
+    /// With exact estimates no job starts later under conservative backfilling than under FCFS.
+    /// Under FCFS every job waits for all earlier jobs.
     #[test]
     fn conservative_delays_no_job_beyond_fcfs(jobs in workloads()) {
         let exact: Vec<_> = jobs.iter().map(|j| Job { run: j.run.max(1), estimate: j.run.max(1), ..*j }).collect();

@@ -13,9 +13,9 @@ use super::{Coord, Grid, NodeId};
 /// A linear order of the processors of a grid.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Curve {
-    /// Rows one after another, each from x = 0.
+    /// All rows in order; every row begins at x = 0.
     RowMajor,
-    /// Rows one after another, every second row backwards.
+    /// All rows in order; every second row runs backwards.
     Snake,
     /// Z order: the bits of the coordinates interleaved.
     ShuffledRowMajor,
@@ -78,7 +78,8 @@ impl Curve {
     }
 }
 
-/// Ranks below this multiple of the number of processors are sorted by indexing into an array.
+/// If all ranks are below this multiple of the number of processors, they are sorted by indexing
+/// into an array.
 const DENSE_FACTOR: usize = 8;
 
 fn sorted_by_key(grid: &Grid, rank: impl Fn(Coord) -> u64) -> Vec<NodeId> {

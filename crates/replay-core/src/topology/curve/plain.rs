@@ -7,8 +7,8 @@ pub fn row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
     row * grid.extent(0) as u64 + u64::from(x)
 }
 
-/// Boustrophedon in every dimension: alternate planes reverse y and alternate rows reverse x, so that consecutive
-/// processors are always neighbours.
+/// Returns the rank in the snake order. Every second plane is traversed with y reversed, and every second row with x
+/// reversed, so that consecutive processors are always neighbours.
 pub fn snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
     let mirrored = |p: u16, axis: usize| grid.axes()[axis].extent - 1 - p;
     let y_walked = if z % 2 == 0 { y } else { mirrored(y, 1) };
@@ -17,8 +17,8 @@ pub fn snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
     row * grid.extent(0) as u64 + u64::from(x_walked)
 }
 
-/// Interleaves the bits of z, y and x, z being the most significant of each group. On 2D grids only y and x are
-/// interleaved.
+/// Interleaves the bits of z, y and x. The bit of z is the most significant bit of each group. On 2D grids only y
+/// and x are interleaved.
 pub fn shuffled_row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
     (0..bits(grid)).fold(0, |rank, bit| {
         let digit = bit_of(x, bit) | bit_of(y, bit) << 1 | bit_of(z, bit) << 2;
@@ -26,8 +26,8 @@ pub fn shuffled_row_major(grid: &Grid, [x, y, z]: Coord) -> u64 {
     })
 }
 
-/// Like [`shuffled_row_major`], with each group of bits replaced by its position on the snake through the 2 x 2 (x 2)
-/// quadrants.
+/// Returns the rank of [`shuffled_row_major`] with each group of bits replaced by the group's position on the snake
+/// through the 2 x 2 (x 2) quadrants.
 pub fn shuffled_snake(grid: &Grid, [x, y, z]: Coord) -> u64 {
     (0..bits(grid)).fold(0, |rank, bit| {
         let (x, mut y, z) = (bit_of(x, bit), bit_of(y, bit), bit_of(z, bit));

@@ -41,7 +41,8 @@ fn truncated_hilbert_agrees_with_the_rank_tables() {
     }
 }
 
-/// The truncated curve is the curve of the enclosing square without the cells outside the grid.
+/// The truncated curve visits the cells of the grid in the order of the curve of the enclosing
+/// square.
 #[test]
 fn truncated_hilbert_keeps_the_order_of_the_enclosing_square() {
     let (inside, square) = (mesh(&[10, 10]), mesh(&[16, 16]));
@@ -91,7 +92,7 @@ proptest! {
     }
 }
 
-/// Number of steps between consecutive processors that are not neighbours.
+/// Returns the number of pairs of consecutive processors that are not neighbours.
 fn jumps(curve: Curve, grid: &Grid) -> usize {
     let order = curve.order(grid);
     order.windows(2).filter(|w| grid.l1(grid.coord(w[0]), grid.coord(w[1])) != 1).count()

@@ -2,7 +2,7 @@
 
 use crate::topology::NodeId;
 
-/// The largest exponent of a block size: sizes are at most 2^15 times the base size.
+/// The largest exponent of a block size. A block size is at most 2^15 times the base size.
 pub const MAX_SIZE_EXPONENT: u32 = 15;
 
 /// Base blocks in file order, and the sizes of the blocks that they form.
@@ -16,32 +16,35 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Number of base blocks.
+    /// Returns the number of base blocks.
     pub fn count(&self) -> usize {
         self.nodes.len()
     }
 
-    /// Name of a base block.
+    /// Returns the name of a base block.
     pub fn name(&self, block: u32) -> &str {
         self.names.get(block as usize).map_or("", String::as_str)
     }
 
-    /// Nodes of a base block, ascending; none of a larger block.
+    /// Returns the nodes of a base block in ascending order; empty for a larger block.
     pub fn nodes(&self, block: u32) -> &[NodeId] {
         self.nodes.get(block as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The base size: nodes of a base block by the configuration. Blocks may hold more or fewer nodes.
+    /// Returns the base size: the configured number of nodes of a base block. A base block may have more or fewer
+    /// nodes.
     pub fn base_size(&self) -> u32 {
         self.base_size
     }
 
-    /// Levels of the block sizes, ascending: a size of level l is 2^l base sizes. The first is 0.
+    /// Returns the levels of the block sizes in ascending order. A block of level l has 2^l times the base size. The
+    /// first level is 0.
     pub fn levels(&self) -> &[u32] {
         &self.levels
     }
 
-    /// The leaf unit of each node, and the parent of each unit: base blocks, blocks of each further size, the machine.
+    /// Returns the leaf unit of each node, and the parent of each unit. The units are the base blocks, the blocks of
+    /// each larger size, and the machine.
     pub(super) fn units(&self) -> (Vec<u32>, Vec<Option<u32>>) {
         let nodes: usize = self.nodes.iter().map(Vec::len).sum();
         let mut leaves = vec![0; nodes];
@@ -51,7 +54,7 @@ impl Blocks {
         let mut parents: Vec<Option<u32>> = vec![None; self.count()];
         let (mut first, mut count) = (0, self.count() as u32);
         let shifts = self.levels.windows(2).map(|pair| pair[1] - pair[0]);
-        // 32 bits count no more blocks than there are.
+        // A shift by 31 gives a single unit, the machine.
         for shift in shifts.chain([31]) {
             let above = parents.len() as u32;
             for unit in 0..count {

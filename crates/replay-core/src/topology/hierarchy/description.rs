@@ -1,4 +1,4 @@
-//! From the entries of a description to a machine.
+//! Builds a machine from the entries of a description.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::number::grouped;
 use crate::sanitize::excerpt;
 use crate::topology::{MAX_POINTS, NodeId};
 
-/// A switch as described.
+/// A switch in a description.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SwitchEntry {
     /// Line of the file, from 1.
@@ -20,11 +20,11 @@ pub struct SwitchEntry {
     pub name: String,
     /// Names of its nodes.
     pub nodes: Vec<String>,
-    /// Names of the switches below it.
+    /// Names of the switches directly below this switch.
     pub switches: Vec<String>,
 }
 
-/// A base block as described.
+/// A base block in a description.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct BlockEntry {
     /// Line of the file, from 1.
@@ -35,14 +35,14 @@ pub struct BlockEntry {
     pub nodes: Vec<String>,
 }
 
-/// What an error of a description is about.
+/// The part of a description to which an error refers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Subject {
     /// The whole description.
     Machine,
-    /// A switch of this name.
+    /// The switch with this name.
     Switch(String),
-    /// A block of this name.
+    /// The block with this name.
     Block(String),
     /// The block sizes.
     Sizes,
@@ -59,15 +59,15 @@ impl fmt::Display for Subject {
     }
 }
 
-/// Why a description is not a machine.
+/// Error: a description does not define a machine.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{subject}{problem}")]
 pub struct DescriptionError {
     /// Line of the file, from 1.
     pub line: usize,
-    /// The switch or block.
+    /// The switch or block to which the error refers.
     pub subject: Subject,
-    /// What is wrong.
+    /// Description of the problem.
     pub problem: String,
 }
 
@@ -75,14 +75,14 @@ fn error(line: usize, subject: Subject, problem: String) -> DescriptionError {
     DescriptionError { line, subject, problem }
 }
 
-/// Nodes by name: their number, and the entry that has them.
+/// Nodes by name: the number of each node, and the entry that contains the node.
 struct Nodes<'a> {
     names: Vec<&'a str>,
     numbers: HashMap<&'a str, u32>,
 }
 
 impl<'a> Nodes<'a> {
-    /// Numbers the nodes of all entries, each given as its subject, line and names.
+    /// Numbers the nodes of all entries. Each entry is given as its subject, its line and the names of its nodes.
     fn number(
         entries: impl Iterator<Item = (usize, Subject, &'a [String])>,
     ) -> Result<Self, DescriptionError> {
@@ -124,7 +124,7 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// The number of each entry by its name.
+/// Returns the number of each entry by the entry's name.
 fn by_name<'a>(
     entries: impl Iterator<Item = (usize, &'a str)>,
     subject: impl Fn(&str) -> Subject,
@@ -143,10 +143,11 @@ fn by_name<'a>(
 }
 
 impl Hierarchy {
-    /// The tree of these switches, in table order; `label` is its name in listings.
+    /// Returns the tree of these switches, which are given in table order. `label` is the name of the tree in listings.
     ///
     /// # Errors
-    /// [`DescriptionError`]: no switch or node, a name twice, an unknown child, two parents, a cycle.
+    /// [`DescriptionError`] if there is no switch or no node, if a name occurs twice, if a child is unknown, if a
+    /// switch or node has two parents, or if there is a cycle.
     pub fn of_switches(label: String, entries: &[SwitchEntry]) -> Result<Self, DescriptionError> {
         let Some(first) = entries.first() else {
             return Err(error(1, Subject::Machine, "there is no switch".to_string()));
@@ -207,12 +208,13 @@ impl Hierarchy {
         Ok(Self::new(label, names, HierarchyKind::Tree(Tree { switches })))
     }
 
-    /// The machine of these base blocks, in file order. `sizes` has the line of the block sizes and the sizes in nodes, the
-    /// base size first; without it the base size is that of the first block with nodes, and levels are 0 to 4.
+    /// Returns the machine of these base blocks, which are given in file order. `sizes` contains the line of the block
+    /// sizes and the sizes in nodes, the base size first. If `sizes` is `None`, the base size is the number of nodes of
+    /// the first block with nodes, and the levels are 0 to 4.
     ///
     /// # Errors
-    /// [`DescriptionError`]: no block or node, a name twice, a node in two blocks, a size that is not the base size times a
-    /// power of two up to 2^15.
+    /// [`DescriptionError`] if there is no block or no node, if a name occurs twice, if a node is in two blocks, or if
+    /// a size is not the base size times a power of two up to 2^15.
     pub fn of_blocks(
         label: String,
         entries: &[BlockEntry],
@@ -247,7 +249,7 @@ impl Hierarchy {
     }
 }
 
-/// Sets the level of each switch from its children's; a switch of a cycle, if there is one.
+/// Sets the level of each switch from the levels of its children. Returns a switch of a cycle, if there is a cycle.
 fn set_levels(switches: &mut [Switch]) -> Option<usize> {
     let mut open: Vec<usize> = switches.iter().map(|switch| switch.children.len()).collect();
     let mut ready: Vec<usize> = (0..switches.len()).filter(|&number| open[number] == 0).collect();
@@ -264,7 +266,7 @@ fn set_levels(switches: &mut [Switch]) -> Option<usize> {
     open.iter().position(|&open| open > 0)
 }
 
-/// The base size, and the levels of the sizes.
+/// Returns the base size and the levels of the sizes.
 fn levels(sizes: &[u32]) -> Result<(u32, Vec<u32>), String> {
     let base = sizes.first().copied().filter(|&base| base > 0);
     let base = base.ok_or("the base size, the first, must be at least 1")?;

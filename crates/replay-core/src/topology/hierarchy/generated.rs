@@ -1,13 +1,13 @@
-//! `tree:4x8x18` and `block[18,72]:8x18`: machines without a file.
+//! Machines that are described without a file, such as `tree:4x8x18` and `block[18,72]:8x18`.
 
 use super::{BlockEntry, Hierarchy, SwitchEntry};
 use crate::number::grouped;
 use crate::topology::MAX_POINTS;
 
-/// Most numbers behind `tree:`.
+/// Maximum number of numbers after `tree:`.
 const MOST_LEVELS: usize = 8;
 
-/// Numbers separated by `x`.
+/// Parses numbers that are separated by `x`.
 fn numbers(text: &str) -> Result<Vec<u32>, String> {
     let number = |text: &str| {
         let read = text.trim().parse().ok().filter(|&number: &u32| number > 0);
@@ -16,7 +16,7 @@ fn numbers(text: &str) -> Result<Vec<u32>, String> {
     text.split(['x', 'X']).map(number).collect()
 }
 
-/// The product, if a machine can have so many nodes.
+/// Returns the product of the numbers if a machine can have that many nodes.
 fn product(numbers: &[u32]) -> Result<usize, String> {
     let product = numbers.iter().try_fold(1usize, |all, &one| all.checked_mul(one as usize));
     product
@@ -24,13 +24,13 @@ fn product(numbers: &[u32]) -> Result<usize, String> {
         .ok_or_else(|| format!("at most {} nodes are supported", grouped(MAX_POINTS as u64)))
 }
 
-/// A prefix and a number padded to the width of the largest of `count`.
+/// Returns a name: a prefix and a number, padded to the width of the largest of `count` numbers.
 fn padded(prefix: &str, number: usize, count: usize) -> String {
     let width = count.saturating_sub(1).max(1).ilog10() as usize + 1;
     format!("{prefix}{number:0width$}")
 }
 
-/// Node names of the leaf or block with this number.
+/// Returns the node names of the leaf or block with this number.
 fn nodes(number: usize, each: usize, all: usize) -> Vec<String> {
     (number * each..(number + 1) * each).map(|node| padded("n", node, all)).collect()
 }
@@ -39,7 +39,8 @@ fn joined(numbers: &[u32]) -> String {
     numbers.iter().map(u32::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// Reads what stands behind `tree:`: children per switch from the root down, then nodes per leaf.
+/// Parses the text after `tree:`: the number of children per switch from the root down, then the
+/// number of nodes per leaf.
 pub fn parse_tree(text: &str) -> Result<Hierarchy, String> {
     let sides = numbers(text)?;
     if sides.len() > MOST_LEVELS {
@@ -68,7 +69,7 @@ pub fn parse_tree(text: &str) -> Result<Hierarchy, String> {
     Hierarchy::of_switches(label, &entries).map_err(|error| error.to_string())
 }
 
-/// Reads what stands behind `block:`, and the sizes between the brackets of `block[18,72]:`.
+/// Parses the text after `block:`, and the sizes between the brackets of `block[18,72]:`.
 pub fn parse_blocks(sizes: Option<&str>, text: &str) -> Result<Hierarchy, String> {
     let sides = numbers(text)?;
     let &[count, each] = &sides[..] else {

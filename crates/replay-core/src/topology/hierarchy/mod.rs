@@ -1,11 +1,11 @@
 //! Machines whose nodes are leaves of a hierarchy: trees of switches, and blocks of blocks.
 //!
-//! Both are described by *units*. On a tree a unit is a switch; on a block machine a base block, a block of a further
-//! size, or the whole machine. Every node belongs to one *leaf unit*, every unit has at most one parent. Distances and
-//! enclosing units follow from that alone; what only one kind has (the switch table, block sizes) is in [`Tree`] and
-//! [`Blocks`].
+//! Both kinds of machine consist of *units*. On a tree, a unit is a switch. On a block machine, a unit is a base block,
+//! a block of a larger size, or the whole machine. Every node belongs to one *leaf unit*, and every unit has at most
+//! one parent. Distances and enclosing units depend only on the units. Properties of a single kind are in [`Tree`] (the
+//! switch table) and [`Blocks`] (block sizes).
 //!
-//! Nodes are numbered by the natural order of their names ([`natural_order`]), as Slurm numbers them.
+//! Nodes are numbered in the natural order of their names ([`natural_order`]), as in Slurm.
 
 mod blocks;
 mod description;
@@ -42,7 +42,7 @@ pub struct Hierarchy(Arc<Description>);
 
 #[derive(PartialEq, Eq, Hash, Debug)]
 struct Description {
-    /// The machine as a user names it: `tree:4x8x18`, or the path of its file.
+    /// Name of the machine as given by the user: a description such as `tree:4x8x18`, or the path of a file.
     label: String,
     /// Names of nodes, by number.
     names: Vec<String>,
@@ -52,27 +52,27 @@ struct Description {
     units: Vec<Unit>,
 }
 
-/// What only one kind of hierarchy has.
+/// Kind of a hierarchy, with the properties that only this kind has.
 #[derive(PartialEq, Eq, Hash, Debug)]
 pub enum HierarchyKind {
-    /// Switches.
+    /// A tree of switches.
     Tree(Tree),
-    /// Blocks.
+    /// Blocks of nodes.
     Blocks(Blocks),
 }
 
 /// A switch or a block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Unit {
-    /// The unit that contains it.
+    /// The unit that contains this unit; `None` for the topmost unit.
     pub parent: Option<u32>,
-    /// Edges between it and the topmost unit.
+    /// Number of edges between this unit and the topmost unit.
     pub depth: u32,
-    /// Nodes at or below it.
+    /// Number of nodes at or below this unit.
     pub nodes: u32,
 }
 
-/// Machines are equal if names and structure are; the label does not matter.
+/// Two machines are equal if their node names and their structure are equal. The label is not compared.
 impl PartialEq for Hierarchy {
     fn eq(&self, other: &Self) -> bool {
         let [ours, theirs] = [&*self.0, &*other.0];
@@ -99,17 +99,17 @@ impl Hierarchy {
         Self(Arc::new(Description { label, names, kind, leaves, units }))
     }
 
-    /// Number of nodes.
+    /// Returns the number of nodes.
     pub fn processors(&self) -> usize {
         self.0.names.len()
     }
 
-    /// The kind, with what only it has.
+    /// Returns the kind of the hierarchy, with the properties that only this kind has.
     pub fn kind(&self) -> &HierarchyKind {
         &self.0.kind
     }
 
-    /// The tree, if it is one.
+    /// Returns the tree if the machine is a tree.
     pub fn tree(&self) -> Option<&Tree> {
         match self.kind() {
             HierarchyKind::Tree(tree) => Some(tree),
@@ -117,7 +117,7 @@ impl Hierarchy {
         }
     }
 
-    /// The blocks, if it is a block machine.
+    /// Returns the blocks if the machine is a block machine.
     pub fn blocks(&self) -> Option<&Blocks> {
         match self.kind() {
             HierarchyKind::Tree(_) => None,
@@ -125,23 +125,23 @@ impl Hierarchy {
         }
     }
 
-    /// Names of nodes, by number.
+    /// Returns the names of the nodes, by node number.
     pub fn names(&self) -> &[String] {
         &self.0.names
     }
 
-    /// All units. Those of a tree are its switches in table order, followed by a virtual unit above them if there are
-    /// several roots; base blocks come first in file order.
+    /// Returns all units. The units of a tree are its switches in table order, followed by a virtual unit above the
+    /// roots if there are several roots. The units of a block machine begin with the base blocks in file order.
     pub fn units(&self) -> &[Unit] {
         &self.0.units
     }
 
-    /// The leaf unit of a node.
+    /// Returns the leaf unit of a node.
     pub fn leaf(&self, node: NodeId) -> u32 {
         self.0.leaves[node.index()]
     }
 
-    /// Edges between two units.
+    /// Returns the number of edges between two units.
     fn between(&self, mut a: u32, mut b: u32) -> u32 {
         let units = self.units();
         let depth = |unit: u32| units[unit as usize].depth;
@@ -157,13 +157,13 @@ impl Hierarchy {
         edges
     }
 
-    /// Distance in hops: 2 between nodes of one leaf, and one more for each edge between their leaves. Between trees of
-    /// several roots it is as if one more switch joined the roots.
+    /// Returns the distance in hops: 2 between nodes of one leaf, and one more for each edge between two leaves. If
+    /// there are several roots, distances are computed as if an additional switch joined the roots.
     pub fn hops(&self, a: NodeId, b: NodeId) -> u32 {
         if a == b { 0 } else { 2 + self.between(self.leaf(a), self.leaf(b)) }
     }
 
-    /// Calls `visit` with the other nodes of the node's leaf.
+    /// Calls `visit` with each of the other nodes of the node's leaf.
     pub fn for_neighbours(&self, node: NodeId, mut visit: impl FnMut(NodeId)) {
         let nodes = match self.kind() {
             HierarchyKind::Tree(tree) => tree.nodes(self.leaf(node)),
@@ -192,7 +192,7 @@ impl Hierarchy {
         levels
     }
 
-    /// Number of nodes of the smallest unit that contains all of these.
+    /// Returns the number of nodes of the smallest unit that contains all of these nodes.
     pub fn enclosing_nodes(&self, nodes: &[NodeId]) -> u32 {
         self.enclosing_unit(nodes).map_or(0, |unit| self.units()[unit as usize].nodes)
     }
@@ -215,7 +215,7 @@ impl Hierarchy {
         Some(common)
     }
 
-    /// Number of leaf units with at least one of these nodes.
+    /// Returns the number of leaf units that contain at least one of these nodes.
     pub fn leaf_count(&self, nodes: &[NodeId]) -> u32 {
         let mut leaves: Vec<u32> = nodes.iter().map(|&node| self.leaf(node)).collect();
         leaves.sort_unstable();
@@ -223,8 +223,8 @@ impl Hierarchy {
         leaves.len() as u32
     }
 
-    /// Sum of [`hops`](Self::hops) over all pairs of distinct nodes: every edge is crossed by one path per pair with an
-    /// end on each side.
+    /// Returns the sum of [`hops`](Self::hops) over all pairs of distinct nodes. An edge separates pairs of nodes, and
+    /// the path of each separated pair crosses the edge once.
     pub fn pairwise_hops(&self, nodes: &[NodeId]) -> u64 {
         let all = nodes.len() as u64;
         let mut below: Vec<(u32, u64)> = nodes.iter().map(|&node| (self.leaf(node), 1)).collect();
@@ -256,7 +256,7 @@ impl fmt::Display for Hierarchy {
     }
 }
 
-/// Units with depths and numbers of nodes; `leaves` has the leaf unit of each node.
+/// Returns the units with their depths and numbers of nodes. `leaves` contains the leaf unit of each node.
 fn measured(leaves: &[u32], parents: &[Option<u32>]) -> Vec<Unit> {
     let mut units: Vec<Unit> =
         parents.iter().map(|&parent| Unit { parent, depth: u32::MAX, nodes: 0 }).collect();

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Compares two names in the order by which Slurm numbers nodes (`src/common/strnatcmp.c`): digit runs by value, but
-/// digit by digit if one of them begins with 0; other characters by byte.
+/// Compares two names in the order in which Slurm numbers nodes (`src/common/strnatcmp.c`). Runs of digits are compared
+/// by value, but digit by digit if at least one of the two runs begins with 0. Other characters are compared by byte.
 ///
 /// ```
 /// use replay_core::topology::natural_order;
@@ -23,7 +23,7 @@ pub fn natural_order(a: &str, b: &str) -> Ordering {
                 true => Ordering::Equal,
                 false => one.len().cmp(&two.len()),
             };
-            // Slices compare byte by byte, and one that ends first is smaller.
+            // Slices compare byte by byte, and a prefix is smaller than the longer slice.
             match by_length.then_with(|| one.cmp(two)) {
                 Ordering::Equal => (a, b) = (rest, others),
                 unequal => return unequal,

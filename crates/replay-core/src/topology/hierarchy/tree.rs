@@ -2,7 +2,7 @@
 
 use crate::topology::NodeId;
 
-/// The switches of a tree, or of several, in table order.
+/// The switches of one or several trees, in table order.
 #[derive(PartialEq, Eq, Hash, Debug)]
 pub struct Tree {
     pub(super) switches: Vec<Switch>,
@@ -11,35 +11,36 @@ pub struct Tree {
 /// A switch.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Switch {
-    /// Its name.
+    /// Name of the switch.
     pub name: String,
-    /// The switch above it.
+    /// The switch directly above this switch; `None` for a root.
     pub parent: Option<u32>,
-    /// The switches below it, in table order.
+    /// The switches directly below this switch, in table order.
     pub children: Vec<u32>,
-    /// Nodes of a leaf, ascending.
+    /// Nodes of the switch in ascending order; empty unless the switch is a leaf.
     pub nodes: Vec<NodeId>,
-    /// 0 of a leaf, else one more than the highest level among its children.
+    /// Level of the switch: 0 for a leaf, otherwise one more than the highest level among its
+    /// children.
     pub level: u32,
 }
 
 impl Tree {
-    /// The switch table: switches in the order of the file.
+    /// Returns the switch table: the switches in the order of the file.
     pub fn switches(&self) -> &[Switch] {
         &self.switches
     }
 
-    /// Nodes of a leaf, ascending; none of any other switch.
+    /// Returns the nodes of a leaf in ascending order; empty for all other switches.
     pub fn nodes(&self, switch: u32) -> &[NodeId] {
         self.switches.get(switch as usize).map_or(&[], |switch| &switch.nodes)
     }
 
-    /// Switches without a parent, in table order.
+    /// Returns the switches without a parent, in table order.
     pub fn roots(&self) -> impl Iterator<Item = u32> + '_ {
         (0..).zip(&self.switches).filter(|(_, switch)| switch.parent.is_none()).map(|one| one.0)
     }
 
-    /// The leaf unit of each node, and the parent of each unit.
+    /// Returns the leaf unit of each node, and the parent of each unit.
     pub(super) fn units(&self) -> (Vec<u32>, Vec<Option<u32>>) {
         let nodes: usize = self.switches.iter().map(|switch| switch.nodes.len()).sum();
         let mut leaves = vec![0; nodes];

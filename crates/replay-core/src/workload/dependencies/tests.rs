@@ -28,7 +28,7 @@ fn read(text: &str) -> Workload {
     load.expect("a trace")
 }
 
-/// Returns the dependencies sorted by job number: own number, predecessor's number, earliest arrival, lag.
+/// Returns the dependencies sorted by job number: number of the job, number of the predecessor, earliest arrival, lag.
 fn follows(workload: &Workload, rule: Dependencies) -> Vec<(i64, i64, i64, i64)> {
     let jobs = &workload.jobs;
     let chains = workload.links.chains(jobs, rule);
@@ -49,7 +49,7 @@ fn counts_the_dependencies_of_the_sample() {
     let honoured = [(2, 1, 10, 20), (3, 2, 500, 0), (5, 6, 30, 0), (8, 1, 60, 0), (9, 8, 70, 0)];
     assert_eq!(follows(&workload, Dependencies::Honour), honoured);
     assert!(follows(&workload, Dependencies::Ignore).is_empty());
-    // No wait time is known, hence no recorded end.
+    // No wait time is known, so no recorded end is known.
     let chains = workload.links.chains(&workload.jobs, Dependencies::Shift);
     assert_eq!((chains.kept(), chains.ignored.no_end), (0, 5));
 }
@@ -59,12 +59,12 @@ fn shift_keeps_the_time_after_the_predecessors_end() {
     let swf = "; MaxProcs: 4\n1 0 10 90 1\n2 150 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 1 7\n\
                3 40 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 1 -1\n";
     let never = i64::MIN;
-    // Job 2 arrives 50 s after the end at 100; job 3 was submitted before that end.
+    // Job 2 arrives 50 s after job 1 ends at 100. Job 3 was submitted before job 1 ended.
     let shifted = [(2, 1, never, 50), (3, 1, never, 0)];
     assert_eq!(follows(&read(swf), Dependencies::Shift), shifted);
 }
 
-/// As in wagap-2013, whose fields 17 and 18 are 1 in every record.
+/// The log wagap-2013 has a 1 in fields 17 and 18 of every record.
 #[test]
 fn ignores_a_constant_field_17() {
     let record = |i: i64| format!("{i} {i} 0 5 1 -1 -1 1 -1 -1 1 1 1 -1 -1 -1 1 1\n");
@@ -116,7 +116,7 @@ fn parses_rules_and_suggests_the_nearest_name() {
 }
 
 proptest! {
-    /// Whatever predecessors the records name, no cycle remains, and every dependency is kept or counted.
+    /// For any contents of field 17, no cycle remains, and every dependency is either kept or counted as ignored.
     #[test]
     fn removes_all_cycles(before in proptest::collection::vec(-1i64..12, 1..12)) {
         let record = |(i, before): (usize, &i64)| {

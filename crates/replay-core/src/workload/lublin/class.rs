@@ -1,4 +1,4 @@
-//! The classes of jobs: their published constants, and the streams of jobs drawn from them.
+//! The classes of jobs: the published constants of each class, and the stream of jobs drawn with these constants.
 
 use super::arrival::{ArrivalClock, ArrivalModel};
 use super::gamma::MAX_DRAWS;
@@ -8,8 +8,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
-/// The constants of one class of jobs. The constructors use the program's constants, with sizes adapted
-/// to the machine by [`SizeModel::scaled_to`].
+/// The constants of one class of jobs. The constructors use the program's constants; [`SizeModel::scaled_to`] adapts
+/// the sizes to the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct JobClass {
     /// Distribution of the number of processors.
@@ -85,7 +85,8 @@ impl JobClass {
         }
     }
 
-    /// Returns the constants of the whole sample, without distinction of kinds, on a machine of `processors`.
+    /// Returns the constants of the whole sample, without distinction of batch and interactive jobs, on a machine of
+    /// `processors`.
     #[must_use]
     pub fn untyped(processors: u32) -> Self {
         let sizes = SizeModel {
@@ -115,8 +116,8 @@ impl JobClass {
     }
 }
 
-/// The endless stream of jobs of one class. Each step of drawing has its own random stream of the same seed,
-/// so that the steps do not affect each other.
+/// The endless stream of jobs of one class. Each step of drawing uses a separate random stream with the same seed, so
+/// the steps do not affect each other.
 #[derive(Clone, Debug)]
 pub(super) struct ClassStream {
     kind: JobKind,
@@ -141,7 +142,7 @@ impl ClassStream {
     ) -> Result<Self, LublinError> {
         let named = |error| LublinError::Class { kind, error };
         class.sizes.check().map_err(named)?;
-        // The stream numbers are part of the meaning of a seed: other numbers would give other jobs.
+        // The stream numbers must not change, because other numbers would give other jobs for the same seed.
         let base = match kind {
             JobKind::Interactive => 0,
             JobKind::Batch => 4,
@@ -173,7 +174,7 @@ impl ClassStream {
         self.next_submit
     }
 
-    /// Returns the next job and draws the arrival of the one after it.
+    /// Returns the next job and draws the arrival of the following job.
     pub(super) fn take(&mut self, estimates: &EstimateRule) -> Result<SyntheticJob, LublinError> {
         let submit = self.next_submit;
         self.next_submit = self.draw_arrival()?;

@@ -1,4 +1,4 @@
-//! The daily cycle: the distribution of a day's arrivals over its half hours (the paper's section on arrivals).
+//! The daily cycle: the distribution of arrivals over the half hours of a day (the paper's section on arrivals).
 
 use super::GammaParameters;
 
@@ -23,15 +23,16 @@ const GAUSS: [(f64, f64); 5] = [
 
 /// Returns the relative arrival rate of each half hour of the day from midnight; the mean is 1.
 ///
-/// The weight of half hour i (from 1) is proportional to the probability that the gamma distribution has within
-/// half a unit of i; half hours before the day's start count as i + 48, on the next day. Only ratios matter, so the
-/// density is integrated without its constant factor; for cycles as wide as the published ones the rule is exact
-/// to 1e-8. The program uses differences of the incomplete gamma function instead.
+/// The weight of half hour i (from 1) is proportional to the probability that a gamma variable is within half a unit of
+/// i. For half hours before the day's start, i + 48 replaces i. Only ratios matter, so the density is integrated
+/// without its constant factor. For the published cycles, which are wide, the integration rule is exact to 1e-8. The
+/// program uses differences of the incomplete gamma function instead.
 pub(super) fn half_hour_weights(daily: GammaParameters) -> [f64; HALF_HOURS_PER_DAY] {
     let log_density = |x: f64| (daily.shape - 1.0) * x.ln() - x / daily.scale;
     let hours = DAY_START..DAY_START + HALF_HOURS_PER_DAY;
     let nodes = |i: usize| GAUSS.map(|(node, weight)| (log_density(i as f64 + node / 2.0), weight));
-    // Relative to the largest density of the day nothing overflows, however narrow the cycle.
+    // Densities are computed relative to the largest density of the day, so that they do not overflow even if the cycle
+    // is narrow.
     let peak =
         hours.clone().flat_map(nodes).fold(f64::NEG_INFINITY, |peak, (log, _)| peak.max(log));
 

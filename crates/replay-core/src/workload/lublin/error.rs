@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Error)]
 #[error("{parameter} is {value}, but must be {expected}")]
 pub struct ParameterError {
-    /// Path of the field, like `sizes.serial`.
+    /// Path of the field, for example `sizes.serial`.
     pub parameter: &'static str,
     /// Value of the constant.
     pub value: f64,
@@ -37,7 +37,7 @@ pub enum LublinError {
     /// A constant of the estimate rule is outside its range.
     #[error(transparent)]
     Estimates(ParameterError),
-    /// All of many draws of a quantity exceeded its limit.
+    /// All draws of a quantity exceeded its limit.
     #[error("{kind} jobs: {quantity} stayed above e^{log_limit} s in {draws} draws")]
     LimitOutOfReach {
         /// The class.
@@ -49,13 +49,13 @@ pub enum LublinError {
         /// Number of draws.
         draws: u32,
     },
-    /// The target load is not a positive number, or so high that all jobs would arrive in one second.
+    /// The target load is not a positive number, or it is so high that all jobs would arrive in one second.
     #[error("an offered load of {target} cannot be reached")]
     TargetLoad {
         /// The target load.
         target: f64,
     },
-    /// All jobs arrive in the same second (or there is only one), so there is no gap to stretch.
+    /// All jobs arrive in the same second, or there is only one job, so there is no gap to scale.
     #[error("all jobs arrive in the same second, so their load cannot be scaled")]
     NoSpan,
 }

@@ -30,35 +30,34 @@ pub const POPULAR_ESTIMATES: [i64; 16] = [
     48 * HOUR,
 ];
 
-/// Estimates as the run time times a factor drawn uniformly from [1, 1 + badness], rounded up to the next of
-/// [`POPULAR_ESTIMATES`].
+/// Rule for estimates. An estimate is the run time times a factor drawn uniformly from [1, 1 + badness], rounded up to
+/// the next value of [`POPULAR_ESTIMATES`].
 ///
-/// The rounding follows Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates" (JSSPP 2005):
-/// in all logs about 20 round values account for about 90% of the jobs. The factor is the common f-model.
-/// This rule is simpler than their model: its estimates follow run times more closely than those of real
-/// users, which favours schedulers that trust estimates (Tsafrir, "Using inaccurate estimates accurately",
-/// JSSPP 2010).
+/// The rounding follows Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates" (JSSPP 2005): in all logs
+/// about 20 round values account for about 90% of the jobs. The factor is the common f-model. This rule is simpler than
+/// the model of that paper. Its estimates follow run times more closely than the estimates of real users do, which
+/// favours schedulers that trust estimates (Tsafrir, "Using inaccurate estimates accurately", JSSPP 2010).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EstimateRule {
-    /// How far users overestimate before rounding, at least 0; with 0, estimates are only rounded up.
+    /// Maximum relative overestimation before rounding, at least 0. With 0, estimates are the run times, rounded up.
     pub badness: f64,
 }
 
 impl Default for EstimateRule {
-    /// Badness 1: with the published constants, jobs of five minutes or more use about 0.56 of their
-    /// estimates. In logs of the Parallel Workloads Archive this mean of run / estimate (at most 1 each)
-    /// is 0.55 (CTC-SP2-1996-3.1-cln), 0.53 (SDSC-SP2-1998-4.2-cln), 0.70 (KTH-SP2-1996-2) and 0.82
-    /// (LANL-CM5-1994-4.1-cln). Shorter jobs use less of their estimates than in the logs, since the
-    /// shortest value is five minutes and the model has many runs of seconds.
+    /// Returns the rule with badness 1. With the published constants, the mean ratio of run time to estimate is then
+    /// about 0.56 for jobs of five minutes or more. In logs of the Parallel Workloads Archive this mean, with ratios
+    /// limited to 1, is 0.55 (CTC-SP2-1996-3.1-cln), 0.53 (SDSC-SP2-1998-4.2-cln), 0.70 (KTH-SP2-1996-2) and 0.82
+    /// (LANL-CM5-1994-4.1-cln). For shorter jobs the ratio is smaller than in the logs, because the shortest estimate
+    /// is five minutes and the model has many run times of a few seconds.
     fn default() -> Self {
         Self { badness: 1.0 }
     }
 }
 
 impl EstimateRule {
-    /// Returns the estimate, in seconds, of a job of `run` seconds; it is at least `run`. `draw` is a uniform
-    /// random number in [0, 1). Above the longest popular value the estimate is that value, or the next whole
-    /// day if the run is longer.
+    /// Returns the estimate, in seconds, of a job of `run` seconds; it is at least `run`. `draw` is a uniform random
+    /// number in [0, 1). If the product exceeds the longest popular value, the estimate is this value, or the run time
+    /// rounded up to whole days if the run is longer.
     #[must_use]
     pub fn estimate(&self, run: i64, draw: f64) -> i64 {
         let inflated = run as f64 * (1.0 + self.badness * draw);

@@ -4,20 +4,20 @@ use super::ParameterError;
 use rand_distr::Gamma;
 use serde::Serialize;
 
-/// Largest permitted logarithm of a limit on durations: e^30 s are 340,000 years, and a workload of a hundred
-/// thousand such gaps still fits in 64 bits.
+/// Maximum natural logarithm of a limit on durations. A duration of e^30 s is 340,000 years, and the sum of a hundred
+/// thousand such durations still fits in 64 bits.
 pub(super) const MAX_LOG_LIMIT: f64 = 30.0;
 
-/// Number of draws above a limit after which the limit counts as out of reach. With the published
-/// constants fewer than one draw in fifty is rejected.
+/// Number of draws above a limit after which the limit is treated as unreachable. With the published constants fewer
+/// than one draw in fifty is rejected.
 pub(super) const MAX_DRAWS: u32 = 10_000;
 
 /// A gamma distribution: mean `shape * scale`, variance `shape * scale^2`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GammaParameters {
-    /// Alpha in the paper; positive.
+    /// Shape, alpha in the paper; positive.
     pub shape: f64,
-    /// Beta in the paper; positive, in the unit of the value drawn.
+    /// Scale, beta in the paper; positive, in the unit of the drawn value.
     pub scale: f64,
 }
 
@@ -28,7 +28,7 @@ impl GammaParameters {
         Self { shape, scale }
     }
 
-    /// Returns the distribution to draw from; errors call shape and scale by `names`.
+    /// Returns the distribution to draw from. Errors use `names` as the names of shape and scale.
     pub(super) fn distribution(
         self,
         names: [&'static str; 2],
@@ -36,7 +36,7 @@ impl GammaParameters {
         for (parameter, value) in names.into_iter().zip([self.shape, self.scale]) {
             check(parameter, value, "positive and finite", |v| v > 0.0)?;
         }
-        // Both are positive here, so only the scale can be out of range.
+        // Shape and scale are positive here, so only the scale can be out of range.
         Gamma::new(self.shape, self.scale).map_err(|_| ParameterError {
             parameter: names[1],
             value: self.scale,
@@ -68,7 +68,7 @@ pub(super) fn check_probability(parameter: &'static str, value: f64) -> Result<(
     check(parameter, value, "a probability from 0 to 1", |v| (0.0..=1.0).contains(&v))
 }
 
-/// Draws until a value is at most `limit`; returns `None` after [`MAX_DRAWS`] larger values.
+/// Draws until a value is at most `limit`. Returns `None` after [`MAX_DRAWS`] values above the limit.
 pub(super) fn draw_up_to(limit: f64, mut draw: impl FnMut() -> f64) -> Option<f64> {
     (0..MAX_DRAWS).map(|_| draw()).find(|&value| value <= limit)
 }

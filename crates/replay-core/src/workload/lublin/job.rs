@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::fmt;
 
-/// The kind of a job, which selects the constants for drawing it.
+/// The kind of a job. It selects the constants with which the job is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JobKind {
@@ -16,8 +16,8 @@ pub enum JobKind {
 }
 
 impl JobKind {
-    /// Returns the queue number (SWF field 15) by which the program distinguishes the kinds: 0 interactive,
-    /// 1 batch. Untyped jobs have -1, unknown; the program marks them as interactive.
+    /// Returns the queue number (SWF field 15) by which the program distinguishes the kinds: 0 interactive, 1 batch.
+    /// Untyped jobs have -1 (unknown); the program gives them the queue of interactive jobs.
     #[must_use]
     pub const fn queue(self) -> i64 {
         match self {

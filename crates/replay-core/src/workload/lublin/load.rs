@@ -1,12 +1,13 @@
-//! Offered load of generated jobs, and scaling to a target load.
+//! The offered load of generated jobs, and scaling of jobs to a target load.
 
 use super::{LublinError, SyntheticJob};
 
-/// Returns the offered load: the processor-seconds of the jobs over those of the machine between the first and
-/// the last submission. `None` if the machine's are 0: no processors, or all jobs in one second.
+/// Returns the offered load: the ratio of the processor-seconds of the jobs to the processor-seconds of the machine
+/// between the first and the last submission. `None` if the latter is 0, because the machine has no processors or all
+/// jobs are submitted in one second.
 ///
-/// The program divides by the last submit time instead. As it starts at midnight without jobs, the results
-/// differ by the time before the first job.
+/// The program uses the last submit time instead of the time between the submissions. Its time starts at midnight
+/// without jobs, so its result also includes the time before the first job.
 #[must_use]
 pub fn offered_load(jobs: &[SyntheticJob], processors: u32) -> Option<f64> {
     let (first, last) = span(jobs)?;
@@ -15,8 +16,8 @@ pub fn offered_load(jobs: &[SyntheticJob], processors: u32) -> Option<f64> {
     (capacity > 0).then(|| work as f64 / capacity as f64)
 }
 
-/// Scales all gaps between submissions by one factor, so that the jobs offer the load `target`; returns the
-/// factor. The first submit time stays, times are rounded to whole seconds, and the order is kept.
+/// Scales all gaps between submissions by the same factor, such that the offered load of the jobs becomes `target`.
+/// Returns the factor. The first submit time and the order of jobs do not change. Times are rounded to whole seconds.
 ///
 /// The daily cycle is scaled with the gaps, so a day is no longer 24 hours long. This is the usual side effect of
 /// scaling the load without changing the jobs.
@@ -114,7 +115,7 @@ mod tests {
                 prop_assert!(scaled.is_sorted_by_key(|job| job.submit));
                 let span = (scaled[scaled.len() - 1].submit - scaled[0].submit) as f64;
                 let load = offered_load(&scaled, 64).expect("a span");
-                // Half a second of rounding, relative to the new span.
+                // The tolerance is half a second of rounding, relative to the new span.
                 prop_assert!((load / target - 1.0).abs() <= 0.5 / span + 1e-9);
             }
         }

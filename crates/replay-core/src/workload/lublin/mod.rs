@@ -1,25 +1,26 @@
 //! The Lublin–Feitelson model: synthetic streams of rigid jobs.
 //!
-//! Source: U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the
-//! characteristics of rigid jobs", JPDC 63(11), 2003 (below: the paper), and the authors' program
-//! `lublin99.c` in the Parallel Workloads Archive (below: the program), from which the constants are
-//! taken. A job is drawn in four steps, each in a file of this folder:
+//! Source: U. Lublin and D. G. Feitelson, "The workload on parallel supercomputers: modeling the characteristics of
+//! rigid jobs", JPDC 63(11), 2003 (below: the paper), and the authors' program `lublin99.c` in the Parallel Workloads
+//! Archive (below: the program), from which the constants are taken. A job is drawn in four steps. Each step has a file
+//! in this folder:
 //!
-//! 1. [`ArrivalModel`]: the submit time. Gamma-distributed log gaps, modulated by a daily cycle of 48 half
-//!    hours.
-//! 2. [`SizeModel`]: the number of processors. Serial, a power of two or any number, by a two-stage
-//!    uniform distribution of the logarithm.
-//! 3. [`RunTimeModel`]: the run time. Hyper-gamma log run times; large jobs tend to be long.
+//! 1. [`ArrivalModel`]: the submit time. The logarithms of gaps are gamma distributed, and a daily cycle of 48 half
+//!    hours modulates the gaps.
+//! 2. [`SizeModel`]: the number of processors. The number is 1, a power of two, or any number. Its logarithm has a
+//!    two-stage uniform distribution.
+//! 3. [`RunTimeModel`]: the run time. The logarithm of the run time has a hyper-gamma distribution. Large jobs tend to
+//!    be long.
 //! 4. [`EstimateRule`]: the user's estimate. This step is *not part of the model*.
 //!
-//! Interactive and batch jobs have their own constants and arrive independently; the two streams are
-//! merged by time. Intentional differences from the program:
+//! Interactive and batch jobs have different constants and arrive independently. The two streams are merged by time.
+//! Intentional differences from the program:
 //!
-//! * The time since the start is kept exact and rounded down once per job; the program truncates every gap, so
-//!   that its clock loses half a second per job relative to its own daily cycle.
-//! * Every job class and every step has its own random stream, so that, for example, the run times do not
-//!   depend on the estimate rule, and a longer workload begins with the shorter one.
-//! * Sizes follow the machine ([`SizeModel::scaled_to`]); the program is written for 128 processors.
+//! * The exact time since the start is stored and rounded down once per job. The program truncates every gap, so its
+//!   clock loses half a second per job relative to its daily cycle.
+//! * Every job class and every step uses a separate random stream. Run times, for example, do not depend on the
+//!   estimate rule, and a long workload begins with the jobs of a shorter workload.
+//! * Sizes are adapted to the machine ([`SizeModel::scaled_to`]). The program assumes 128 processors.
 //! * Impossible parameters are errors.
 //!
 //! ```
@@ -68,28 +69,28 @@ use serde::Serialize;
 pub struct LublinFeitelson {
     /// Number of processors of the machine, at least 1; no job is larger.
     pub processors: u32,
-    /// Constants of interactive jobs; without them there are none.
+    /// Constants of interactive jobs; `None` for a model without interactive jobs.
     pub interactive: Option<JobClass>,
-    /// Constants of batch jobs; without them there are none.
+    /// Constants of batch jobs; `None` for a model without batch jobs.
     pub batch: Option<JobClass>,
-    /// Constants of the whole sample, for which the paper does not distinguish the two kinds. An alternative
-    /// to the other two classes, although all three may be combined.
+    /// Constants of the whole sample, without distinction of the two kinds of jobs. This class is an alternative to the
+    /// other two classes, but all three may be combined.
     pub untyped: Option<JobClass>,
     /// Rule for the estimates of run times.
     pub estimates: EstimateRule,
-    /// Offered load to reach by scaling all gaps after generation, as by [`scale_to_load`]; `None` keeps the
+    /// Target offered load. After generation, [`scale_to_load`] scales all gaps to reach this load. `None` keeps the
     /// arrivals of the model.
     pub target_load: Option<f64>,
 }
 
 impl LublinFeitelson {
-    /// Returns the model of both kinds, each with its own constants, like the published program.
+    /// Returns the model of batch and interactive jobs, each with separate constants, like the published program.
     #[must_use]
     pub fn batch_and_interactive(processors: u32) -> Self {
         Self { interactive: Some(JobClass::interactive(processors)), ..Self::batch(processors) }
     }
 
-    /// Returns the model of batch jobs only. They are the batch jobs of
+    /// Returns the model of batch jobs only. The jobs are the same as the batch jobs of
     /// [`batch_and_interactive`](Self::batch_and_interactive).
     #[must_use]
     pub fn batch(processors: u32) -> Self {
@@ -102,8 +103,8 @@ impl LublinFeitelson {
         Self { untyped: Some(JobClass::untyped(processors)), ..Self::empty(processors) }
     }
 
-    /// Sets the offered load to reach (see [`offered_load`]; 1 keeps the machine busy all the time). The load of
-    /// the published model depends on the machine's size, so experiments usually set it.
+    /// Sets the offered load to reach (see [`offered_load`]; 1 keeps the machine busy all the time). The load of the
+    /// published model depends on the machine's size, so experiments usually set the load.
     #[must_use]
     pub fn with_load(mut self, target: f64) -> Self {
         self.target_load = Some(target);
@@ -112,9 +113,9 @@ impl LublinFeitelson {
 
     /// Generates `jobs` jobs in order of submission; time 0 is the midnight before the first job.
     ///
-    /// The same model and seed give the same jobs. Without a target load, the first n of m jobs are the jobs
-    /// of `generate(n, seed)`. Jobs submitted in the same second are in the order interactive, batch, untyped
-    /// (the program also puts interactive jobs first).
+    /// The same model and seed give the same jobs. Without a target load, the first n jobs do not depend on the number
+    /// of jobs. Jobs submitted in the same second are in the order interactive, batch, untyped (the program also puts
+    /// interactive jobs first).
     ///
     /// # Errors
     /// [`LublinError`] if the model has no processors, no class or an impossible parameter, or if the target
@@ -125,10 +126,10 @@ impl LublinFeitelson {
         }
         self.estimates.check().map_err(LublinError::Estimates)?;
         let mut streams = self.streams(seed)?;
-        // Bounded, so that a huge number of jobs does not fail to allocate at once.
+        // The capacity is bounded, so that a huge number of jobs does not cause an allocation failure immediately.
         let mut merged = Vec::with_capacity(jobs.min(1 << 20));
         while merged.len() < jobs {
-            // `min_by_key` returns the first of equals, so ties are broken by the order of `streams`.
+            // `min_by_key` returns the first of several minima, so ties are broken by the order of `streams`.
             let earliest = streams.iter_mut().min_by_key(|stream| stream.next_submit());
             match earliest {
                 Some(stream) => merged.push(stream.take(&self.estimates)?),
@@ -141,7 +142,7 @@ impl LublinFeitelson {
         Ok(merged)
     }
 
-    /// Returns a model without jobs, from which the constructors start.
+    /// Returns a model without job classes. The constructors add classes to it.
     fn empty(processors: u32) -> Self {
         Self {
             processors,

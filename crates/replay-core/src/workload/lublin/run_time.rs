@@ -6,23 +6,23 @@ use rand::{Rng, RngExt};
 use rand_distr::{Distribution, Gamma};
 use serde::Serialize;
 
-/// The distribution of run times. The natural logarithm of the run time in seconds is hyper-gamma: drawn from
-/// `short` with a probability that falls linearly with the job's size, else from `long`.
+/// The distribution of run times. The natural logarithm of the run time in seconds has a hyper-gamma distribution: it
+/// is drawn from `short` with a probability that decreases linearly with the job's size, otherwise from `long`.
 ///
-/// The slope is the model's correlation of size and run time. It is kept as published on machines of
-/// any size: with the batch constants the probability reaches 0 at 233 processors, and every larger
-/// job is drawn from `long`.
+/// The slope determines the correlation of size and run time. The published slope is used on machines of any size: with
+/// the batch constants the probability reaches 0 at 233 processors, and every larger job is drawn from `long`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RunTimeModel {
-    /// a1, b1: log seconds of the mostly short jobs.
+    /// a1, b1: distribution of the logarithm of the run time of the mostly short jobs.
     pub short: GammaParameters,
-    /// a2, b2: log seconds of the mostly long jobs.
+    /// a2, b2: distribution of the logarithm of the run time of the mostly long jobs.
     pub long: GammaParameters,
     /// pa: change of the probability of `short` per processor; negative.
     pub slope: f64,
     /// pb: the probability of `short` at size 0.
     pub intercept: f64,
-    /// Log seconds of the longest run; longer runs are drawn again. The program uses 12 (almost two days).
+    /// Natural logarithm of the longest run time in seconds. Longer run times are drawn again. The program uses 12
+    /// (almost two days).
     pub log_limit: f64,
 }
 
@@ -59,8 +59,8 @@ impl RunTimeSampler {
         self.model.log_limit
     }
 
-    /// Draws the natural logarithm of a run time in seconds; `None` if the limit is out of reach. After a
-    /// value beyond the limit, the component is also drawn again, as in the program.
+    /// Draws the natural logarithm of a run time in seconds; `None` if the limit is out of reach. If a value exceeds
+    /// the limit, the choice between `short` and `long` is also drawn again, as in the program.
     pub(super) fn sample_log(&self, size: u32, rng: &mut impl Rng) -> Option<f64> {
         let short = self.model.short_probability(size);
         draw_up_to(self.model.log_limit, || {

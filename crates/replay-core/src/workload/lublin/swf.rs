@@ -5,9 +5,9 @@ use crate::swf::{Header, Record, Writer, header_fields};
 use std::io::{self, Write};
 
 impl SyntheticJob {
-    /// Returns the job as an SWF record with the given job number. The record has submit time, run time, size
-    /// (allocated and requested), estimate, queue ([`JobKind::queue`]) and status 1, completed; all other
-    /// fields are unknown.
+    /// Returns the job as an SWF record with the given job number. The record contains the submit time, run time, size
+    /// (allocated and requested), estimate, queue ([`JobKind::queue`]) and the status 1 (completed). All other fields
+    /// are unknown.
     #[must_use]
     pub fn to_record(&self, job_number: i64) -> Record {
         Record {
@@ -26,9 +26,9 @@ impl SyntheticJob {
 
 /// Writes jobs in SWF, numbered from 1 in the given order.
 ///
-/// The header starts with `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (`processors`) and a `Queue` line for
-/// each kind of job that has a queue; `fields` follow as `; key: value`, in their order. `out` should be
-/// buffered; it is flushed at the end.
+/// The header starts with `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (`processors`) and a `Queue` line for each
+/// kind of job that has a queue; `fields` follow in their order, as lines `; key: value`. `out` should be buffered; it
+/// is flushed at the end.
 ///
 /// # Errors
 /// Errors of `out`; [`io::ErrorKind::InvalidInput`], before anything is written, if the key of a field

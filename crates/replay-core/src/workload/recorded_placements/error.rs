@@ -6,7 +6,7 @@ use crate::number::grouped;
 use crate::swf;
 use crate::workload::sidecar::OtherTrace;
 
-/// Recorded placements cannot be used.
+/// Error: recorded placements cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordedPlacementsError {
     /// A file cannot be read.
@@ -32,10 +32,10 @@ pub enum RecordedPlacementsError {
         line: u64,
         /// Name of the field: `job`, `nodes`, `node` or a coordinate.
         field: &'static str,
-        /// What is wrong.
+        /// Description of the problem.
         problem: String,
     },
-    /// The map of nodes lacks nodes of the log.
+    /// Nodes of the log are missing from the map of nodes.
     #[error("{file}: node \"{node}\" is missing, although the log places jobs on it{}", and_more(*.more))]
     Unmapped {
         /// The map of nodes.
@@ -45,15 +45,15 @@ pub enum RecordedPlacementsError {
         /// Number of further missing nodes.
         more: u64,
     },
-    /// A plain and a packed file of placements are beside the trace.
+    /// Both a plain and a compressed file of placements are beside the trace.
     #[error("{one} and {other} both exist: move one of them away")]
     Both {
         /// The plain file.
         one: String,
-        /// The packed file.
+        /// The compressed file.
         other: String,
     },
-    /// Two records have the job number by which a placement names its job.
+    /// Two records have the same job number, and a placement refers to this number.
     #[error(
         "{trace}: lines {} and {} are both job {job}, so its nodes, which are given by job number, are ambiguous: \
          make the job numbers unique",
@@ -75,12 +75,12 @@ pub enum RecordedPlacementsError {
     Nowhere {
         /// The trace.
         trace: String,
-        /// Why there are no placements beside the trace.
+        /// The reason for which there are no placements beside the trace.
         beside: String,
     },
 }
 
-/// Formats a number of further nodes; empty for 0.
+/// Formats the number of further nodes; empty if the number is 0.
 fn and_more(more: u64) -> String {
     if more > 0 { format!("; and {} more", grouped(more)) } else { String::new() }
 }

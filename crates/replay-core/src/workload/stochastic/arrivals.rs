@@ -46,7 +46,8 @@ impl Arrivals {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     mean: f64,
-    /// Elapsed time in mean inter-arrival times, so that another mean only rescales the arrivals.
+    /// Elapsed time in units of the mean inter-arrival time, so that another mean only rescales the
+    /// arrivals.
     elapsed: f64,
 }
 
@@ -81,7 +82,7 @@ static TABLE: LazyLock<Table<Arrivals>> = LazyLock::new(|| {
     Table::new("arrivals", [exponential, at_once])
 });
 
-/// Describes all arrival processes, for listings.
+/// Returns descriptions of all arrival processes.
 #[must_use]
 pub fn descriptions() -> Vec<Description> {
     TABLE.descriptions()

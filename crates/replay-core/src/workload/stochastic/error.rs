@@ -3,7 +3,7 @@
 use crate::naming::NameError;
 use thiserror::Error;
 
-/// A stream of jobs could not be generated.
+/// Error: a stream of jobs could not be generated.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum StochasticError {
@@ -24,7 +24,7 @@ pub enum StochasticError {
         "the jobs would last longer than 2^53 ticks, {ticks_per_unit} to a time unit: take fewer jobs or ticks"
     )]
     TooLong {
-        /// Ticks of one time unit.
+        /// Number of ticks in a time unit.
         ticks_per_unit: u32,
     },
 }

@@ -14,20 +14,20 @@
 //! | sides of the request | [`Sides`] | `uniform`, `uniform[low=2,high=16]`, `exponential`, `decreasing`, ... |
 //! | run time | [`Service`] | `exponential[mean=1]`, `pareto[k=15,q=4241,alpha=1]`, ... |
 //!
-//! **Time is in whole ticks**, `ticks_per_unit` to one time unit of the papers (a million by default). Ticks are
-//! integers like the seconds of a trace, so one engine serves both, equality of times does not depend on rounding,
-//! and the same inputs give the same bytes everywhere.
+//! **Time is in whole ticks**, A time unit of the papers has `ticks_per_unit` ticks (a million by default). Ticks are
+//! integers like the seconds of a trace, so the same engine simulates streams and traces. Equality of times does not
+//! depend on rounding, and equal inputs give equal results on every platform.
 //!
-//! **Common random numbers.** Each value is computed from exactly one uniform number by the inverse of its
-//! distribution function, and each step has its own random stream. A replication therefore has the same jobs
-//! under every strategy. Another load stretches the same arrivals; another service distribution changes neither
-//! arrivals nor sides, and long jobs stay long.
+//! **Common random numbers.** Each value is computed from exactly one uniform number by the inverse of its distribution
+//! function, and each step uses a separate random stream. A replication therefore has the same jobs under every
+//! strategy. If the load changes, the same arrivals are stretched. If the service distribution changes, arrivals and
+//! sides stay the same, and long jobs stay long.
 //!
-//! **Load.** Bani-Mohammad's system load is 1 / mean inter-arrival time; Lo's is mean service time / mean
-//! inter-arrival time, which is the same for a mean service time of 1. Neither depends on the sizes of
-//! jobs and machine; [`StochasticStream::offered_load`] does.
+//! **Load.** Bani-Mohammad's system load is 1 / mean inter-arrival time; Lo's system load is mean service time / mean
+//! inter-arrival time, which is equal if the mean service time is 1. These loads do not depend on the sizes of the jobs
+//! and the machine, unlike [`StochasticStream::offered_load`].
 //!
-//! Cost: three uniform numbers for the sides, one for each time; 50 to 150 ns per job.
+//! Cost: three uniform numbers for the sides, and one for each of the two times. A job takes 50 to 150 ns.
 //!
 //! ```
 //! use replay_core::workload::stochastic::StochasticStream;
@@ -72,7 +72,7 @@ use serde::Serialize;
 /// Default number of ticks in a time unit.
 pub const TICKS_PER_UNIT: u32 = 1_000_000;
 
-/// Upper bound of all times of a stream, in ticks; SWF and `f64` represent times below it exactly.
+/// Upper bound of all times of a stream, in ticks. SWF and `f64` represent times below this bound exactly.
 const MAX_TICKS: i64 = 1 << 53;
 
 /// A model of jobs for one machine, from which replications are generated.
@@ -86,7 +86,7 @@ pub struct StochasticStream {
     pub service: Service,
     /// Number of jobs of a replication.
     pub jobs: u32,
-    /// Sides of the machine in processors; 1 for a missing dimension, in which requests have side 1, too.
+    /// Sides of the machine in processors; 1 for a missing dimension. In a missing dimension requests also have side 1.
     pub extents: [u16; 3],
     /// Number of ticks in a time unit, at least 1.
     pub ticks_per_unit: u32,
@@ -95,16 +95,16 @@ pub struct StochasticStream {
 /// The jobs of one replication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// Jobs in order of arrival, numbered from 1, all with shapes. Times are in ticks, and the estimate is
-    /// the run time.
+    /// Jobs in order of arrival, numbered from 1. All jobs have shapes. Times are in ticks, and the estimate is equal
+    /// to the run time.
     pub jobs: Vec<Job>,
     /// Number of ticks in a time unit.
     pub ticks_per_unit: u32,
 }
 
 impl StochasticStream {
-    /// Returns the stream on which both sources are based: 1000 jobs, uniform sides, exponential service and
-    /// inter-arrival times, both of mean 1.
+    /// Returns the basic stream of both sources: 1000 jobs with uniform sides, and exponential service and
+    /// inter-arrival times, both with mean 1.
     #[must_use]
     pub fn new(extents: [u16; 3]) -> Self {
         Self {
@@ -120,9 +120,8 @@ impl StochasticStream {
     /// Generates a replication. The machine is empty at time 0, and the first job arrives one inter-arrival
     /// time later.
     ///
-    /// Times are rounded to the nearest tick, and a job runs for at least one tick. The first n of m jobs
-    /// are those of a stream of n jobs. Replications of a seed are independent, and can be generated in any
-    /// order.
+    /// Times are rounded to the nearest tick, and a job runs for at least one tick. The first n jobs do not depend on
+    /// the number of jobs. Replications with the same seed are independent and can be generated in any order.
     ///
     /// # Errors
     /// [`StochasticError`] if a distribution is impossible or does not fit the machine, or if times are too
@@ -139,7 +138,7 @@ impl StochasticStream {
         let (mut arrival_rng, mut side_rng, mut service_rng) =
             (rng(Step::Arrivals), rng(Step::Sides), rng(Step::Service));
         let mut clock = self.arrivals.clock();
-        // Bounded, so that a huge number of jobs does not fail to allocate at once.
+        // The capacity is bounded, so that a huge number of jobs does not cause an allocation failure immediately.
         let capacity = self.jobs.min(1 << 20) as usize;
         let mut jobs = Vec::with_capacity(capacity);
         let mut work = 0;
@@ -155,7 +154,7 @@ impl StochasticStream {
             }
             let size = shape.iter().map(|&side| u32::from(side)).product();
             let shape = Some(shape);
-            // The same value as from a reader of the trace.
+            // The value is the same as when the trace is written and read again.
             let limit = (run > 0).then(|| u32::try_from(run).unwrap_or(u32::MAX));
             jobs.push(Job { number, submit, run, estimate: run, size, line: 0, shape, limit });
         }
@@ -183,7 +182,7 @@ impl StochasticStream {
         Ok(self.sides.mean_size(self.extents)?)
     }
 
-    /// Returns the requested processor time over the available processor time in the long run: mean size x mean
+    /// Returns the long-run ratio of the requested processor time to the available processor time: mean size x mean
     /// service time / (mean inter-arrival time x processors). Infinite if all jobs arrive at once.
     ///
     /// # Errors

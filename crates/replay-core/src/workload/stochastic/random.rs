@@ -3,7 +3,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// The step for which random numbers are drawn. The discriminants are part of the meaning of a seed.
+/// The step for which random numbers are drawn. The discriminants must not change, because the random numbers of a seed
+/// depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Arrivals = 0,
@@ -11,11 +12,11 @@ pub(super) enum Step {
     Service = 2,
 }
 
-/// Separates these random streams from others of the same seed.
+/// Separates these random streams from other random streams with the same seed.
 const LABEL: &[u8; 16] = b"stochastic jobs\0";
 
-/// Returns the random stream of a step. Seed and replication are the cipher's key, so replications share no
-/// stream and can be generated in any order.
+/// Returns the random stream of a step. Seed and replication are the cipher's key, so every replication has different
+/// streams, and replications can be generated in any order.
 pub(super) fn stream(seed: u64, replication: u64, step: Step) -> ChaCha8Rng {
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -26,7 +27,7 @@ pub(super) fn stream(seed: u64, replication: u64, step: Step) -> ChaCha8Rng {
     rng
 }
 
-/// Draws a number in [0, 1), a multiple of 2^-53.
+/// Draws a number in [0, 1). The number is a multiple of 2^-53.
 pub(super) fn uniform(rng: &mut ChaCha8Rng) -> f64 {
     rng.random()
 }

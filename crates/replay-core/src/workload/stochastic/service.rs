@@ -18,8 +18,8 @@ pub enum Service {
         /// Mean.
         mean: f64,
     },
-    /// Bounded Pareto distribution, with a density proportional to x^(-alpha - 1) on [k, q]. Most jobs are
-    /// short, and a few are as long as all others together (Bani-Mohammad, eq. 5.1).
+    /// Bounded Pareto distribution, with a density proportional to x^(-alpha - 1) on [k, q]. Most jobs are short, and
+    /// the total time of a few long jobs equals that of all other jobs (Bani-Mohammad, eq. 5.1).
     BoundedPareto {
         /// Shortest time.
         k: f64,
@@ -48,8 +48,8 @@ pub enum Service {
 
 spelled!(Service, names::TABLE);
 
-/// Least probability that truncation of the normal distribution may keep. A smaller one is almost surely a
-/// mistake, and far out in a tail the distribution function has no significant digits left.
+/// Minimum probability of the range to which a normal distribution may be truncated. A smaller probability is almost
+/// certainly a mistake. In addition, the distribution function has no significant digits far out in a tail.
 const LEAST_MASS: f64 = 1e-6;
 
 impl Service {
@@ -77,7 +77,8 @@ impl Service {
         match *self {
             Self::Exponential { mean } => mean,
             Self::BoundedPareto { k, q, alpha } => {
-                // With x = k e^y the integral of x times the density becomes one of e^((1 - alpha) y).
+                // With the substitution x = k e^y, the integral of x times the density becomes an integral of e^((1 -
+                // alpha) y).
                 let span = (q / k).ln();
                 let z = (1.0 - alpha) * span;
                 let stretch = if z == 0.0 { 1.0 } else { z.exp_m1() / z };

@@ -6,10 +6,10 @@
 //! 2,16,9,1
 //! ```
 //!
-//! Jobs are identified by their number (SWF field 1), in any order; the product of the sides is the job's
-//! size. The file may have more jobs than a window of its trace. Lines that begin with `#` are comments; one of them
-//! may name the trace ([`sidecar`](crate::workload::sidecar)). The file is read in one pass, with one table entry
-//! per job.
+//! Jobs are identified by their number (SWF field 1) and may be in any order. The product of the sides must be the size
+//! of the job. The file may contain jobs outside the window of the trace. Lines that begin with `#` are comments; one
+//! of these lines may name the trace ([`sidecar`](crate::workload::sidecar)). The file is read in one pass, with one
+//! table entry per job.
 
 mod error;
 
@@ -57,14 +57,14 @@ fn beside(trace: &Path, end: &str) -> PathBuf {
             path.set_extension("");
         }
     }
-    // Appended, not set: the rest of the name may hold dots.
+    // The extension is appended, not set, because the rest of the name may contain dots.
     let mut path = path.into_os_string();
     path.push(end);
     path.into()
 }
 
-/// Writes the shapes of the jobs that have one, in processors, one line per job. `out` should be buffered; it
-/// is flushed at the end.
+/// Writes one line for each job that has a shape. Sides are in processors. `out` should be buffered; it is flushed at
+/// the end.
 ///
 /// # Errors
 /// Errors of `out`.
@@ -104,7 +104,7 @@ impl ShapeFile {
         let mut shapes = Self { file: file.to_string(), rows: HashMap::new(), traces: Vec::new() };
         let (mut lines, mut header) = (Lines::new(input), false);
         loop {
-            // Invalid UTF-8 is not a number; its error shows replacement characters.
+            // Invalid UTF-8 is not a number, so it causes an error, which shows replacement characters.
             let read = lines.next_text(|line, text| {
                 if is_comment(text) {
                     shapes.traces.extend(TraceLine::parse(file, line, text));
@@ -127,7 +127,8 @@ impl ShapeFile {
         }
     }
 
-    /// Checks that the file does not name another trace than the one with this name (for messages) and digest.
+    /// Checks that the file does not name a trace other than the trace with digest `digest`. Messages refer to the
+    /// trace by the name `trace`.
     ///
     /// # Errors
     /// [`OtherTrace`] if the file names another trace.
@@ -135,12 +136,12 @@ impl ShapeFile {
         self.traces.iter().try_for_each(|line| line.check(trace, digest))
     }
 
-    /// Assigns each job its shape and returns the number of jobs without one. `links` identifies the job numbers that
-    /// several records of the trace have.
+    /// Assigns its shape to each job and returns the number of jobs without a shape. `links` contains the repeated job
+    /// numbers of the trace.
     ///
     /// # Errors
-    /// [`ShapeError`] if no job has a shape, a shape has another size than its job, or several records have the number
-    /// of a job with a shape.
+    /// [`ShapeError`] if no job has a shape, if the size of a shape differs from the size of its job, or if several
+    /// records have the number of a job with a shape.
     pub fn assign(&self, jobs: &mut [Job], links: &Links) -> Result<u64, ShapeError> {
         let first = jobs.first().map(|job| job.number);
         let (mut with, mut without) = (0u64, 0u64);

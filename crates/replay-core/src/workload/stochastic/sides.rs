@@ -23,8 +23,8 @@ pub struct Sides {
     /// Whether each side is rounded down to a power of two, as some patterns of Lo's message-passing
     /// experiments require.
     pub power_of_two: bool,
-    /// Whether one side is drawn for all dimensions, which gives squares and cubes. Its distribution is that of
-    /// the machine's shortest side longer than 1.
+    /// Whether a single side is drawn for all dimensions, which gives squares and cubes. The distribution is resolved
+    /// for the shortest side of the machine that is longer than 1.
     pub equal: bool,
 }
 
@@ -38,8 +38,8 @@ pub enum SideLaw {
         /// Longest side; L if `None`.
         high: Option<u16>,
     },
-    /// An exponential variable, truncated to an integer and limited to 1..L: values below 2 become 1, values
-    /// above L become L.
+    /// An exponential variable, truncated to an integer and limited to the range from 1 to L. Values below 2 become 1,
+    /// and values above L become L.
     Exponential {
         /// Mean before truncation; L/2 if `None`.
         mean: Option<f64>,
@@ -54,14 +54,14 @@ pub enum SideLaw {
     Intervals {
         /// Intervals in ascending order without overlap.
         intervals: Vec<Interval>,
-        /// Whether one interval is drawn for all sides of a request, so that a job is small or large
-        /// (Turner 1995, chapter 4), instead of one for each side.
+        /// Whether a single interval is drawn for all sides of a request, instead of an interval for each side. A job
+        /// is then small or large as a whole (Turner 1995, chapter 4).
         by_job: bool,
     },
     /// Always the same side.
     Fixed(u16),
-    /// Requests of 2^k processors, like the subcubes of a hypercube: k is drawn, and the request is as
-    /// nearly square as the machine's sides allow.
+    /// Requests of 2^k processors, like the subcubes of a hypercube: k is drawn, and the sides of the request are as
+    /// nearly equal as the machine allows.
     Subcubes {
         /// Probabilities of k = 0, 1, ..., which add up to 1.
         shares: Vec<Share>,
@@ -89,7 +89,7 @@ impl Sides {
     /// Uniform sides from 1 to the machine's side.
     pub const UNIFORM: Self = Self::plain(SideLaw::Uniform { low: 1, high: None });
 
-    /// Returns independent, unrounded sides with the given distribution.
+    /// Returns a distribution of independent, unrounded sides.
     #[must_use]
     pub const fn plain(law: SideLaw) -> Self {
         Self { law, power_of_two: false, equal: false }
@@ -178,7 +178,8 @@ impl Sides {
     }
 }
 
-/// Returns sides that are powers of two with 2^k processors in all, as nearly equal as the machine allows.
+/// Returns sides that are powers of two, with a product of 2^k, as nearly equal as the machine allows. `None` if no
+/// such sides fit the machine.
 fn nearly_square(k: u32, extents: [u16; 3]) -> Option<[u16; 3]> {
     let mut sides = [1_u16; 3];
     for _ in 0..k {
@@ -189,7 +190,7 @@ fn nearly_square(k: u32, extents: [u16; 3]) -> Option<[u16; 3]> {
     Some(sides)
 }
 
-/// Returns the machine's shortest side longer than 1; 1 if there is none.
+/// Returns the shortest side of the machine that is longer than 1; 1 if all sides are 1.
 fn shortest(extents: [u16; 3]) -> u16 {
     extents.into_iter().filter(|&extent| extent > 1).min().unwrap_or(1)
 }
@@ -200,19 +201,19 @@ pub(super) struct SideSampler<'a> {
     sides: &'a Sides,
     laws: [AxisLaw; 3],
     extents: [u16; 3],
-    /// Requests that are drawn as a whole, with their probabilities. If there are any, `laws` is unused.
+    /// Requests that are drawn as a whole, with their probabilities. If the list is not empty, `laws` is not used.
     wholes: Vec<(f64, [u16; 3])>,
 }
 
 impl SideSampler<'_> {
-    /// Draws the sides of a request. It always uses three random numbers, so that machines of two and three
+    /// Draws the sides of a request. The function always uses three random numbers, so that machines of two and three
     /// dimensions use the same numbers.
     pub(super) fn draw(&self, rng: &mut ChaCha8Rng) -> [u16; 3] {
         let numbers: [f64; 3] = std::array::from_fn(|_| uniform(rng));
         if let Some(sides) = self.whole(numbers[0]) {
             return sides;
         }
-        // The first number selects the interval and the position of the first side in it.
+        // The first number selects the interval, and the position of the first side in the interval.
         let common = match &self.sides.law {
             SideLaw::Intervals { intervals, by_job: true } => find(intervals, numbers[0]),
             _ => None,
@@ -227,7 +228,7 @@ impl SideSampler<'_> {
         })
     }
 
-    /// Returns the request at `u` in [0, 1), if requests are drawn as a whole.
+    /// Returns the request that a uniform number `u` in [0, 1) selects; `None` if requests are not drawn as a whole.
     fn whole(&self, u: f64) -> Option<[u16; 3]> {
         let mut rest = u;
         for &(share, sides) in &self.wholes {
@@ -236,7 +237,7 @@ impl SideSampler<'_> {
             }
             rest -= share;
         }
-        // Rounding left the sum of the probabilities below 1.
+        // This case occurs if rounding makes the sum of the probabilities less than 1.
         self.wholes.iter().rfind(|(share, _)| *share > 0.0).map(|&(_, sides)| sides)
     }
 }

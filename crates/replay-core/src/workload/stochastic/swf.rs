@@ -1,16 +1,16 @@
 //! Writes a stream as a trace, so that other simulators can read the same workload.
 //!
-//! SWF has no shapes; they are written to a separate file ([`write_shapes`](super::write_shapes)).
+//! SWF cannot represent shapes, so they are written to a separate file ([`write_shapes`](super::write_shapes)).
 
 use super::Stream;
 use crate::swf::{Header, Record, Writer, header_fields};
 use crate::workload::Job;
 use std::io::{self, Write};
 
-/// Writes a stream in SWF with one tick as one second, so that a reader gets the same integers back.
+/// Writes a stream in SWF. A tick is written as a second, so that a reader returns the same integers.
 ///
-/// The header has `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (`processors`) and a `Note` on the ticks;
-/// `fields` follow as `; key: value`, in their order. `out` should be buffered; it is flushed at the end.
+/// The header has `Version`, `MaxJobs`, `MaxRecords`, `MaxProcs` (`processors`) and a `Note` on the ticks; `fields`
+/// follow in their order, as lines `; key: value`. `out` should be buffered; it is flushed at the end.
 ///
 /// # Errors
 /// Errors of `out`; [`io::ErrorKind::InvalidInput`], before anything is written, if the key of a field
@@ -30,8 +30,8 @@ pub fn write_swf(
     writer.into_inner().flush()
 }
 
-/// Returns the record of a job: submit time, run time, size (allocated and requested), estimate and status 1,
-/// completed; all other fields are unknown.
+/// Returns the record of a job: submit time, run time, size (allocated and requested), estimate and the status 1
+/// (completed). All other fields are unknown.
 fn record(job: &Job) -> Record {
     Record {
         job_number: job.number,

@@ -36,7 +36,7 @@ fn the_jobs_of_a_seed_are_pinned() {
         }
         hasher.finalize().to_hex()[..16].to_owned()
     };
-    // A tick is a thousandth of a time unit: too coarse to depend on the last bit of a logarithm.
+    // A tick is a thousandth of a time unit, which is too coarse for the last bit of a logarithm to matter.
     let coarse = |model| StochasticStream { ticks_per_unit: 1000, ..model };
     let first = coarse(lo("uniform", "exponential", "exponential"));
     let second = coarse(lo("decreasing", "pareto", "exponential[rate=0.045]"));
@@ -55,7 +55,7 @@ fn another_load_stretches_the_same_arrivals() {
     assert_eq!(column(&light, |job| job.shape), column(&heavy, |job| job.shape));
     assert_eq!(column(&light, |job| job.run), column(&heavy, |job| job.run));
     for (light, heavy) in light.jobs.iter().zip(&heavy.jobs) {
-        // Each time is rounded by half a tick at most.
+        // Rounding changes each time by at most half a tick.
         assert!((light.submit - 4 * heavy.submit).abs() <= 2, "{light:?} {heavy:?}");
     }
     assert!(light.jobs[999].submit > 500 * i64::from(TICKS_PER_UNIT));
@@ -78,7 +78,7 @@ fn each_step_has_its_own_numbers() {
         (0..submits.len()).map(|i| submits[i] - if i == 0 { 0 } else { submits[i - 1] }).collect()
     };
     let [runs, gaps] = [column(&base, |job| job.run), gaps(&base)];
-    // Long jobs stay long. The Pareto times are longer, so equal ticks are rarer.
+    // Long jobs stay long. The Pareto times are longer, so equal times are rarer.
     assert!(follows(&runs, &column(&other, |job| job.run)));
     assert!(!follows(&runs, &gaps));
     // A request uses three random numbers.

@@ -17,7 +17,7 @@ fn parses_presets_with_parameters() {
     );
 }
 
-/// Settings built in code are checked against the same ranges.
+/// Settings that are built in code are checked against the same ranges as parsed settings.
 #[test]
 fn settings_out_of_range_are_refused() {
     assert!(Settings::LO.validate().is_ok() && Settings::BANI_MOHAMMAD.validate().is_ok());

@@ -7,7 +7,7 @@ use replay_core::lines::LONGEST_LINE;
 use replay_core::number::{counted, grouped};
 use replay_core::sanitize::excerpt;
 
-/// A matrix or phase file cannot be used.
+/// Error: a matrix or phase file cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
@@ -47,10 +47,11 @@ pub enum TableError {
         line: u64,
         /// Number of fields of the line.
         fields: usize,
-        /// Required number of fields: four, or as many as in the first line of a matrix.
+        /// Required number of fields: four in a phase file, and the number of fields of the first
+        /// line in a matrix.
         expected: usize,
     },
-    /// A field is not a number in range.
+    /// A field is not a number, or the number is out of range.
     #[error("{file}:{line}: {field} \"{text}\" is not {expected} (field {number} of {of})")]
     Field {
         /// The file as the user named it.
@@ -79,7 +80,7 @@ pub enum TableError {
         /// Number of fields of a line.
         columns: usize,
     },
-    /// No rank sends anything to another.
+    /// No rank sends packets to another rank.
     #[error("{file}: no rank sends anything to another")]
     Nothing {
         /// The file as the user named it.
@@ -100,7 +101,7 @@ impl Line<'_> {
         TableError::Fields { file: self.file.to_string(), line: self.number, fields, expected }
     }
 
-    /// Returns an error in the field with this index, from 0.
+    /// Returns the error for a field with an invalid value. The index of the field counts from 0.
     pub(super) fn field(
         self,
         field: &'static str,

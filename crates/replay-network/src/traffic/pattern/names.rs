@@ -37,7 +37,8 @@ const BARRIERS: [(&str, Barrier); 3] =
 static TABLES: LazyLock<[(&'static str, Table<Pattern>); 2]> =
     LazyLock::new(|| Preset::ALL.map(|(name, preset)| (name, Table::new(KIND, entries(preset)))));
 
-/// Describes the patterns and their parameters, for a listing. Defaults are those of the preset `lo`.
+/// Returns descriptions of the patterns and their parameters. The defaults in the descriptions are those of the preset
+/// `lo`.
 pub fn descriptions() -> Vec<Description> {
     TABLES[0].1.descriptions()
 }
@@ -245,7 +246,7 @@ fn with_discipline(entry: Entry<Pattern>) -> Entry<Pattern> {
             "where the job waits until all its packets are delivered",
             |p| &mut p.discipline.barrier,
         )
-        // The preset has selected the table before the name is parsed.
+        // The preset selects the table before the name is parsed, so it needs no value here.
         .external(
             PRESET,
             kind::one_of(&Preset::ALL),
@@ -284,8 +285,8 @@ impl FromStr for Pattern {
     }
 }
 
-/// Formats the name and, in brackets, the parameters that differ from the defaults of the preset that gives the
-/// shorter text.
+/// Formats the name and, in brackets, the parameters that differ from the defaults of a preset. Of the two presets the
+/// one with the shorter text is used.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [plain, named] = TABLES.each_ref().map(|(preset, table)| (preset, table.name(self)));

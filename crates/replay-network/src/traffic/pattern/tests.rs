@@ -50,7 +50,8 @@ fn names_are_as_short_as_possible() {
     }
 }
 
-/// Every combination of listed options is either refused, or printed and parsed back.
+/// Every combination of listed options is either refused, or can be printed and parsed with the
+/// same result.
 #[test]
 fn print_and_parse_are_inverse() {
     let mut parsed = 0;

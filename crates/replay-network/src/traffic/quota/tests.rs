@@ -11,7 +11,8 @@ fn an_exponential_quota_has_its_mean() {
     for (text, expected) in [
         // The mean of ceil(x) is 1 / (1 - e^(-1 / mean)).
         ("exponential[mean=5]", 5.5167),
-        // The mean of round(x) is e^(1 / 2 mean) times less; values that round to 0, a share of 1 - e^(-1 / 2 mean), are 1.
+        // The mean of round(x) is smaller by the factor e^(1 / 2 mean). Values that round to 0, a share of 1 - e^(-1 /
+        // 2 mean), are replaced by 1.
         ("exponential[mean=5,round=nearest]", 4.9918 + 0.0952),
         ("exponential[mean=0.001]", 1.0),
         ("exponential[mean=3321]", 3321.5),
@@ -22,7 +23,7 @@ fn an_exponential_quota_has_its_mean() {
             draws.fold((0.0, u64::MAX), |(sum, least), q| (sum + q as f64, least.min(q)));
         let mean = sum / 40_000.0;
         assert_eq!(least, 1);
-        // Five standard errors.
+        // The tolerance is five standard errors.
         assert!((mean / expected - 1.0).abs() < 0.025, "{text}: {mean}");
     }
 }

@@ -6,7 +6,7 @@
 
 use super::*;
 
-/// Returns the cycles of a job on the first `n` processors of a line.
+/// Returns the number of cycles that a job takes on the first `n` processors of a line.
 fn cycles(pattern: &str, n: u32, packets: u64) -> u64 {
     let mut traffic = traffic("16x1", Settings::LO);
     traffic
@@ -19,10 +19,10 @@ fn cycles(pattern: &str, n: u32, packets: u64) -> u64 {
 
 #[test]
 fn a_sequential_sender_waits_for_delivery() {
-    // 31, 35 and 39 cycles, to ranks 1, 2, 3.
+    // The packets to ranks 1, 2 and 3 take 31, 35 and 39 cycles.
     let one = |sends| cycles(&format!("one-to-all[root=first,sends={sends}]"), 4, 3);
     assert_eq!(one("sequential"), 31 + 35 + 39);
-    // Tails leave 27 and 29 + 27 - 1 cycles after the start; see V5 for the second.
+    // The first two tails leave 27 and 29 + 27 - 1 cycles after the start; vector V5 explains the second number.
     let pipelined = one("pipelined");
     assert!(pipelined < 31 + 35 + 39 && pipelined > 2 * 27 + 39);
     // Packets queued at their sender and packets sent one by one take the same time.
@@ -31,7 +31,7 @@ fn a_sequential_sender_waits_for_delivery() {
 
 #[test]
 fn a_barrier_ends_in_the_cycle_of_the_last_delivery() {
-    // Two processes: every step of n-body is 0 -> 1 and 1 -> 0, which do not meet.
+    // Two processes: every step of n-body is 0 -> 1 and 1 -> 0, which use different channels.
     assert_eq!(cycles("n-body", 2, 2), 31);
     // The next step starts at 31; the channels of the previous step are free at 33 at the latest,
     // before the headers arrive.
@@ -46,10 +46,11 @@ fn a_barrier_ends_in_the_cycle_of_the_last_delivery() {
 
 #[test]
 fn a_barrier_waits_for_the_slowest() {
-    // Four processes on a line: in the ring 3 -> 0 takes 3 hops, 39 cycles; the other processes wait.
+    // Four processes on a line: in the ring, the packet 3 -> 0 takes 3 hops or 39 cycles, and the other processes wait
+    // for it.
     assert_eq!(cycles("n-body", 4, 4), 39);
     assert_eq!(cycles("n-body", 4, 5), 39 + 31);
-    // Without the barrier they do not wait, and rank 0 sends its second packet at 27.
+    // Without the barrier the other processes do not wait, and rank 0 sends its second packet at 27.
     assert!(cycles("n-body[barrier=iteration]", 4, 5) < 39 + 31);
     // The steps follow each other, and the next iteration follows the last step.
     let steps = [4, 8, 12, 16].map(|packets| cycles("n-body", 4, packets));
@@ -63,7 +64,8 @@ fn a_sequential_stream_of_the_job_has_one_packet_in_flight() {
     let chain = "all-to-all[order=shifted,stream=job,sends=sequential]";
     let ends = [1, 2, 3, 4].map(|packets| cycles(chain, 3, packets));
     assert_eq!(ends, [31, 62, 97, 132]);
-    // Pipelined, the next packet starts when the tail has left: other senders begin 27 cycles apart.
+    // With `sends=pipelined` the next packet starts when the previous tail has left, so different senders begin 27
+    // cycles apart.
     let chain = "all-to-all[order=shifted,stream=job]";
     assert_eq!([1, 2].map(|packets| cycles(chain, 3, packets)), [31, 58]);
 }

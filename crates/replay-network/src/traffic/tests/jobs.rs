@@ -32,7 +32,7 @@ fn quotas_are_exact_in_the_middle_of_a_step() {
     }
 }
 
-/// Advancing in slices of cycles gives the same results.
+/// Advancing in several slices of cycles gives the same results as advancing at once.
 #[test]
 fn slices_of_cycles_do_not_change_results() {
     for (machine, settings) in [("8x8", Settings::LO), ("torus:8x8", Settings::BANI_MOHAMMAD)] {
@@ -71,7 +71,8 @@ fn a_job_without_receivers_ends_when_it_starts() {
     assert_eq!(traffic.running(), 2);
     assert_eq!(traffic.advance(Some(50), &mut ended), Ok(Some(50)));
     assert_eq!(ended, [JobTraffic { job: 1, begin: 50, end: 50, ..JobTraffic::default() }]);
-    // With one receiver an iteration is a packet and ends with a barrier: 4 d + 10 cycles each.
+    // With one receiver an iteration is a single packet and ends with a barrier. Each packet takes
+    // 4 d + 10 cycles.
     let cycles = 9 * 14;
     let total = JobTraffic {
         job: 2,
@@ -90,7 +91,7 @@ fn totals_of_a_job_computed_by_hand() {
     let mut traffic = traffic("4x4", Settings::BANI_MOHAMMAD);
     let demand = demand("n-body", Quota::fixed(9));
     traffic.start(2, &nodes(0..2), &demand).expect("legal");
-    // Five steps over one hop, 4 d + 10 = 14 cycles each.
+    // There are five steps over one hop. Each step takes 4 d + 10 = 14 cycles.
     let (latency, hops, end) = (9 * 14, 9, 5 * 14);
     let total = JobTraffic { job: 2, packets: 9, latency, blocked: 0, hops, begin: 0, end };
     assert_eq!(finish(&mut traffic), [total]);
@@ -144,7 +145,8 @@ fn memory_does_not_grow_with_the_quota() {
         traffic.start(job, &nodes(0..9), &demand("n-body", Quota::fixed(300))).expect("legal");
         assert_eq!(finish(&mut traffic).len(), 1);
     }
-    // The slots of ended jobs are reused, and at most as many packets as processes are in flight.
+    // The slots of ended jobs are reused, and the number of packets in flight never exceeds the
+    // number of processes.
     assert_eq!(traffic.network().places().0, 9);
     assert_eq!(format!("{traffic:?}").matches("Run {").count(), 0);
 }
@@ -167,7 +169,8 @@ fn a_stream_of_jobs_is_the_same_every_time() {
 }
 
 proptest! {
-    /// Jobs in separate rows share no channels: each has the same totals as alone.
+    /// Jobs in separate rows share no channels, so each job has the same totals as without the
+    /// other jobs.
     #[test]
     fn disjoint_jobs_do_not_affect_each_other(
         jobs in proptest::collection::vec(

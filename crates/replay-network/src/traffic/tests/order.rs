@@ -12,7 +12,7 @@ fn rule(program: &Program, n: u32) -> Option<Rule> {
     program.rule(n, stream(1, 2, Purpose::Pattern))
 }
 
-/// Returns sender and receiver of every packet, for each step of one iteration.
+/// Returns, for each step of an iteration, the sender and the receiver of every packet.
 fn steps(program: &Program, n: u32) -> Vec<Vec<(u32, u32)>> {
     let Some(mut rule) = rule(program, n) else { return Vec::new() };
     (0..rule.steps())
@@ -40,8 +40,8 @@ fn all_to_all_has_its_orders() {
     assert_eq!(of("all-to-all[preset=bani-mohammad]", 3), [lexicographic]);
 }
 
-/// Every rank sends to 0, every rank to 1, and so on, and the quota ends within the last round. On a line the links
-/// crossed show which packets were sent.
+/// Every rank sends to 0, then every rank sends to 1, and so on, and the quota ends within the last round. On a line
+/// the number of links crossed shows which packets were sent.
 #[test]
 fn a_quota_may_end_within_a_round() {
     let rounds = |n: u32| {
@@ -84,7 +84,7 @@ fn fft_is_a_butterfly() {
     let [two, one] = [[(0, 2), (1, 3), (2, 0), (3, 1)], [(0, 1), (1, 0), (2, 3), (3, 2)]];
     assert_eq!(of("fft-2d", 4), [two, one]);
     assert_eq!(of("fft-2d[strides=ascending]", 4), [one, two]);
-    // The processes above a power of two are idle.
+    // Processes beyond the largest power of two are idle.
     assert_eq!(of("fft-2d", 7), of("fft-2d", 4));
     assert_eq!(of("fft-2d", 64).len(), 6);
 }
@@ -122,7 +122,7 @@ fn random_pairs_are_uniform() {
     }
     for (src, row) in seen.iter().enumerate() {
         for (dst, &count) in row.iter().enumerate() {
-            // Mean 100, standard deviation 9.6.
+            // The count has a mean of 100 and a standard deviation of 9.6.
             assert!(if src == dst { count == 0 } else { (60..140).contains(&count) }, "{seen:?}");
         }
     }
@@ -173,7 +173,7 @@ fn iterations_have_the_lengths_of_the_paper() {
     assert_eq!([6480, 80, 3321, 384], means.map(|(_, _, mean)| mean)[..4]);
 }
 
-/// Whatever the discipline, whole iterations send every packet: the sums of the links crossed agree. On a line,
+/// With every discipline, whole iterations send every packet, so the sums of the links crossed agree. On a line,
 /// distances differ enough to detect a wrong packet.
 #[test]
 fn every_discipline_sends_whole_iterations() {
@@ -221,7 +221,7 @@ fn every_discipline_sends_whole_iterations() {
 
 proptest! {
     /// No process sends to itself or to a process that does not exist, every step has a sender, and the sequence
-    /// has the packets of each process in the process's order.
+    /// contains the packets of each process in the order of that process.
     #[test]
     fn sequences_have_the_packets_of_every_process(
         pattern in proptest::sample::select(vec![

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A strategy whose refusals do not cover other requests. If the flag is set, it also does not declare that its
-/// refusals last, so that schedulers retry after every start.
+/// A strategy whose refusals do not cover other requests. If the flag is set, the strategy also declares that its
+/// refusals do not last, so schedulers retry after every start.
 struct Uncached(Box<dyn Allocator>, bool);
 
 impl Decorator for Uncached {
@@ -66,8 +66,8 @@ proptest! {
         }
     }
 
-    /// Schedules do not change if schedulers retry after every start: strategies that declare that their refusals last
-    /// only need fewer calls.
+    /// Schedules do not change if schedulers retry after every start. A strategy that declares that its refusals last
+    /// needs fewer calls, but makes the same decisions.
     #[test]
     fn retries_after_every_start_do_not_change_the_schedule(
         jobs in jobs(30),
@@ -160,8 +160,8 @@ proptest! {
     }
 }
 
-/// In random histories, strategies that declare that their refusals last never find a place for a refused job after
-/// another job has started; all others do, with one exception.
+/// In random histories, a strategy that declares that its refusals last never finds a place for a refused job after
+/// another job has started. Every other strategy finds such a place at least once, with one exception.
 #[test]
 fn refusals_last_if_and_only_if_declared() {
     use rand::{RngExt, SeedableRng};
@@ -169,7 +169,7 @@ fn refusals_last_if_and_only_if_declared() {
 
     const REDUCED: [&str; 4] =
         ["rsr", "rsr[inner=frame-sliding]", "greedy-limit[inner=best-fit]", "limit[k=3]"];
-    // The search of this strategy may miss places by definition, but not in these histories.
+    // This strategy may by definition miss places, but it misses none in these histories.
     const NOT_FOUND: &str = "placements[segment=4]";
     let mut outcome: std::collections::BTreeMap<String, [bool; 2]> = Default::default();
     for (at, machine) in (0..).zip(MACHINES) {
@@ -222,14 +222,14 @@ fn refusals_last_if_and_only_if_declared() {
     assert!(outcome.len() > 25 && wrong.is_empty(), "[declared, found later]: {wrong:?}");
 }
 
-/// In a row of nine processors every second one is free from 5 on: if a job of two has no place, neither has a job of
-/// three, nor any that arrives after more have started.
+/// In a row of nine processors every second one is free from 5 on: if a job of two processors has no place, a job of
+/// three has no place either, and further starts create no place.
 #[test]
 fn a_refusal_covers_larger_and_later_jobs() {
     let run = |at| if at % 2 == 0 { 5 } else { 1000 };
     let mut jobs: Vec<Job> = (0..9).map(|at| job(0, run(at), run(at), 1)).collect();
     jobs.extend((0..99).map(|more| job(1, 10, 10, 2 + more % 3)));
-    // One job that has a place, and more that have none.
+    // Add one job that has a place and several jobs that have no place.
     jobs.push(job(6, 10, 10, 1));
     jobs.extend((0..9).map(|more| job(7, 10, 10, 2 + more % 3)));
     let allocator: AllocatorSpec = "first-fit".parse().expect("an allocator");
@@ -245,6 +245,6 @@ fn a_refusal_covers_larger_and_later_jobs() {
     let (attempts, few) = calls(built().as_mut());
     let (same, all) = calls(&mut Uncached(built(), false));
     assert_eq!(attempts, same);
-    // At 5 there is one call for size 2 instead of one for each of 2, 3 and 4; at 7 none.
+    // At 5 one call for size 2 replaces the calls for sizes 2, 3 and 4. At 7 there is no call.
     assert!(few + 4 <= all && all < attempts, "{few} {all} {attempts}");
 }

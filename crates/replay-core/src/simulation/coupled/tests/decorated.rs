@@ -129,7 +129,7 @@ impl Observer for Events {
     }
 }
 
-/// Jobs of which many wait and some end early, with sizes that every menu of boxes contains.
+/// Generates jobs with sizes that every menu of boxes contains. Many of the jobs wait, and some end early.
 fn busy(count: i64, largest_power: i64) -> Vec<Job> {
     let one = |i: i64| {
         let run = 1 + i * 37 % 41;
@@ -139,7 +139,7 @@ fn busy(count: i64, largest_power: i64) -> Vec<Job> {
     (0..count).map(one).collect()
 }
 
-/// Windows in which four of at least 16 processors are out of service for a while, and one without end.
+/// Returns several windows in which four of at least 16 processors are out of service, and one window without end.
 fn outages(running: WhenDown) -> Outages {
     let window = |from, until, nodes: std::ops::Range<u32>| {
         let nodes = nodes.map(NodeId).collect();

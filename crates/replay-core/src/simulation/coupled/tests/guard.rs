@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// In a row of ten processors, the head requests five contiguous ones, and gets 0 to 4 at 100.
+/// In a row of ten processors, the head requests five contiguous processors, and gets processors 0 to 4 at 100.
 #[test]
 fn the_head_keeps_its_place() {
     let jobs = [
@@ -14,18 +14,19 @@ fn the_head_keeps_its_place() {
         job(10, 150, 150, 2),
         job(10, 500, 500, 3),
     ];
-    // By count the head is guaranteed an empty machine at 200: a job of 150 s takes 3 and 4.
+    // With `guard=count` the head is guaranteed an empty machine at 200, so a job of 150 s may take processors 3 and 4.
     let count = run(&jobs, "1x10", "easy", &mut Intervals).expect("it runs");
     assert_eq!(count.starts[4..], [160, 10, 160]);
-    // By place no job takes 3 and 4 beyond 100, and jobs of any length may take others.
+    // With `guard=place` no job may hold processors 3 and 4 beyond 100, and jobs of any length may take other
+    // processors.
     let place = run(&jobs, "1x10", "easy[guard=place]", &mut Intervals).expect("it runs");
     assert_eq!(place.starts[4..], [100, 120, 10]);
     assert_eq!(place.promises, Some(Promises { given: 1, broken: 0, worst: 0 }));
     assert_eq!(place.nodes[4], [0, 1, 2, 3, 4].map(NodeId));
 }
 
-/// The head gets 0 to 4 at 100. At 10 the first fit of a long job of two is 3 and 4, which are reserved; from 20 on a
-/// short job holds these, and the long job gets others.
+/// The head gets processors 0 to 4 at 100. At 10 the first fit of a long job of two processors is 3 and 4, which are
+/// reserved. From 20 on a short job holds processors 3 and 4, and the long job gets other processors.
 #[test]
 fn jobs_that_would_take_reserved_processors_are_retried_after_a_start() {
     let jobs = [
@@ -41,7 +42,7 @@ fn jobs_that_would_take_reserved_processors_are_retried_after_a_start() {
     assert_eq!(log.nodes[4], [7, 8].map(NodeId));
 }
 
-/// Reserved places require an allocator with copies.
+/// Reserved places require an allocator that can be copied.
 #[test]
 fn rejects_an_allocator_without_copies() {
     struct WithoutCopies(Intervals);
@@ -65,7 +66,8 @@ fn rejects_an_allocator_without_copies() {
     assert!(run_with("easy").is_ok());
 }
 
-/// Folded jobs get a reservation when one of their sizes has a place, even if their requested size exceeds the machine.
+/// A folded job gets a reservation at the first time at which one of its sizes has a place, even if the requested size
+/// exceeds the machine.
 #[test]
 fn folded_jobs_get_reservations() {
     let jobs = [job(0, 100, 100, 8), job(1, 200, 200, 4), job(2, 60, 60, 32), job(3, 150, 150, 4)];
@@ -80,7 +82,7 @@ fn folded_jobs_get_reservations() {
     }
 }
 
-/// Returns the earliest time at which these running jobs, by their estimates, leave a gap of `size`.
+/// Returns the earliest time at which the running jobs leave a gap of `size` processors if they end at their estimates.
 fn earliest(jobs: &[Job], log: &Log, running: &[JobId], size: u32, now: i64) -> Option<i64> {
     let end = |id: &JobId| (log.starts[id.index()] + jobs[id.index()].estimate).max(now);
     let mut ends: Vec<i64> = running.iter().map(end).chain([now]).collect();
@@ -97,7 +99,7 @@ fn earliest(jobs: &[Job], log: &Log, running: &[JobId], size: u32, now: i64) -> 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Jobs that overtake the head do not delay its earliest place, as found by direct search.
+    /// Jobs that overtake the head do not delay the time of its earliest place. A direct search computes this time.
     #[test]
     fn jobs_that_overtake_do_not_delay_the_head(
         drawn in proptest::collection::vec((0i64..30, 1i64..40, 0i64..30, 1u32..=10), 2..40),
@@ -123,8 +125,8 @@ proptest! {
         }
     }
 
-    /// Every strategy with copies keeps all guarantees; strategies whose refusals do not last are rejected. Strategies
-    /// that never refuse have the same schedule with both guards.
+    /// Every strategy that can be copied keeps all guarantees; strategies whose refusals do not last are rejected.
+    /// Strategies that never refuse a job have the same schedule with both guards.
     #[test]
     fn all_strategies_keep_guarantees(
         drawn in proptest::collection::vec((0i64..30, 0i64..40, 0i64..30, 1u32..=16), 2..25),

@@ -8,13 +8,13 @@ fn window(from: i64, until: Option<i64>, nodes: std::ops::Range<u32>) -> Window 
     Window { from, until, nodes: nodes.map(NodeId).collect() }
 }
 
-/// The starts of each job with its processors, and its end.
+/// Records the starts of each job with its processors, and the end of each job.
 #[derive(Default)]
 struct Watcher {
     starts: Vec<Vec<(i64, Vec<NodeId>)>>,
     ends: Vec<i64>,
     cut: Vec<(JobId, i64, bool)>,
-    /// Spans with held and down processors.
+    /// Time spans: begin, end, number of processors held, number of processors out of service.
     spans: Vec<(i64, i64, u32, u32)>,
     promises: Option<Promises>,
 }
@@ -62,8 +62,8 @@ fn run_with_outages(
     Ok(watcher)
 }
 
-/// Job 0 holds the whole machine from 0 to 100, job 1 requests all of it, job 2 three quarters. A quarter is out of
-/// service from 50 to 200.
+/// Job 0 holds the whole machine from 0 to 100. Job 1 requests the whole machine, job 2 three quarters of it. A quarter
+/// is out of service from 50 to 200.
 #[test]
 fn a_quarter_of_the_machine_goes_out_of_service() {
     let jobs = [job(0, 100, 100, 16), job(10, 10, 10, 16), job(20, 10, 10, 12)];
@@ -113,7 +113,8 @@ fn a_quarter_of_the_machine_goes_out_of_service() {
     assert_eq!(spans, expected);
 }
 
-/// A known window delays jobs under schedulers that use estimates; under others the jobs start, and the window drains.
+/// Under schedulers that use estimates, a known window delays jobs. Under other schedulers the jobs start, and their
+/// processors go out of service when they end.
 #[test]
 fn schedulers_with_estimates_plan_for_windows() {
     let jobs = [job(0, 100, 100, 16), job(0, 40, 40, 8)];
@@ -125,8 +126,8 @@ fn schedulers_with_estimates_plan_for_windows() {
     }
 }
 
-/// The head requests the whole machine, which is available after the window. Jobs that end before it may start; jobs
-/// that would hold processors of its place for longer may not.
+/// The head requests the whole machine, which is available after the window. Jobs that end before the window's end may
+/// start. Jobs that would hold processors of the head's place for longer may not start.
 #[test]
 fn a_place_is_reserved_around_a_window() {
     let jobs =
@@ -169,7 +170,7 @@ fn impossible_runs_are_errors() {
 }
 
 proptest! {
-    /// With any windows, every job runs to its end on processors that were in service when it started, no two jobs
+    /// Whatever the windows, every job runs to its end on processors that were in service when it started, no two jobs
     /// share a processor, and no processor is both held and out of service.
     #[test]
     fn jobs_start_on_processors_in_service(
@@ -228,7 +229,7 @@ proptest! {
         }
     }
 
-    /// The reserved place of the head is free at the guaranteed time with any windows.
+    /// Whatever the windows, the reserved place of the head is free at the guaranteed time.
     #[test]
     fn a_reserved_place_is_kept(
         drawn in proptest::collection::vec((0i64..30, 1i64..40, 0i64..30, 1u32..=16), 2..30),
@@ -247,7 +248,7 @@ proptest! {
         prop_assert_eq!((promises.broken, promises.worst), (0, 0));
     }
 
-    /// Windows after the last job change nothing.
+    /// Windows after the last job do not change the run.
     #[test]
     fn windows_after_the_last_job_change_nothing(
         jobs in jobs(16),
@@ -262,8 +263,9 @@ proptest! {
     }
 }
 
-/// Job 0 holds exactly the processors that are or will be out of service. They are not counted twice, so job 1 gets the
-/// other half of the machine immediately. When job 0 ends before its estimate, job 2 gets none of its processors.
+/// Job 0 holds exactly the processors that are or will be out of service. These processors are not counted twice, so
+/// job 1 gets the other half of the machine immediately. When job 0 ends before its estimate, job 2 gets none of the
+/// processors of job 0.
 #[test]
 fn draining_processors_are_counted_once() {
     let jobs = [job(0, 300, 1000, 8), job(10, 900, 900, 8), job(400, 50, 50, 8)];
@@ -281,7 +283,7 @@ fn draining_processors_are_counted_once() {
             let run = run_with_outages(&jobs, &outages, scheduler, "row-major-first-fit")
                 .expect("it runs");
             let starts: Vec<i64> = run.starts.iter().map(|all| all[0].0).collect();
-            // The processors go out of service at 300 or, before the window, are free for a while.
+            // When job 0 ends at 300, its processors go out of service, or they are free until the window begins.
             let third = if from < 500 { 910 } else { 400 };
             assert_eq!(starts, [0, 10, third], "{scheduler} from {from}");
         }

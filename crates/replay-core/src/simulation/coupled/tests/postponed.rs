@@ -10,7 +10,7 @@ fn on(machine: &str, allocator: &str, scheduler: &str, jobs: &[Job]) -> Log {
     run(jobs, machine, scheduler, allocator.as_mut()).expect("it runs")
 }
 
-/// No leaf holds six nodes: the job starts when it has waited long enough, on a machine that is idle by then.
+/// No leaf has six nodes. The job starts when its maximum waiting time has passed. The machine is idle by then.
 #[test]
 fn a_job_starts_when_it_has_waited_long_enough_for_fewer_switches() {
     let jobs = [job(0, 10, 10, 1), job(5, 100, 100, 6), job(6, 10, 10, 4)];
@@ -20,28 +20,30 @@ fn a_job_starts_when_it_has_waited_long_enough_for_fewer_switches() {
         let log = on("tree:2x2x4", "slurm-tree[switches=1,wait=60]", scheduler, &jobs);
         assert_eq!((log.starts[0], log.starts[1]), (0, 65), "{scheduler}");
     }
-    // Nobody overtakes in FCFS, and the last one waits for the head.
+    // No job overtakes the head in FCFS, so the last job waits for the head.
     let log = on("tree:2x2x4", "slurm-tree[switches=1]", "fcfs", &jobs);
     assert_eq!(log.starts, [0, 305, 305]);
     let log = on("tree:2x2x4", "slurm-tree[switches=2]", "fcfs", &jobs);
     assert_eq!(log.starts, [0, 5, 6]);
 }
 
-/// The head is to start when its time of waiting ends, or when running jobs leave it a leaf, if that is earlier.
+/// The head has a reservation at the end of its maximum waiting time, or at the time at which running jobs leave a leaf
+/// free, if this time is earlier.
 #[test]
 fn a_place_is_reserved_for_a_postponed_head() {
     let jobs = [job(0, 400, 400, 1), job(0, 100, 100, 6), job(1, 50, 50, 2)];
     let log = on("tree:2x2x4", "slurm-tree[switches=1]", "easy[guard=place]", &jobs);
     assert_eq!(log.starts, [0, 300, 1]);
     assert_eq!(log.promises, Some(Promises { given: 1, broken: 0, worst: 0 }));
-    // Three in each leaf until 40: only then four are free in one.
+    // Three nodes of each leaf are busy until 40. Before 40 no leaf has four free nodes.
     let mut jobs = vec![job(0, 40, 40, 3); 4];
     jobs.push(job(1, 10, 10, 4));
     let log = on("tree:2x2x4", "slurm-tree[switches=1]", "easy[guard=place]", &jobs);
     assert_eq!(log.starts[4], 40);
 }
 
-/// Four base blocks of which two may be used have five free nodes only when one more is free: the job waits for it.
+/// A job may use two of four base blocks. No two blocks have five free nodes until another node becomes free, and the
+/// job waits for this node.
 #[test]
 fn a_place_in_blocks_is_reserved_by_trial() {
     let mut jobs =
@@ -53,7 +55,7 @@ fn a_place_in_blocks_is_reserved_by_trial() {
     }
 }
 
-/// Nodes that leave and return are known to the counts of switches and blocks.
+/// The counts of free nodes per switch and per block include nodes that go out of service and return.
 #[test]
 fn nodes_leave_trees_and_blocks_and_return() {
     let windows = vec![Window { from: 50, until: Some(200), nodes: (0..4).map(NodeId).collect() }];

@@ -69,7 +69,7 @@ pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
             Service::TruncatedNormal { low, high, .. } if !(low >= 0.0 && low < high) => {
                 Err(format!("low is {low}, but must be from 0 to below high, {high}"))
             }
-            // Written as a range, so that NaN is outside.
+            // The condition is written as a range, so that NaN is outside the range.
             Service::TruncatedNormal { mean, sd, low, high }
                 if !(LEAST_MASS..).contains(&masses(mean, sd, low, high)[1]) =>
             {
@@ -86,7 +86,7 @@ pub(super) static TABLE: LazyLock<Table<Service>> = LazyLock::new(|| {
     Table::new("service", [exponential, pareto, normal, deterministic])
 });
 
-/// Describes all distributions of service times, for listings.
+/// Returns descriptions of all distributions of service times.
 #[must_use]
 pub fn descriptions() -> Vec<Description> {
     TABLE.descriptions()

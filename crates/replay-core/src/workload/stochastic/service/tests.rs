@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 const THESIS: Service = Service::BoundedPareto { k: 15.0, q: 4241.0, alpha: 1.0 };
 
-/// Returns the mean of a function of the service time by numerical integration of the quantile function, from
-/// which the samples are drawn.
+/// Returns the mean of a function of the service time, by numerical integration of the quantile function. Samples are
+/// drawn from the same quantile function.
 fn integral(service: &Service, value: impl Fn(f64) -> f64) -> f64 {
     const STEPS: u32 = 1_000_000;
     let middle = |i: u32| (f64::from(i) + 0.5) / f64::from(STEPS);
@@ -42,7 +42,7 @@ fn means_are_those_of_the_quantile_function() {
         let (mean, integral) = (service.mean(), integral(&service, |x| x));
         assert!((mean / integral - 1.0).abs() < 2e-5, "{service}: {mean} {integral}");
     }
-    // By a table of the normal distribution: 5 + 2 * density(2.5) / (1 - 0.0062097).
+    // From a table of the normal distribution: 5 + 2 * density(2.5) / (1 - 0.0062097).
     let mean = normal(5.0, 2.0, 0.0, f64::INFINITY).mean();
     assert!((mean - 5.035_276).abs() < 1e-5, "{mean}");
 }
@@ -107,7 +107,7 @@ fn the_listing_has_the_defaults() {
     }
 }
 
-/// Returns possible distributions of all kinds.
+/// Generates valid distributions of all kinds.
 pub(in super::super) fn services() -> impl Strategy<Value = Service> {
     let time = || 0.001..1000.0;
     prop_oneof![

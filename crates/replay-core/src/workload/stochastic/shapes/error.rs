@@ -10,7 +10,7 @@ use crate::number::counted;
 use crate::sanitize::excerpt;
 use crate::workload::sidecar::OtherTrace;
 
-/// A shapes file cannot be used.
+/// Error: a shapes file cannot be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ShapeError {
@@ -43,7 +43,7 @@ pub enum ShapeError {
         /// Text of the line.
         text: String,
     },
-    /// A field is missing or is not a number in range.
+    /// A field is missing or is not a number in the permitted range.
     #[error("{file}:{line}: {field} \"{text}\" is not {expected} (field {number} of 4)")]
     Field {
         /// The file as the user named it.
@@ -89,7 +89,7 @@ pub enum ShapeError {
         /// Number of the first job of the trace.
         job: i64,
     },
-    /// Two records of the trace have the number of a job with a shape.
+    /// Two records of the trace have the same job number, and a shape refers to this number.
     #[error(
         "{file}:{line}: lines {} and {} of the trace are both job {job}, so its shape, which is given by job number, \
          is ambiguous: make the job numbers unique",
@@ -116,7 +116,7 @@ pub enum ShapeError {
         /// Name of the policy.
         policy: String,
     },
-    /// The product of the sides is not the job's size.
+    /// The product of the sides differs from the size of the job.
     #[error(
         "{file}:{line}: job {job} needs {size} processors in its trace, but its shape is {} x {} x {}",
         .shape[0], .shape[1], .shape[2]
@@ -140,7 +140,7 @@ impl ShapeError {
         Self::Header { file: file.to_string(), line, text: excerpt(text) }
     }
 
-    /// Returns an error in the field with this index, from 0.
+    /// Returns the error for a field with an invalid value. The index of the field counts from 0.
     pub(super) fn field(file: &str, line: u64, index: usize, text: &str) -> Self {
         Self::Field {
             file: file.to_string(),

@@ -3,8 +3,8 @@
 use super::super::random::exponential;
 use super::{Interval, SideLaw};
 
-/// Intervals of Lo's distributions: the end of each as a share of the machine's side, in eighths, and the
-/// probability of each.
+/// Intervals of Lo's distributions. An entry is the end of the interval, in eighths of the machine's side, and the
+/// probability of the interval.
 const INCREASING: [(u32, f64); 4] = [(4, 0.2), (6, 0.2), (7, 0.2), (8, 0.4)];
 const DECREASING: [(u32, f64); 4] = [(1, 0.4), (2, 0.2), (4, 0.2), (8, 0.2)];
 
@@ -21,8 +21,8 @@ impl AxisLaw {
     /// Distributions of sides that are always 1.
     pub(super) const ONES: [Self; 3] = [const { Self::Intervals(Vec::new()) }; 3];
 
-    /// Resolves a distribution that is possible on some machine for a machine's side. The error describes why
-    /// it does not fit.
+    /// Resolves a distribution, whose parameters are valid, for a side of the machine. The error states why the
+    /// distribution does not fit this side.
     pub(super) fn new(law: &SideLaw, extent: u16) -> Result<Self, String> {
         let one = |low, high| vec![Interval { low, high, probability: 1.0 }];
         let intervals = match law {
@@ -82,7 +82,8 @@ impl AxisLaw {
     }
 }
 
-/// Returns the interval at `u` in [0, 1) and the position in it, in [0, 1); `None` if there are no intervals.
+/// Returns the interval that `u` in [0, 1) selects, and the position in the interval, in [0, 1); `None` if there are no
+/// intervals.
 pub(super) fn find(intervals: &[Interval], u: f64) -> Option<(Interval, f64)> {
     let mut rest = u;
     for &interval in intervals {
@@ -91,14 +92,14 @@ pub(super) fn find(intervals: &[Interval], u: f64) -> Option<(Interval, f64)> {
         }
         rest -= interval.probability;
     }
-    // Rounding left the sum of the probabilities below 1.
+    // This case occurs if rounding makes the sum of the probabilities less than 1.
     intervals.last().map(|&last| (last, 1.0 - f64::EPSILON / 2.0))
 }
 
 impl Interval {
     /// Returns the side at a position in [0, 1) of the interval.
     pub(super) fn side(&self, share: f64) -> u16 {
-        // Below the number of sides even after rounding, as the share is below 1.
+        // The product is less than the number of sides even after rounding, because the share is less than 1.
         self.low + (share * f64::from(self.high - self.low + 1)) as u16
     }
 }

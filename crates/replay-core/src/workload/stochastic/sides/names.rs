@@ -117,7 +117,7 @@ pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
     Table::new("sides", laws.map(shaped).into_iter().chain([subcubes]))
 });
 
-/// Describes all distributions of sides, for listings.
+/// Returns descriptions of all distributions of sides.
 #[must_use]
 pub fn descriptions() -> Vec<Description> {
     TABLE.descriptions()

@@ -106,7 +106,7 @@ fn the_largest_number_gives_the_longest_side() {
     }
 }
 
-/// Returns the share of each side in many draws, by dimension of the machine.
+/// Returns, for each dimension of the machine, the share of each side in many draws.
 fn sampled(sides: &Sides, extents: [u16; 3], draws: u32) -> [Vec<f64>; 3] {
     let sampler = sides.sampler(extents).expect("fits");
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -150,7 +150,7 @@ fn mean_sizes_are_exact() {
     assert_eq!(size("uniform", [32, 32, 1]), 16.5 * 16.5);
     assert!((size("uniform", [3, 5, 7]) - 2.0 * 3.0 * 4.0).abs() < 1e-12);
     assert_eq!(size("fixed[side=3]", [4, 4, 4]), 27.0);
-    // (1 + 4 + 9) / 3 on the machine's shortest side.
+    // The mean is (1 + 4 + 9) / 3, for the shortest side of the machine.
     assert!((size("uniform[equal=yes]", [3, 5, 1]) - 14.0 / 3.0).abs() < 1e-12);
     assert!((size("uniform[equal=yes]", [3, 5, 4]) - 12.0).abs() < 1e-12);
     assert_eq!(size("uniform[equal=yes]", [1, 1, 1]), 1.0);
@@ -168,14 +168,14 @@ fn sides_are_independent_unless_equal() {
     assert!(equal.iter().all(|&[w, h, d]| w == h && h == d));
     assert!(free.iter().zip(&equal).all(|(free, equal)| free[0] == equal[0]));
     for (a, b) in [(0, 1), (0, 2), (1, 2)] {
-        // Standard deviation of the sum of products: variance of a side, 21.25, x sqrt(20000).
+        // The standard deviation of the sum of products is the variance of a side, 21.25, times sqrt(20000).
         let product = |s: &[u16; 3]| (f64::from(s[a]) - 8.5) * (f64::from(s[b]) - 8.5);
         let sum: f64 = free.iter().map(product).sum();
         assert!(sum.abs() < 5.0 * 21.25 * 20_000_f64.sqrt(), "{a} {b}: {sum}");
     }
 }
 
-/// Jobs are small or large: no request has sides of both intervals, each interval has its share, and the sides
+/// Jobs are small or large: no request has sides from both intervals. Each interval has its probability, and the sides
 /// are independent and uniform within an interval.
 #[test]
 fn a_job_is_small_or_large() {
@@ -264,7 +264,7 @@ fn sides_that_do_not_fit_the_machine_are_refused() {
 
 #[test]
 fn the_listing_has_the_defaults() {
-    // These two have no defaults.
+    // `intervals` and `subcubes` have required parameters.
     let plain = |name: &str| !["intervals", "subcubes"].contains(&name);
     for description in descriptions().into_iter().filter(|d| plain(&d.name)) {
         let listed = |key: &str| {
@@ -278,7 +278,7 @@ fn the_listing_has_the_defaults() {
     }
 }
 
-/// Returns possible distributions of all kinds for machines of side 8 or more.
+/// Generates valid distributions of all kinds for machines with sides of 8 or more.
 pub(in super::super) fn any_sides() -> impl Strategy<Value = Sides> {
     let law = prop_oneof![
         (1_u16..=8, proptest::option::of(0_u16..8)).prop_map(|(low, more)| SideLaw::Uniform {
@@ -317,7 +317,7 @@ proptest! {
         prop_assert!(1 <= low && low <= high && high <= extent, "{low} {high}");
     }
 
-    /// The side at u is the first whose distribution function exceeds u.
+    /// The side at u is the first side at which the distribution function exceeds u.
     #[test]
     fn quantiles_invert_the_probabilities(sides in any_sides(), extent in 8_u16..40, u in 0.0..1.0) {
         let sides = Sides { power_of_two: false, ..sides };

@@ -22,21 +22,21 @@ pub struct RejectedSize {
     pub size: u32,
     /// Number of jobs of this size.
     pub jobs: u64,
-    /// Number of the first of these jobs.
+    /// Job number of the first job of this size.
     pub first: i64,
 }
 
 /// A cell restricted to the jobs that its strategy accepts.
 pub struct Admitted<'a> {
-    /// The cell to run, equal to the original unless jobs are left out.
+    /// The cell to run: the original cell, or a copy without the rejected jobs.
     pub cell: Cow<'a, Cell>,
     /// The rejected sizes, ascending; `None` if the strategy accepts every size that fits the machine.
     pub turned_away: Option<Vec<RejectedSize>>,
 }
 
 impl<'a> Admitted<'a> {
-    /// Removes the jobs that `allocator` rejects. `allocator` must be newly built for this cell. Jobs that depend on
-    /// a removed job lose that dependency.
+    /// Removes the jobs that `allocator` rejects. `allocator` must be newly built for this cell. The dependencies of
+    /// other jobs on removed jobs are removed as well.
     ///
     /// # Errors
     /// [`CellProblem`] if the cell is [incompatible](crate::compatibility::Incompatible), every job is rejected, or
@@ -74,8 +74,8 @@ impl<'a> Admitted<'a> {
     }
 }
 
-/// Returns the size of the first job with this number, if the strategy of the cell leaves out all jobs with this
-/// number.
+/// Returns the size of the first job with this job number if the cell's strategy rejects all jobs with this number;
+/// `None` otherwise.
 pub fn size_left_out(cell: &Cell, number: i64) -> Option<u32> {
     let mut allocator = cell.allocator.build(&cell.trace.topology, cell.seed).ok()?;
     let admitted = Admitted::by(allocator.as_mut(), cell).ok()?;
@@ -85,10 +85,10 @@ pub fn size_left_out(cell: &Cell, number: i64) -> Option<u32> {
     of_number(&admitted.cell).is_none().then_some(job.size)
 }
 
-/// Maximum number of sizes listed individually.
+/// Maximum number of sizes that are listed individually.
 const MAX_LISTED: usize = 6;
 
-/// Formats as `3 jobs of unsupported size: 7 (job 4), 33 (2 jobs, the first is job 2)`.
+/// Formats rejected sizes as `3 jobs of unsupported size: 7 (job 4), 33 (2 jobs, the first is job 2)`.
 pub struct RejectedSizes<'a>(pub &'a [RejectedSize]);
 
 impl fmt::Display for RejectedSizes<'_> {

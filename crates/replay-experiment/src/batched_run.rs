@@ -13,15 +13,15 @@ use replay_core::metrics::run::{PlacementMeans, RunMetrics};
 use replay_core::simulation::SimulationError;
 use replay_core::topology::Topology;
 
-/// Maximum memory of the machine states of strategies replayed together, roughly the L2 cache of one core. Beyond it,
-/// cache misses cost more than sharing saves.
+/// Maximum memory in bytes of the machine states of strategies that are replayed together, roughly the L2 cache of one
+/// core. With more memory, cache misses cost more time than sharing saves.
 const MEMORY_LIMIT: usize = 4 << 20;
-/// Maximum number of strategies replayed together. Results are kept until the last strategy finishes.
+/// Maximum number of strategies that are replayed together. Their results are in memory until all have finished.
 const MAX_BATCH: usize = 1280;
 
 /// Returns the best number of strategies to replay together on a machine.
 pub fn batch_size(topology: &Topology) -> usize {
-    // Occupancy takes one byte per processor and one version per row, plus the placements of the jobs.
+    // The state has one byte per processor, one version number per row, and the placements of the jobs.
     let bytes = topology.grid().map_or(MEMORY_LIMIT, |grid| {
         let rows = grid.processors() / grid.extent(grid.dimensions() - 1);
         grid.processors() + 8 * rows + 1024
@@ -29,15 +29,15 @@ pub fn batch_size(topology: &Topology) -> usize {
     (MEMORY_LIMIT / bytes).clamp(16, MAX_BATCH)
 }
 
-/// Prepares strategies that differ only in tie-breaking for replay in
-/// [lockstep](replay_core::simulation::Simulation::lockstep): MC1x1 with given tie vectors. `None` for other
-/// strategies, or if there are fewer than two.
+/// Prepares MC1x1 strategies that differ only in their tie vectors for replay in
+/// [lockstep](replay_core::simulation::Simulation::lockstep). Returns `None` for other strategies, and for fewer than
+/// two strategies.
 pub fn batch_of<'a>(
     specs: impl Iterator<Item = &'a AllocatorSpec> + Clone,
     topology: &Topology,
 ) -> Option<BatchReplay> {
     let shared = specs.clone().next()?.shared(topology)?;
-    // A single strategy has nothing to share.
+    // A single strategy cannot share a replay.
     specs.clone().nth(1)?;
     let config = |spec: &AllocatorSpec| {
         let breaking = spec.tie_breaking().filter(|_| spec.shared(topology) == Some(shared))?;
@@ -48,11 +48,12 @@ pub fn batch_of<'a>(
     Some(BatchReplay::new(&Machine::new(topology.clone()), topology.grid()?, shared, configs))
 }
 
-/// Replays cells that differ only in tie-breaking together, if possible. Each result equals that of a separate run;
-/// the wall-clock time is divided equally among the cells. `None` if the cells cannot be replayed together.
+/// Replays cells that differ only in tie-breaking together. Each result equals the result of a separate run, except
+/// that the wall-clock time is divided equally among the cells. Returns `None` if the cells cannot be replayed
+/// together.
 ///
 /// # Errors
-/// Every cell gets the same [`CellError`], as from [`run_cell`](super::run_cell).
+/// If the replay fails, every cell gets the [`CellError`] that [`run_cell`](super::run_cell) would return.
 pub fn run_together(
     runs: &[(u32, Cell)],
     measure: Measure,
@@ -71,7 +72,7 @@ pub fn run_together(
     let specs = runs.iter().map(|(_, cell)| &cell.allocator);
     let batch = batch_of(specs, &trace.topology)?;
     let schedule = trace.schedule(&first.scheduler, context.stop).ok()?;
-    // If the log lacks jobs, each run is measured a second time without these jobs.
+    // If the run that repeats the log lacks jobs, each run is measured a second time without these jobs.
     let lacks = trace.log_jobs(context.stop).ok()?.is_some();
     if lacks || !schedule.timeline.unplaced().is_empty() {
         return None;

@@ -18,19 +18,19 @@ use replay_core::workload::{
     Workload,
 };
 
-/// A workload on one machine, with a cached schedule per scheduler.
+/// A workload on one machine, with a cached schedule for each scheduler.
 #[derive(Debug)]
 pub struct Trace {
-    /// The jobs. None is larger than the machine, unless its allocator folds jobs.
+    /// The jobs. A job is larger than the machine only if the allocator folds jobs.
     pub workload: Arc<Workload>,
     /// The machine.
     pub topology: Topology,
     /// Name of the cleaning policy.
     pub policy: String,
-    /// Number of the perturbed copy, from 1; 0 for the trace itself.
+    /// Number of the perturbed copy, from 1; 0 for the unperturbed trace.
     pub copy: u32,
     copies: Mutex<Copies>,
-    /// The jobs with sizes in points, on machines with several processors per point.
+    /// The jobs with sizes in points; `None` on machines with one processor per point.
     in_points: Option<Vec<Job>>,
     /// Dependencies between jobs, and the rule by which they are applied.
     chains: Chains,
@@ -39,42 +39,42 @@ pub struct Trace {
     outages: Arc<Outages>,
     /// Recorded placements of the jobs.
     places: Option<Arc<Places>>,
-    /// Cached set of jobs over which runs are compared with the log.
+    /// Cache of the set of jobs over which runs are compared with the log.
     log_jobs: Mutex<Option<Option<Arc<LogJobs>>>>,
     schedules: Vec<(SchedulerSpec, CachedSchedule)>,
     /// Allocators built by checks, for the cells of this trace.
     prepared: Prepared,
 }
 
-/// Perturbed copies in use, and the latest copy.
+/// The perturbed copies that are in use, and the latest copy.
 #[derive(Debug, Default)]
 struct Copies {
     cached: Vec<(Shake, u32, Weak<Trace>)>,
-    /// Keeps the latest copy between consecutive cells of that copy.
+    /// Keeps the latest copy in memory between consecutive cells of the same copy.
     latest: Option<Arc<Trace>>,
 }
 
 /// Recorded placements of the jobs of a log, mapped to a machine.
 #[derive(Clone, Debug)]
 pub struct Places {
-    /// Nodes of each job, as recorded.
+    /// Nodes of each job, as recorded in the log.
     pub nodes: RecordedPlacements,
     /// Point of each node.
     pub points: Vec<NodeId>,
-    /// Whether nodes are assigned to points in the order of their names, for lack of positions.
+    /// Whether nodes are assigned to points in the order of the node names, because their positions are unknown.
     pub in_order: bool,
-    /// Whether node names match those of the machine.
+    /// Whether nodes are assigned to points by the machine's node names.
     pub by_name: bool,
 }
 
 impl Places {
-    /// Maps the nodes of a log to a machine: by `map` if given; otherwise by the names of the machine's nodes;
-    /// otherwise by the numbers in the node names if all are valid point numbers; otherwise in order along the scan
-    /// order.
+    /// Maps the nodes of a log to the points of a machine, by the first of these methods that applies: by `map`; by
+    /// the names of the machine's nodes; by the numbers in the node names, if all of them are valid point numbers; in
+    /// the order of the node names along the scan order.
     ///
     /// # Errors
-    /// A message if the machine has only some of the node names, `map` lacks a node, or there are more nodes than
-    /// points.
+    /// A message if only some of the node names occur in the machine, `map` lacks a node, or the log has more nodes
+    /// than the machine has points.
     pub fn on(
         nodes: RecordedPlacements,
         machine: &Topology,
@@ -100,7 +100,7 @@ impl Places {
         Ok(Self { nodes, points, in_order: in_order_of_names, by_name: false })
     }
 
-    /// Returns a text that identifies the placements of these jobs.
+    /// Returns a text that is equal for equal recorded placements of `jobs`.
     pub fn identity(&self, jobs: &[Job]) -> String {
         let mut text = String::new();
         for job in jobs {
@@ -113,7 +113,8 @@ impl Places {
     }
 }
 
-/// Finds the points of nodes by name. `None` if the machine has no named nodes or none of these names.
+/// Finds the points of nodes by name. Returns `None` if the machine has no named nodes, or no node with any of
+/// these names.
 fn by_name(nodes: &RecordedPlacements, machine: &Topology) -> Result<Option<Vec<NodeId>>, String> {
     let Some(machine) = machine.hierarchy() else { return Ok(None) };
     let names = machine.names().iter().map(String::as_str);
@@ -133,7 +134,7 @@ fn by_name(nodes: &RecordedPlacements, machine: &Topology) -> Result<Option<Vec<
     }
 }
 
-/// A schedule, once computed.
+/// A schedule that is computed when it is first needed.
 type CachedSchedule = Mutex<Option<Result<Schedule, TimelineError>>>;
 
 /// The schedule of a trace under a scheduler, independent of the allocator.
@@ -145,20 +146,20 @@ pub struct Schedule {
     pub series: Arc<Series>,
     /// Metrics that depend only on the schedule.
     pub metrics: Arc<ScheduleMetrics>,
-    /// Jobs with arrival times as submissions, if jobs have dependencies.
+    /// Jobs with their arrival times in place of submit times, if jobs have dependencies.
     pub arrived: Option<Arc<[Job]>>,
     /// Wall-clock time of the computation.
     pub took: Duration,
 }
 
 impl Schedule {
-    /// Returns the jobs with arrival times as submissions; `jobs` are the jobs of the workload.
+    /// Returns the jobs with their arrival times in place of submit times. `jobs` are the jobs of the workload.
     pub fn arrived<'a>(&'a self, jobs: &'a [Job]) -> &'a [Job] {
         self.arrived.as_deref().unwrap_or(jobs)
     }
 }
 
-/// Returns jobs whose submissions are replaced by their arrival times.
+/// Returns jobs with the submit times replaced by the arrival times.
 pub fn arrived(jobs: &[Job], arrivals: &[i64]) -> Vec<Job> {
     jobs.iter().zip(arrivals).map(|(job, &submit)| Job { submit, ..*job }).collect()
 }
@@ -194,7 +195,7 @@ impl Trace {
         }
     }
 
-    /// Applies a rule to the [dependencies](replay_core::workload::Links) between jobs, and adds it to the policy
+    /// Applies a rule to the [dependencies](replay_core::workload::Links) between jobs, and adds the rule to the policy
     /// name.
     pub fn with_dependencies(self, dependencies: Dependencies) -> Self {
         if dependencies == Dependencies::Ignore {
@@ -205,7 +206,7 @@ impl Trace {
         Self { chains, dependencies, ..self }.with_policy_note(&name)
     }
 
-    /// Adds outages of processors, and adds their rule to the policy name.
+    /// Adds outages of processors, and adds the rule for affected jobs to the policy name.
     pub fn with_outages(self, outages: Arc<Outages>) -> Self {
         if outages.is_empty() {
             return self;
@@ -219,12 +220,12 @@ impl Trace {
         Self { places, log_jobs: Mutex::default(), ..self }
     }
 
-    /// Uses the allocators that checks have built.
+    /// Sets the allocators that checks have built, for reuse.
     pub fn prepared(self, prepared: Prepared) -> Self {
         Self { prepared, ..self }
     }
 
-    /// Returns the recorded placements for sharing with another trace of the same log.
+    /// Returns the recorded placements, to be shared with another trace of the same log.
     pub fn shared_places(&self) -> Option<Arc<Places>> {
         self.places.clone()
     }
@@ -234,7 +235,7 @@ impl Trace {
         self.places.as_deref()
     }
 
-    /// Appends a note to the policy name, unless it is already there.
+    /// Appends a note to the policy name, unless the name already contains the note.
     fn with_policy_note(self, what: &str) -> Self {
         let policy = match self.policy.contains(what) {
             true => self.policy,
@@ -258,12 +259,13 @@ impl Trace {
         self.dependencies
     }
 
-    /// Returns the dependencies between jobs under that rule.
+    /// Returns the dependencies between jobs, after applying the [rule](Self::dependencies).
     pub fn chains(&self) -> &Chains {
         &self.chains
     }
 
-    /// Returns the jobs with sizes in points; the jobs of the workload on machines with one processor per point.
+    /// Returns the jobs with sizes in points. On machines with one processor per point, these are the jobs of the
+    /// workload.
     pub fn jobs(&self) -> &[Job] {
         self.in_points.as_deref().unwrap_or(&self.workload.jobs)
     }
@@ -277,8 +279,8 @@ impl Trace {
         made.placed(self.shared_places()).prepared(self.prepared.clone())
     }
 
-    /// Returns perturbed copy number `copy`, from 1; copy 0 is the trace itself. A copy that is still in use is
-    /// shared, including its schedules; an unused copy is dropped when another is made.
+    /// Returns the perturbed copy with number `copy`, from 1; copy 0 is the unperturbed trace. A copy that is still in
+    /// use is shared, including its schedules. An unused copy is dropped when another copy is made.
     pub fn shaken(self: &Arc<Self>, shake: &Shake, copy: u32) -> Arc<Trace> {
         if copy == 0 {
             return self.clone();
@@ -299,8 +301,8 @@ impl Trace {
         made
     }
 
-    /// Returns the recorded schedule, with sizes in points, and the times at which the log has more processors busy
-    /// than the machine has.
+    /// Returns the recorded schedule with sizes in points, and the times at which jobs of the log occupy more
+    /// processors than the machine has.
     ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine, or if cancelled.
@@ -322,8 +324,8 @@ impl Trace {
         Timeline::recorded(jobs, self.topology.capacity() as u32, |job| waits.start(job), stop)
     }
 
-    /// Returns the jobs over which runs are compared with the run that repeats the log; `None` if these are all jobs,
-    /// or if no run repeats the log.
+    /// Returns the jobs over which runs are compared with the run that repeats the log. Returns `None` if all jobs are
+    /// compared, or if no run repeats the log.
     ///
     /// # Errors
     /// Errors of [`recorded`](Self::recorded).
@@ -342,8 +344,8 @@ impl Trace {
         self.places()?.nodes.unmatched(&self.workload.jobs)
     }
 
-    /// Replays the recorded schedule and placements, and calls `observe` with the points of each job. Without
-    /// [places](Self::places) no job has points.
+    /// Replays the recorded schedule and placements, and calls `observe` with the points of each job. If the trace has
+    /// no [recorded placements](Self::places), no job has points.
     ///
     /// # Errors
     /// [`Cancelled`] if cancelled.
@@ -366,8 +368,8 @@ impl Trace {
             .with_outages(&self.outages)
     }
 
-    /// Returns the schedule under a scheduler, computed by the first call. It ignores [outages](Self::outages): with
-    /// outages, every schedule depends on the allocator.
+    /// Returns the schedule under a scheduler. The first call computes the schedule. It does not include
+    /// [outages](Self::outages), because with outages every schedule depends on the allocator.
     ///
     /// # Errors
     /// [`TimelineError`] if a job is larger than the machine, or if cancelled.
@@ -403,14 +405,14 @@ impl Trace {
             return schedule.clone();
         }
         let schedule = compute();
-        // A cancelled computation is not cached, since another caller may complete it.
+        // A cancelled computation is not cached, because another caller may complete the computation.
         if !matches!(schedule, Err(TimelineError::Cancelled(_))) {
             *cached = Some(schedule.clone());
         }
         schedule
     }
 
-    /// Returns the schedule under a scheduler, if already computed.
+    /// Returns the schedule under a scheduler if it has already been computed.
     pub fn scheduled(&self, scheduler: &SchedulerSpec) -> Option<Schedule> {
         let cached = self.cached(scheduler)?.lock().unwrap_or_else(PoisonError::into_inner);
         cached.as_ref()?.as_ref().ok().cloned()
@@ -435,7 +437,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the allocator for one run, reusing the one built by a check of the cell.
+    /// Returns the allocator for one run. An allocator that a check of the cell has built is reused.
     ///
     /// # Errors
     /// [`NameError`] if the strategy does not support the machine.

@@ -20,13 +20,13 @@ pub const MOST_MEASURES: usize = 8;
 /// The tables of results that can be compared job by job, and the measures to compare.
 #[derive(PartialEq, Eq, Debug)]
 pub struct JobTables {
-    /// Stem of the table of runs, which has the columns of [`RunRow::KEY`] and `run`.
+    /// File stem of the table of runs, which has the columns of [`RunRow::KEY`] and `run`.
     pub runs: &'static str,
-    /// Stem of the table of jobs, which has `run`, `job`, `submit`, `size` and the measures.
+    /// File stem of the table of jobs, which has the columns `run`, `job`, `submit`, `size` and the measures.
     pub jobs: &'static str,
-    /// Column of the starts, in seconds of the trace; `None` if the table has none.
+    /// Column with the start times, in seconds of the trace; `None` if the table has no start times.
     pub start: Option<Name>,
-    /// Columns to compare, at most [`MOST_MEASURES`]; smaller is better.
+    /// Columns to compare, at most [`MOST_MEASURES`]. For each of them, smaller values are better.
     pub measures: &'static [Name],
 }
 
@@ -44,7 +44,8 @@ pub const REPLAYED: JobTables = JobTables {
     ],
 };
 
-/// The tables of `contend`. Its starts are in simulated cycles, not trace seconds, and are not compared.
+/// The tables of `contend`. The start times of `contend` are not compared, because they are in simulated cycles,
+/// not in seconds of the trace.
 pub const CONTENDED: JobTables = JobTables {
     runs: "contend",
     jobs: "contend_jobs",
@@ -66,7 +67,7 @@ pub const CONTENDED: JobTables = JobTables {
 pub struct RunRow {
     /// Number of the run in its directory.
     pub run: i64,
-    /// Values of the columns [`KEY`](Self::KEY).
+    /// Values of the columns in [`KEY`](Self::KEY).
     pub key: Vec<String>,
 }
 
@@ -97,8 +98,8 @@ impl RunRow {
         places.filter(|(_, (own, other))| own != other).map(|(name, _)| name)
     }
 
-    /// Explains why two lists of run keys have no key in common: returns the differing columns of the most similar
-    /// pair, with the value in `base` first.
+    /// Explains why two lists of run keys have no key in common. Returns the columns in which the two most similar
+    /// keys differ, with the value in `base` before the value in `other`.
     pub fn difference(base: &[&Vec<String>], other: &[&Vec<String>]) -> String {
         let places = |a: &[String], b: &[String]| -> Vec<usize> {
             (0..Self::KEY.len()).filter(|&place| a.get(place) != b.get(place)).collect()
@@ -142,11 +143,11 @@ pub struct JobRow {
     pub number: i64,
     /// Submission, in seconds.
     pub submit: i64,
-    /// Start, in seconds; 0 in tables without starts.
+    /// Start, in seconds; 0 if the table has no start times.
     pub start: i64,
     /// Number of processors requested.
     pub size: i64,
-    /// Values of [`JobTables::measures`], in their order; NaN for missing values.
+    /// Values of [`JobTables::measures`], in the same order; NaN for missing values.
     pub measures: [f64; MOST_MEASURES],
 }
 
@@ -161,13 +162,13 @@ impl JobRow {
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     pairs: Vec<[JobRow; 2]>,
-    /// Number of jobs that only one of the runs has.
+    /// Number of jobs that occur in only one of the two runs.
     pub unpaired: usize,
 }
 
 impl Pairs {
-    /// Pairs jobs of equal number. Both lists must ascend by number; several jobs with the same number are paired in
-    /// order.
+    /// Pairs the jobs of two runs by job number. Both lists must be sorted by job number. Jobs with the same number
+    /// within a list are paired in the order of the lists.
     pub fn new(one: &[JobRow], other: &[JobRow]) -> Self {
         let (mut pairs, mut unpaired) = (Vec::with_capacity(one.len().min(other.len())), 0);
         let (mut i, mut j) = (0, 0);
@@ -185,7 +186,7 @@ impl Pairs {
         Self { pairs, unpaired }
     }
 
-    /// Appends the pairs of another seed or perturbed copy. Jobs of the same time stay in the same block.
+    /// Appends the pairs of another seed or perturbed copy. Jobs with the same submit time remain in the same block.
     pub fn extend(&mut self, other: Self) {
         self.pairs.extend(other.pairs);
         self.unpaired += other.unpaired;
@@ -201,7 +202,8 @@ impl Pairs {
         self.pairs.is_empty()
     }
 
-    /// Returns the classes of job size that occur, as first and last size: 1, 2, 3 to 4, 5 to 8, ...
+    /// Returns the size classes of the jobs, each as its smallest and largest size. The classes are 1, 2, 3 to 4, 5 to
+    /// 8, and so on. Classes without jobs are omitted.
     pub fn classes(&self) -> Vec<[i64; 2]> {
         let class = |size: i64| (size.max(1) as u64).next_power_of_two().trailing_zeros();
         let mut classes: Vec<u32> = self.pairs.iter().map(|[job, _]| class(job.size)).collect();
@@ -214,7 +216,7 @@ impl Pairs {
         classes.into_iter().map(sizes).collect()
     }
 
-    /// Returns the starts of each pair of jobs, ordered by job number.
+    /// Returns the start times of each pair of jobs, ordered by job number.
     pub fn start_changes(&self, names: [&str; 2]) -> Vec<StartChange> {
         let start_change = |[one, other]: &[JobRow; 2]| StartChange {
             base: names[0].to_string(),
@@ -227,8 +229,8 @@ impl Pairs {
         self.pairs.iter().map(start_change).collect()
     }
 
-    /// Returns job numbers and values of a measure in the first and in the second run, for pairs that have both
-    /// values. `measure` is an index into [`JobTables::measures`].
+    /// Returns, for each of the two runs, the job numbers and the values of a measure. Pairs without both values are
+    /// omitted. `measure` is an index into [`JobTables::measures`].
     pub fn values(&self, measure: usize) -> [Vec<(i64, f64)>; 2] {
         let both = self.pairs.iter().filter_map(|pair| {
             let [a, b] = pair.map(|job| (job.number, job.measures[measure]));
@@ -237,7 +239,7 @@ impl Pairs {
         both.unzip::<_, _, Vec<_>, Vec<_>>().into()
     }
 
-    /// Computes the change of a measure from the first to the second run over jobs within a range of sizes. `measure`
+    /// Computes the change of a measure from the first to the second run over the jobs in a range of sizes. `measure`
     /// is an index into [`JobTables::measures`] of `tables`.
     pub fn compare(
         &self,
@@ -260,7 +262,7 @@ impl Pairs {
             higher += u64::from(b > a);
         }
         let blocks = Blocks::new(values.map(|(submit, [a, b])| (submit, [b, a])));
-        // `Blocks` computes the gain of the second run over the first; a positive change is a loss.
+        // `Blocks` computes the gain of the second run over the first run; the change is the negative gain.
         let gain = blocks.gain();
         let [least, most] = gain.interval;
         Compared {
@@ -294,7 +296,7 @@ pub struct Compared {
     pub run: String,
     /// The measure, from [`JobTables::measures`].
     pub measure: Name,
-    /// Smallest and largest size of the jobs, in processors.
+    /// Smallest and largest size of the compared jobs, in processors.
     pub sizes: [i64; 2],
     /// Number of pairs.
     pub jobs: u64,
@@ -310,31 +312,31 @@ pub struct Compared {
     pub interval: [f64; 2],
     /// Probability of a change at least as large if the runs do not differ; NaN without an interval.
     pub p: f64,
-    /// Number of comparisons for which `p` is corrected; 1 if it is not.
+    /// Number of comparisons for which `p` is corrected; 1 if `p` is not corrected.
     pub comparisons: usize,
-    /// Number of jobs whose value is lower than in the base.
+    /// Number of jobs with a lower value than in the base.
     pub lower: u64,
-    /// Number of jobs whose value is higher than in the base.
+    /// Number of jobs with a higher value than in the base.
     pub higher: u64,
     /// Number of blocks of submission time.
     pub blocks: usize,
     /// Length of a block, in days.
     pub days: u32,
-    /// Whether the runs are comparable by the measure, see [`comparable`].
+    /// Whether the measure has the same meaning in both runs, see [`comparable`].
     pub comparable: bool,
 }
 
 impl Compared {
-    /// Marks the comparison as not comparable if only one of the runs [`folds`](comparable::folds) jobs and the
-    /// measure is a distance.
+    /// Marks the comparison as not comparable if the measure is a distance and only one of the two runs
+    /// [`folds`](comparable::folds) jobs.
     pub fn of_folding(self, folds: [bool; 2]) -> Self {
         let comparable = folds[0] == folds[1] || !comparable::is_distance(&self.measure);
         let p = if comparable { self.p } else { f64::NAN };
         Self { comparable, p, ..self }
     }
 
-    /// Returns `better` or `worse` if `p` is below [`LEVEL`], `same` if no job differs, and `~` otherwise or if the
-    /// runs are not comparable.
+    /// Returns the verdict: `~` if the runs are not comparable, `same` if no job differs, `better` or `worse` if `p` is
+    /// below [`LEVEL`], and `~` otherwise.
     pub fn verdict(&self) -> &'static str {
         match () {
             () if !self.comparable => "~",
@@ -346,8 +348,8 @@ impl Compared {
     }
 }
 
-/// Corrects the p-values of comparisons of one measure by Holm's method. The family size is `family`, or the number
-/// of comparisons with a p-value if that is larger.
+/// Corrects the p-values of comparisons of one measure by Holm's method. The family size is `family` or the number of
+/// comparisons with a p-value, whichever is larger.
 pub fn correct<'a>(compared: impl IntoIterator<Item = &'a mut Compared>, family: usize) {
     let compared: Vec<&mut Compared> = compared.into_iter().collect();
     let p: Vec<f64> = compared.iter().map(|one| one.p).collect();
@@ -463,7 +465,7 @@ mod tests {
             Pairs::new(&base, other).compare(["a", "b"], (&REPLAYED, measure), sizes)
         };
         let all = [1, i64::MAX];
-        // Every job waits a tenth less.
+        // Every wait is shorter by 10 %.
         let less = compare(&run(|_| 90.0), 0, all);
         assert_eq!((less.verdict(), less.jobs, less.lower), ("better", 200, 200));
         assert!((less.change + 10.0).abs() < 1e-9, "{less:?}");
@@ -475,7 +477,7 @@ mod tests {
         assert!(less.interval.iter().all(|end| (end + 10.0).abs() < 1e-9), "{less:?}");
         assert_eq!(compare(&run(|_| 110.0), 0, all).verdict(), "worse");
         assert_eq!(compare(&base, 0, all).verdict(), "same");
-        // Blocks with longer and shorter waits alternate.
+        // Blocks with longer waits and blocks with shorter waits alternate.
         let mixed = compare(&run(|i| if i / 4 % 2 == 0 { 80.0 } else { 120.0 }), 0, all);
         assert_eq!(mixed.verdict(), "~");
         assert!(mixed.interval[0] < 0.0 && 0.0 < mixed.interval[1], "{mixed:?}");
@@ -486,7 +488,7 @@ mod tests {
         let class = |sizes| pairs.compare(["a", "b"], (&REPLAYED, 0), sizes);
         assert_eq!([class([3, 4]).verdict(), class([5, 8]).verdict()], ["better", "same"]);
         assert_eq!(class([3, 4]).jobs, 80);
-        // Missing measures are excluded; a mean of 0 has no relative change.
+        // Missing values are excluded. If the mean is 0, the relative change is undefined.
         assert_eq!(compare(&base, 4, all).jobs, 0);
         assert!(compare(&base, 4, all).medians[0].is_nan());
         assert!(compare(&base, 3, all).change.is_nan());

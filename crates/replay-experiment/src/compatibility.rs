@@ -19,7 +19,7 @@ use replay_core::workload::Dependencies;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}{problem}", parameter.map(|key| format!("{key}: ")).unwrap_or_default())]
 pub struct Incompatible {
-    /// The key of the grid file in error, unless it is a strategy or a machine.
+    /// The key of the grid file that is in error; `None` if the error concerns a strategy or a machine.
     pub parameter: Option<&'static str>,
     /// Description of the error, without the key.
     pub problem: String,
@@ -46,10 +46,11 @@ impl From<NameError> for Incompatible {
     }
 }
 
-/// Checks a grid on its given machines, before traces are loaded.
+/// Checks a grid on the machines that it names, before traces are loaded.
 ///
 /// # Errors
-/// [`Incompatible`] if a strategy does not support a machine, or an option has no effect or contradicts another.
+/// [`Incompatible`] if a strategy does not support a machine, or if an option has no effect or contradicts another
+/// option.
 pub fn check_grid(grid: &ParameterGrid) -> Result<(), Incompatible> {
     check_strategies(grid, &grid.machines, &[])?;
     let recorded = grid.schedulers.iter().find(|scheduler| scheduler.recorded().is_some());
@@ -90,7 +91,7 @@ pub fn check_grid(grid: &ParameterGrid) -> Result<(), Incompatible> {
 /// Checks that a grid supports the outages of its traces.
 ///
 /// # Errors
-/// [`Incompatible`] if a machine, a scheduler or an allocator does not support them.
+/// [`Incompatible`] if a machine, a scheduler or an allocator does not support outages.
 pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), Incompatible> {
     let Some(trace) = traces.iter().find(|trace| !trace.outages().is_empty()) else {
         return Ok(());
@@ -118,10 +119,10 @@ pub fn check_outages(grid: &ParameterGrid, traces: &[Arc<Trace>]) -> Result<(), 
     Ok(())
 }
 
-/// Checks that an allocator supports outages; `built` is the allocator built for a machine.
+/// Checks that an allocator supports outages. `built` is the allocator, built for a machine.
 ///
 /// # Errors
-/// [`Incompatible`] if it does not support outages.
+/// [`Incompatible`] if the allocator does not support outages.
 pub fn check_outage_support(
     allocator: &AllocatorSpec,
     built: &dyn Allocator,
@@ -138,8 +139,8 @@ pub fn check_outage_support(
     }
 }
 
-/// Checks the strategies of a grid on machines. Strategies in `known` were already found
-/// [compatible](compatible_allocators).
+/// Checks the strategies of a grid on machines. The strategies in `known` are not checked, because they are already
+/// known to be [compatible](compatible_allocators).
 ///
 /// # Errors
 /// [`Incompatible`] if a strategy does not support a machine or a scheduler.
@@ -153,13 +154,13 @@ pub fn check_strategies<'a>(
     let mut entries = HashSet::new();
     let first: Vec<usize> =
         (0..grid.strategies.len()).filter(|&i| entries.insert(grid.strategies.entry(i))).collect();
-    // Building an allocator for a large machine takes long.
+    // Building an allocator for a large machine takes a long time.
     let on_all = |&index: &usize| -> Result<bool, Incompatible> {
         let strategy = grid.strategies.get(index)?;
         if !grid.measure.ties && known.contains(&strategy) {
             return Ok(false);
         }
-        // A plan pairs the allocator that repeats the log only with schedulers that repeat it.
+        // In a plan, the allocator that repeats the log runs only with schedulers that repeat the log.
         let is_recorded = |scheduler: &&SchedulerSpec| scheduler.recorded().is_some();
         let repeats = strategy.recorded() && grid.schedulers.iter().any(|s| is_recorded(&s));
         let mut counts = false;
@@ -209,7 +210,7 @@ fn check_pairs<'a>(
     schedulers.into_iter().try_for_each(|one| check_pair(allocator, built, one, machine))
 }
 
-/// Checks a cell; `built` is the allocator built for it.
+/// Checks a cell. `built` is the allocator, built for this cell.
 ///
 /// # Errors
 /// [`Incompatible`] if allocator, scheduler, machine and outages are incompatible.
@@ -296,8 +297,8 @@ pub fn reject_unused_parameters(allocator: &AllocatorSpec) -> Result<(), Incompa
     }
 }
 
-/// Checks that an allocator supports jobs whose run times depend on messages; `built` is the allocator built for a
-/// machine.
+/// Checks that an allocator supports jobs with run times that depend on messages. `built` is the allocator, built for
+/// a machine.
 ///
 /// # Errors
 /// [`Incompatible`] if the allocator folds jobs.
@@ -331,8 +332,9 @@ pub fn require_one_processor_per_point<'a>(
 pub type Requirement<'a> =
     &'a (dyn Fn(&AllocatorSpec, &dyn Allocator) -> Result<(), Incompatible> + Sync);
 
-/// Parses a list of allocators and returns those that support every machine and scheduler and pass `also`. `prepared`
-/// keeps the allocators built. `left_out` is called with each of the others and the reason.
+/// Parses a list of allocators. Returns the allocators that support every machine and scheduler and pass the check
+/// `also`. The built allocators are kept in `prepared`. `left_out` is called with each incompatible allocator and the
+/// reason.
 ///
 /// # Errors
 /// [`Incompatible`] if the list cannot be parsed.
@@ -367,10 +369,10 @@ pub fn compatible_allocators(
     Ok(kept)
 }
 
-/// Checks that no scheduler repeats recorded starts, for jobs without a log.
+/// Checks that no scheduler repeats recorded start times, because jobs that are not from a log do not have them.
 ///
 /// # Errors
-/// [`Incompatible`] if a scheduler repeats recorded starts.
+/// [`Incompatible`] if a scheduler repeats recorded start times.
 pub fn reject_recorded_scheduler(schedulers: &[SchedulerSpec]) -> Result<(), Incompatible> {
     match schedulers.iter().find(|scheduler| scheduler.recorded().is_some()) {
         None => Ok(()),

@@ -6,7 +6,7 @@ use replay_core::simulation::Outages;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::{Grid, Topology};
 
-/// The free processors between two consecutive instants.
+/// The free processors in an interval between two consecutive changes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FreeSpace {
     /// First second of the interval.
@@ -48,8 +48,9 @@ impl Table for FreeSpace {
     }
 }
 
-/// Computes the fragmentation in the window `[from, until]` of a run that has its allocations, starting at `from`, at
-/// up to `most` evenly spread instants. Processors out of service are not free.
+/// Computes the fragmentation in the window `[from, until]` of a run that has recorded its allocations. The first row
+/// is for the instant `from`. If there are more than `most` instants, evenly spread instants are selected. Processors
+/// out of service are not free.
 pub fn fragmentation(
     run: &RunResult,
     topology: &Topology,
@@ -57,8 +58,8 @@ pub fn fragmentation(
     [from, until]: [i64; 2],
     most: usize,
 ) -> Vec<FreeSpace> {
-    // (time, whether it starts, allocation index); ends sort before starts. `None` marks an instant without an
-    // allocation change.
+    // (time, whether a job starts, allocation index). At equal times, ends sort before starts. `None` marks an instant
+    // without a change of an allocation.
     let mut changes: Vec<(i64, bool, Option<usize>)> = vec![(from, false, None)];
     for window in &outages.windows {
         changes.extend(
@@ -99,7 +100,7 @@ pub fn fragmentation(
     spaces
 }
 
-/// The free processors of a machine.
+/// Measures the free processors of a machine.
 fn free_space(machine: &Machine) -> FreeSpace {
     let topology = machine.topology();
     let mut seen = vec![false; machine.processors()];
@@ -130,8 +131,8 @@ fn free_space(machine: &Machine) -> FreeSpace {
     }
 }
 
-/// Returns the number of points of the largest box of free points. For each range of the third dimension it finds the
-/// largest rectangle of columns that are free over the whole range.
+/// Returns the number of points of the largest box of free points. For each range of the third dimension, the function
+/// finds the largest rectangle of columns that are free over the whole range.
 fn largest_box(grid: &Grid, machine: &Machine) -> u32 {
     let [width, depth, height] = [0, 1, 2].map(|axis| grid.extent(axis));
     let free =
@@ -182,7 +183,7 @@ mod tests {
     use replay_core::topology::NodeId;
 
     proptest! {
-        /// Checks every box point by point.
+        /// The result equals the result of a search that checks every box point by point.
         #[test]
         fn finds_the_largest_free_box(
             machine in prop::sample::select(vec!["5x4", "7x3", "3x3x3", "torus:4x5", "1x6"]),

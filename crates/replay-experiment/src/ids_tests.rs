@@ -1,4 +1,4 @@
-//! Pinned ids of every kind, so that journals of earlier builds remain valid.
+//! Tests that ids of every kind do not change, so that journals of earlier builds remain valid.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use replay_core::workload::stochastic::StochasticStream;
 use replay_core::workload::{Policy, Shake, Window, Workload};
 use replay_network::traffic::Preset;
 
-/// The ids that this build must produce. A changed id invalidates every existing journal: raise the format number in
-/// the text of the id, and state it in the CHANGELOG.
+/// The ids that this build must produce. A changed id invalidates every existing journal. If the change is intended,
+/// increase the format number in the text of the id, and mention the change in the CHANGELOG.
 const PINNED: &str = include_str!("../../../tests/golden/ids.txt");
 
 const SWF: &str = "; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n3 9 -1 10 6\n4 11 -1 10 3\n";

@@ -1,8 +1,8 @@
 //! Experiments: grids of runs, parallel execution, comparisons and searches.
 //!
-//! A [`Trace`] is a loaded workload on one machine; it computes the timeline of each scheduler once. A [`Cell`] is
-//! one run: a replay of that timeline, or a coupled simulation if its strategy can refuse jobs or allocates units.
-//! [`run_cells`] runs cells on the shared worker [`pool`] and delivers the results one at a time in grid order, so
+//! A [`Trace`] is a loaded workload on one machine. It computes the timeline of each scheduler once. A [`Cell`] is one
+//! run: a replay of the timeline, or a coupled simulation if the strategy can refuse jobs or allocates units.
+//! [`run_cells`] runs cells on the shared worker [`pool`]. It delivers the results one at a time in grid order, so
 //! that written output does not depend on the number of threads. Streams and contention use the same pool.
 //!
 //! * [`grid`] reads grids from files; [`sweep`] runs long grids, with a [`journal`] of finished cells.

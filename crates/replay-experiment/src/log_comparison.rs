@@ -1,10 +1,10 @@
-//! Comparison of runs with the recorded schedule, in a grid with the scheduler `recorded`.
+//! Compares runs with the recorded schedule, in a grid that contains the scheduler `recorded`.
 //!
-//! A run is compared with the run that repeats the log on the same copy of the trace, with the same strategy and
-//! seed, so that only the schedule differs. If the grid contains the allocator `recorded`, it is compared with the
-//! run that also repeats placements. Recorded waits include effects that the schedulers do not model: holds, user
-//! limits, priorities, outages and reservations. A change is therefore not a prediction of what a policy would have
-//! achieved.
+//! Each run is compared with a run that repeats the log on the same copy of the trace, with the same strategy and
+//! seed, so that only the schedules differ. If the grid contains the allocator `recorded`, each run is instead compared
+//! with the run that also repeats the placements. Recorded waits include effects that the schedulers do not model:
+//! holds, user limits, priorities, outages and reservations. A change therefore does not predict what a policy would
+//! have achieved.
 
 use super::sweep::Plan;
 use super::{LeftOut, OverLogJobs, RunKey, RunResult, run_column};
@@ -18,11 +18,11 @@ use replay_core::table::{Column, Name, Table, name};
 pub const CAVEAT: &str = "recorded waits include holds, limits, priorities, outages and reservations, which no \
                           scheduler models";
 
-/// The note for a run that cannot be compared with the log, to follow the name of the run.
+/// The note for a run that cannot be compared with the log. It is printed after the name of the run.
 pub const NOT_COMPARED: &str =
     "is not compared with the log: it has no processors for jobs that shared points in the log";
 
-/// The runs of a plan that repeat the log and serve as baselines.
+/// Selects the baseline of each run of a plan: a run that repeats the log.
 #[derive(Clone, Copy, Debug)]
 pub struct LogBaseline {
     scheduler: usize,
@@ -31,7 +31,7 @@ pub struct LogBaseline {
 }
 
 impl LogBaseline {
-    /// Returns `None` if no run of the plan repeats the log.
+    /// Finds the baselines of a plan. Returns `None` if no run of the plan repeats the log.
     ///
     /// # Errors
     /// Errors of [`Plan::key`].
@@ -69,11 +69,11 @@ pub struct LogComparisonRow {
     pub log_run: u32,
     /// Number of processors requested by the jobs of this row; `None` for all jobs.
     pub size: Option<u32>,
-    /// Number of jobs in both values.
+    /// Number of jobs over which the two values are computed.
     pub jobs: u64,
-    /// Jobs of the trace excluded from both values; `None` for a single size.
+    /// Number of jobs of the trace that are excluded from both values; `None` for a single size.
     pub left_out: Option<LeftOut>,
-    /// Name of the metric, a column of the table of runs.
+    /// Name of the metric, which is a column of the table of runs.
     pub metric: Name,
     /// Unit of the metric.
     pub unit: &'static str,
@@ -82,14 +82,14 @@ pub struct LogComparisonRow {
 }
 
 impl LogComparisonRow {
-    /// Returns the change in percent; `None` if the log has 0.
+    /// Returns the change in percent; `None` if the value of the log is 0.
     pub fn change(&self) -> Option<f64> {
         let [log, own] = self.values;
         (log != 0.0).then(|| 100.0 * (own / log - 1.0))
     }
 }
 
-/// The metrics of a run over the compared jobs.
+/// The metrics of one of the two runs over the compared jobs.
 struct Side<'a> {
     metrics: &'a RunMetrics,
     by_size: &'a [SizeRow],
@@ -106,7 +106,7 @@ impl<'a> Side<'a> {
         self.metrics.schedule.jobs
     }
 
-    /// Number of jobs in distance metrics.
+    /// Number of jobs that are included in distance metrics.
     fn placed_jobs(&self) -> u64 {
         self.over.map_or(self.jobs(), |over| over.known)
     }
@@ -116,9 +116,9 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Returns the rows of a run over the jobs that both runs have: its metrics, then those of each job size. The result
-/// is empty if the run lacks jobs of the baseline, which happens if it repeats starts of jobs that shared points in
-/// the log but assigns whole points.
+/// Returns the rows of a run over the jobs that both runs have. The metrics over all these jobs are followed by the
+/// metrics of each job size. The result is empty if the run lacks jobs of the baseline. This happens if the jobs shared
+/// points in the log, and the run repeats their start times but assigns whole points.
 pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
     let (own, baseline) = (Side::of(run), Side::of(log));
     let mut rows = Vec::new();
@@ -143,7 +143,7 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
             true => (own.placed_jobs(), left_out.nowhere),
             false => (own.jobs(), 0),
         };
-        // The number of jobs is not a result.
+        // The column with the number of jobs is not a metric to compare.
         for column in columns.iter().filter(|column| column.name != name::jobs && jobs > 0) {
             let value = |of: &Side| column.value(of.metrics).number();
             if let (Some(log), Some(own)) = (value(&baseline), value(&own)) {
@@ -266,7 +266,7 @@ mod tests {
         assert!(from_nothing.iter().any(|row| row.metric == "mean_wait" && row.change().is_none()));
     }
 
-    /// The run that repeats the log has two of three jobs, and the placement of one of them.
+    /// The run that repeats the log has two of three jobs, and the placement of one of these two jobs.
     #[test]
     fn compares_only_the_jobs_of_both_runs() {
         let (mut log, mut own) = (run(0, &[0, 40, 60]), run(5, &[0, 10, 110]));

@@ -1,9 +1,9 @@
-//! The jobs over which runs are compared with their log.
+//! The set of jobs over which runs are compared with their log.
 //!
 //! A run that repeats a log lacks some jobs: jobs without a recorded start, and jobs for which too few processors are
-//! free at their recorded start. If it repeats placements too, jobs without a recorded placement have no distances.
-//! Other runs schedule all jobs. Both kinds of run are measured a second time without the missing jobs, so that a
-//! comparison covers one set of jobs.
+//! free at their recorded start. If the run also repeats placements, jobs without a recorded placement have no
+//! distances. All other runs schedule all jobs. Both kinds of runs are measured a second time without the missing jobs,
+//! so that the runs are compared over the same set of jobs.
 
 use std::collections::HashMap;
 
@@ -26,24 +26,24 @@ pub struct LeftOut {
     pub no_wait: u64,
     /// Jobs for which too few processors are free at their recorded start.
     pub full: u64,
-    /// Jobs without a recorded placement, excluded from distances only.
+    /// Jobs without a recorded placement, which are excluded only from distances.
     pub nowhere: u64,
 }
 
 /// The jobs of a trace that are part of the run that repeats its log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogJobs {
-    /// For each job, whether it gets processors in that run.
+    /// For each job, whether the job gets processors in the run that repeats the log.
     pub placed: Vec<bool>,
-    /// For each job, whether it gets processors in that run and their positions are known.
+    /// For each job, whether the job gets processors in the run that repeats the log, and their positions are known.
     pub known: Vec<bool>,
-    /// Number of the other jobs, by reason.
+    /// Number of jobs that are excluded, by reason.
     pub left_out: LeftOut,
 }
 
 impl LogJobs {
-    /// Returns the jobs of a trace that its log can repeat; `None` if these are all jobs, or if no cell of the trace
-    /// repeats the log.
+    /// Returns the jobs of a trace that a run can repeat from the log. Returns `None` if these are all jobs of the
+    /// trace, or if no cell of the trace repeats the log.
     ///
     /// # Errors
     /// Errors of [`Trace::recorded`].
@@ -76,7 +76,7 @@ impl LogJobs {
         Ok((left_out != LeftOut::default()).then_some(Self { placed, known, left_out }))
     }
 
-    /// Returns a text that identifies this set of jobs.
+    /// Returns a text that is equal for equal sets of jobs.
     pub fn identity(&self) -> String {
         let letter = |(placed, known): (&bool, &bool)| match (placed, known) {
             (_, true) => 'k',
@@ -87,23 +87,24 @@ impl LogJobs {
     }
 }
 
-/// The metrics of a run over the [`LogJobs`] only.
+/// The metrics of a run, computed only over the [`LogJobs`].
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OverLogJobs {
     /// Metrics over these jobs.
     pub metrics: RunMetrics,
     /// Means by job size, ascending.
     pub by_size: Vec<SizeRow>,
-    /// Number of jobs in distance metrics.
+    /// Number of jobs that are included in distance metrics.
     pub known: u64,
-    /// Number of jobs in distance metrics, for each row of `by_size`.
+    /// For each row of `by_size`, the number of jobs that are included in distance metrics.
     pub known_by_size: Vec<u64>,
     /// Number of jobs of the trace that are excluded, by reason.
     pub left_out: LeftOut,
 }
 
 impl OverLogJobs {
-    /// Computes the metrics of a run once all jobs of its timeline are placed; `None` if the log lacks no jobs.
+    /// Computes the metrics of a run after all jobs of its timeline have been placed. Returns `None` if the run that
+    /// repeats the log has all jobs.
     pub(super) fn of(
         placements: &Placements<'_>,
         jobs: &[Job],
@@ -111,7 +112,7 @@ impl OverLogJobs {
         installed: impl Into<Installed>,
     ) -> Option<Self> {
         let (log, ties, means) = placements.over_log()?;
-        // A run that repeats the log in whole points can lack further jobs.
+        // A run that repeats the log but assigns whole points can lack further jobs.
         let mut has = log.placed.clone();
         timeline.unplaced().iter().for_each(|id| has[id.index()] = false);
         let chosen: Vec<usize> = (0..jobs.len()).filter(|&index| has[index]).collect();

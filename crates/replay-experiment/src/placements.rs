@@ -22,24 +22,24 @@ pub struct Placements<'a> {
     locality: Locality,
     /// Pairwise L1 distance by job.
     pub pairwise: Vec<u64>,
-    /// Number of candidates tied for the best score, if counted.
+    /// Statistics of the number of candidates with the best score, if counting was requested.
     pub ties: TieStatistics,
     /// Means over all placements.
     pub means: PlacementMeans,
-    /// Statistics of the jobs with known placements in the log, if the log lacks jobs.
+    /// Sums over the jobs that the run repeating the log has; `None` if that run has all jobs.
     over_log: Option<OverLog>,
     measured_jobs: Vec<JobMeasures>,
-    /// All allocations in order of starts, if recorded.
+    /// All allocations in order of their start times; empty if allocations are not recorded.
     pub allocations: Vec<Allocation>,
     /// For each job, the index of its latest allocation; empty if allocations are not recorded.
     latest_allocation: Vec<u32>,
     /// For each job, its index in `measured_jobs`, or [`NOT_STARTED`]; empty if jobs are not recorded.
     measured_index: Vec<u32>,
-    /// Arrival time of each job, if it can differ from the submission.
+    /// Arrival time of each job; `None` if arrival times equal submit times.
     arrivals: Option<Vec<i64>>,
-    /// Number of points of the next starting job, if fewer than requested.
+    /// Number of points of the job that starts next, if the job gets fewer points than requested.
     reduced: Option<u32>,
-    /// Number of points of jobs that run on fewer points than requested.
+    /// Number of points of each job that runs on fewer points than requested.
     served: HashMap<JobId, u32>,
     /// By job size, on trees and blocks: the number of leaves of all jobs, and the number of jobs.
     leaves_by_size: HashMap<u32, [i64; 2]>,
@@ -47,7 +47,7 @@ pub struct Placements<'a> {
     fragmentation: Option<BlockFragmentation>,
 }
 
-/// Sums over the jobs of a log.
+/// Sums over the jobs that the run repeating the log has.
 struct OverLog {
     jobs: Arc<LogJobs>,
     ties: TieStatistics,
@@ -89,18 +89,18 @@ impl<'a> Placements<'a> {
         }
     }
 
-    /// Adds separate sums over the jobs of a log, if the log lacks jobs.
+    /// Adds separate sums over the jobs in `log`, if `log` is given.
     pub fn over(self, log: Option<Arc<LogJobs>>) -> Self {
         let (ties, means) = Default::default();
         Self { over_log: log.map(|jobs| OverLog { jobs, ties, means }), ..self }
     }
 
-    /// Returns the jobs of the log and the sums over them.
+    /// Returns the set of jobs with separate sums, and these sums.
     pub fn over_log(&self) -> Option<(&LogJobs, TieStatistics, &PlacementMeans)> {
         self.over_log.as_ref().map(|log| (&*log.jobs, log.ties, &log.means))
     }
 
-    /// Records that a job got processors; `tied` is the number of equally good candidates, if counted.
+    /// Records that a job got processors. `tied` is the number of candidates with the best score, if counted.
     fn placed(&mut self, id: JobId, start: i64, nodes: &[NodeId], tied: Option<u32>) {
         self.progress.started();
         let log = self.over_log.as_mut().filter(|log| log.jobs.known[id.index()]);
@@ -116,7 +116,7 @@ impl<'a> Placements<'a> {
             let times = [start, start + run];
             self.allocations.push(Allocation::new(self.topology, number, times, nodes));
         }
-        // A folded job has fewer points than requested.
+        // A folded job gets fewer points than requested.
         let reduced = self.reduced.take();
         self.served.extend(reduced.map(|points| (id, points)));
         let points = reduced.unwrap_or_else(|| self.topology.points(size));
@@ -194,12 +194,12 @@ impl<'a> Placements<'a> {
         }
     }
 
-    /// Records that a job ran on these points, each listed once.
+    /// Records that a job ran on the points in `points`, which has no duplicates.
     pub fn placed_on(&mut self, id: JobId, start: i64, points: &[NodeId]) {
         self.reduced = Some(points.len() as u32);
         self.placed(id, start, points, None);
         if let Some(measures) = self.measured_jobs.last_mut().filter(|_| self.measure.jobs) {
-            // The job shares its points, and holds as many processors as it requested.
+            // The job shares its points with other jobs. It holds exactly the number of processors that it requested.
             (measures.served_size, measures.held) = (measures.size, measures.size);
         }
     }
@@ -262,7 +262,7 @@ impl Observer for Placements<'_> {
         self.ended(id, now);
         let size = self.jobs[id.index()].size;
         let points = self.served.remove(&id).unwrap_or_else(|| self.topology.points(size));
-        // Only the placement of the restarted job counts.
+        // For a restarted job, only the last placement counts.
         if again && (self.measure.placements || self.measure.jobs) {
             let placement = self.locality.placement(nodes, points);
             self.means.forget(&placement);

@@ -9,14 +9,14 @@ use std::sync::mpsc;
 pub enum Turn {
     /// In the order of the items, so that written output does not depend on the number of threads.
     InOrder,
-    /// In the order of completion, so that no finished outcome has to be kept in memory.
+    /// In the order of completion, so that finished outcomes need not be stored.
     AsDone,
 }
 
-/// Applies `work` to all items on the current rayon pool, and calls `take` on this thread with the index and outcome
-/// of each item. Items are started in order, so that few outcomes wait for delivery. If `work` returns `None`, the
-/// item was cancelled: its worker starts no further item, and `take` is not called for it. Once `take` returns
-/// `false`, no further item is started; running items finish and are delivered as well.
+/// Applies `work` to all items on the current rayon pool, and calls `take` on this thread with the index and the
+/// outcome of each item. Items are started in order, so that few outcomes wait for delivery. If `work` returns `None`,
+/// the item was cancelled: `take` is not called for this item, and its worker starts no further item. After `take` has
+/// returned `false`, no further item is started; items that are already running finish and are delivered.
 pub fn run<T: Sync, O: Send>(
     items: &[T],
     turn: Turn,
@@ -24,7 +24,7 @@ pub fn run<T: Sync, O: Send>(
     mut take: impl FnMut(usize, O) -> bool,
 ) {
     if rayon::current_thread_index().is_some() {
-        // Waiting for other workers of the same pool could deadlock.
+        // In a worker of the pool, waiting for other workers could deadlock.
         for (place, item) in items.iter().enumerate() {
             let Some(outcome) = work(place, item) else { return };
             if !take(place, outcome) {
@@ -38,7 +38,8 @@ pub fn run<T: Sync, O: Send>(
     let (sender, outcomes) = mpsc::sync_channel(threads);
     let (next_item, work) = (AtomicUsize::new(0), &work);
     rayon::in_place_scope(|scope| {
-        // The receiver is moved into the scope, so that it is dropped on return and no worker blocks on sending.
+        // The receiver is moved into the scope, so that it is dropped on return; otherwise a worker could block on
+        // sending.
         let outcomes = outcomes;
         for _ in 0..threads {
             let (sender, next_item) = (sender.clone(), &next_item);
@@ -72,13 +73,13 @@ pub fn run<T: Sync, O: Send>(
                 next += 1;
             }
         }
-        // Items after a cancelled item may have finished.
+        // Deliver items that finished although an earlier item was cancelled.
         early.into_iter().for_each(|(place, outcome)| take(place, outcome));
     });
 }
 
-/// Like [`run`], with a `take` that can fail. After a failure, no further item is started and `take` is not called
-/// again.
+/// Applies `work` to all items as [`run`] does, with a `take` that can fail. After a failure, no further item is
+/// started and `take` is not called again.
 ///
 /// # Errors
 /// The first error of `take`.
@@ -109,7 +110,7 @@ mod tests {
         rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool")
     }
 
-    /// Returns the squares of 0 to 99, with all items from `cancelled_from` on cancelled.
+    /// Computes the squares of 0 to 99. All items from index `cancelled_from` on are cancelled.
     fn squares(turn: Turn, cancelled_from: usize) -> Vec<(usize, usize)> {
         let items: Vec<usize> = (0..100).collect();
         let mut taken = Vec::new();

@@ -1,4 +1,4 @@
-//! Reuse of allocators built by checks in runs.
+//! Cache of allocators: runs reuse allocators that checks have built.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,13 +10,14 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;
 
-/// Maximum number of processors on the machines of all kept allocators, which limits their memory to about 250 MB.
+/// Maximum sum of the numbers of processors of the machines of all cached allocators. It limits their memory to about
+/// 250 MB.
 const MOST_PROCESSORS: usize = 1 << 24;
 
-/// Allocators by canonical name and machine.
+/// Cached allocators by canonical name and machine.
 type Built = HashMap<(String, Topology), Box<dyn Allocator>>;
 
-/// Allocators built by checks of a grid and not yet used by a run. Clones share their contents.
+/// Allocators that checks of a grid have built and no run has used yet. Clones share their contents.
 #[derive(Clone, Default)]
 pub struct Prepared {
     seed: u64,
@@ -24,16 +25,16 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Creates an empty cache that builds allocators with this seed, the first seed of the grid.
+    /// Creates an empty cache that builds allocators with the given seed, which is the first seed of the grid.
     pub fn new(seed: u64) -> Self {
         Self { seed, ..Self::default() }
     }
 
-    /// Builds an allocator, or takes one from the cache, and passes it to `check`. The allocator is kept if it
-    /// passes.
+    /// Takes an allocator from the cache or builds a new allocator, and passes it to `check`. If the check succeeds,
+    /// the allocator is stored in the cache.
     ///
     /// # Errors
-    /// [`Incompatible`] returned by `check`, or if the strategy does not support the machine.
+    /// [`Incompatible`] if `check` fails, or if the strategy does not support the machine.
     pub fn check<T>(
         &self,
         allocator: &AllocatorSpec,
@@ -51,7 +52,7 @@ impl Prepared {
         Ok(passed)
     }
 
-    /// Returns an allocator for one run: from the cache if possible, otherwise newly built.
+    /// Returns an allocator for one run. The allocator is taken from the cache if possible; otherwise it is built.
     ///
     /// # Errors
     /// [`NameError`] if the strategy does not support the machine.
@@ -102,7 +103,7 @@ mod tests {
 
     static BUILT: AtomicU32 = AtomicU32::new(0);
 
-    /// The allocator `random`, counting how often it is built.
+    /// The allocator `random` with a counter of the number of times that it is built.
     #[derive(Clone, PartialEq, Debug)]
     struct Counted;
 
@@ -113,7 +114,7 @@ mod tests {
         }
     }
 
-    /// Repeats the checks and runs of `replay run` and `replay sweep` in order.
+    /// The test makes the checks and runs of `replay run` and `replay sweep`, in the same order.
     #[test]
     fn builds_the_allocator_of_every_cell_once() {
         let text = "machines = ['4x4']\nschedulers = ['fcfs', 'easy']\nseeds = '3..5'";

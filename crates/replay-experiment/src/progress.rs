@@ -9,11 +9,12 @@ pub struct RunContext<'a> {
     pub stop: &'a CancelToken,
     /// Called with the number of newly finished jobs.
     pub jobs_done: &'a (dyn Fn(u64) + Sync),
-    /// Called by every cell when its first job has processors, and occasionally after it has run for [`SAMPLE`], with
-    /// data to estimate its total time.
+    /// Called by every cell when its first job has received processors, and repeatedly after the cell has run for
+    /// [`SAMPLE`]. The argument contains the data for estimating the total time of the cell.
     pub forecast: &'a (dyn Fn(Eta) + Sync),
-    /// Called by [`run_plan`](crate::sweep::run_plan) with a run, the number of its jobs that started since the last
-    /// call, and the time taken. Runs that are replayed together are reported under the first of them.
+    /// Called by [`run_plan`](crate::sweep::run_plan) with the number of a run, the number of jobs of this run that
+    /// have started since the last call, and the time taken. For runs that are replayed together, the number is the
+    /// number of the first run.
     pub run_jobs: &'a (dyn Fn(u32, u64, Duration) + Sync),
 }
 
@@ -24,14 +25,14 @@ impl<'a> RunContext<'a> {
     }
 }
 
-/// Minimum elapsed time of a cell before it is forecast. Shorter cells need no forecast, and a shorter sample gives
-/// none.
+/// Minimum elapsed time of a cell before its total time is estimated. Shorter cells need no estimate, and a shorter
+/// sample is not sufficient for an estimate.
 pub const SAMPLE: Duration = Duration::from_secs(1);
 
 /// Progress of a cell, from which its total time is estimated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Eta {
-    /// Number of jobs that have processors.
+    /// Number of jobs that have received processors.
     pub started: u64,
     /// Number of all jobs of the cell.
     pub jobs: u64,
@@ -40,7 +41,8 @@ pub struct Eta {
 }
 
 impl Eta {
-    /// Returns the estimated total time, if the remaining jobs take as long as the started ones.
+    /// Returns the estimated total time. The estimate assumes that each remaining job takes as long, on average, as the
+    /// started jobs.
     pub fn whole(self) -> Duration {
         self.elapsed.mul_f64(self.jobs as f64 / self.started.max(1) as f64)
     }
@@ -59,7 +61,7 @@ pub struct ProgressMeter<'a> {
     next: u64,
     next_forecast: u64,
     begin: Instant,
-    /// Number of jobs already reported to `jobs_done`; `None` if jobs are not reported as they start.
+    /// Number of jobs that have been reported to `jobs_done`; `None` if jobs are not reported when they start.
     reported: Option<u64>,
 }
 
@@ -71,12 +73,12 @@ impl<'a> ProgressMeter<'a> {
         Self { context, jobs, started, next: 1, next_forecast: 1, begin, reported: None }
     }
 
-    /// Reports jobs to [`RunContext::jobs_done`] as they get processors.
+    /// Makes the meter report jobs to [`RunContext::jobs_done`] when they get processors.
     pub fn counted(self) -> Self {
         Self { reported: Some(0), ..self }
     }
 
-    /// Counts one more job with processors.
+    /// Counts a job that has received processors.
     #[inline]
     pub fn started(&mut self) {
         self.started += 1;
@@ -88,8 +90,7 @@ impl<'a> ProgressMeter<'a> {
     #[cold]
     fn check(&mut self) {
         if self.started == self.next_forecast {
-            // The interval grows by a quarter of the jobs done, so a forecast is never older than half of the elapsed
-            // jobs.
+            // The next forecast is made when the number of started jobs has grown by a quarter.
             self.next_forecast += self.next_forecast.div_ceil(4);
             let elapsed = self.begin.elapsed();
             if self.started == 1 || elapsed >= SAMPLE && self.started < self.jobs {
@@ -136,7 +137,7 @@ mod tests {
         assert_eq!((reported[0].started, reported[0].jobs), (1, 1000));
         assert!(reported[0].whole() >= Duration::from_secs(100_000));
         assert!(reported.len() < 40 && reported.iter().all(|one| one.started < 1000));
-        // A short cell only reports that it has begun.
+        // A short cell reports only that it has begun.
         let begun = |forecast: Eta| assert_eq!(forecast.started, 1);
         let mut meter = ProgressMeter::new(RunContext { forecast: &begun, ..context }, 1000);
         (0..1000).for_each(|_| meter.started());

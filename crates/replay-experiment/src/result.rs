@@ -8,7 +8,7 @@ use replay_core::metrics::system::OutageMetrics;
 use replay_core::metrics::{Allocation, JobMeasures, RunMetrics, Series, SizeRow};
 use replay_core::table::{Column, Table, name};
 
-/// Identifies one cell of a grid, as text that can be parsed.
+/// The key of a cell of a grid. The names in the key can be parsed.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct RunKey {
     /// Name of the trace: its file name without `.swf` and `.gz`.
@@ -25,7 +25,7 @@ pub struct RunKey {
     pub policy: String,
     /// Seed of random strategies.
     pub seed: u64,
-    /// Number of the perturbed copy of the trace, from 1; 0 for the trace itself.
+    /// Number of the perturbed copy of the trace, from 1; 0 for the unperturbed trace.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub copy: u32,
 }
@@ -35,7 +35,8 @@ fn is_zero(copy: &u32) -> bool {
 }
 
 impl RunKey {
-    /// Returns the key as a unique text: each part is preceded by its length in bytes. The encoding is stable.
+    /// Returns a text that is unique for each key. Each part of the key is preceded by its length in bytes. The
+    /// encoding does not change between versions.
     pub fn identity(&self) -> String {
         let Self { trace, topology, scheduler, allocator, tie, policy, seed, copy } = self;
         let tie = tie.as_deref().unwrap_or_default();
@@ -44,7 +45,7 @@ impl RunKey {
         texts.collect::<String>() + &format!("{seed} {copy}\n")
     }
 
-    /// Returns allocator and tie vector as a short label.
+    /// Returns a short label that consists of the allocator and the tie vector.
     pub fn strategy(&self) -> String {
         match &self.tie {
             Some(tie) => format!("{} ({tie})", self.allocator),
@@ -70,14 +71,14 @@ impl RunKey {
     }
 }
 
-/// The result of a finished cell. Its serialized form omits jobs, allocations and series.
+/// The result of a finished cell. The serialized form omits the jobs, the allocations and the series.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunResult {
-    /// Number of the run in its grid, from 0; the column `run`, which joins the tables.
+    /// Number of the run in its grid, from 0. It is the column `run`, by which rows of different tables are joined.
     pub run: u32,
     /// Key of the run.
     pub key: RunKey,
-    /// Jobs left out because the strategy does not support their size.
+    /// Jobs that were left out because the strategy does not support their size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub turned_away: Vec<RejectedSize>,
     /// Number of processors of the machine.
@@ -86,17 +87,17 @@ pub struct RunResult {
     pub metrics: RunMetrics,
     /// Means by job size, ascending.
     pub by_size: Vec<SizeRow>,
-    /// Metrics over the jobs that are part of the run that repeats the log; `None` if that run has all jobs, or if no
-    /// run repeats the log.
+    /// Metrics over the jobs that the run repeating the log has; `None` if that run has all jobs, or if no run repeats
+    /// the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_log: Option<Box<OverLogJobs>>,
-    /// All jobs in order of submission; empty unless requested.
+    /// All jobs in order of submission; empty unless they were requested.
     #[serde(skip)]
     pub jobs: Vec<JobMeasures>,
-    /// All allocations in order of starts; empty unless requested.
+    /// All allocations in order of their start times; empty unless they were requested.
     #[serde(skip)]
     pub allocations: Vec<Allocation>,
-    /// Load over time, shared by the cells of one timeline.
+    /// Load over time. All cells with the same timeline share it.
     #[serde(skip)]
     pub series: Arc<Series>,
     /// Wall-clock time of the replay, in seconds.
@@ -111,9 +112,9 @@ impl RunResult {
         comparable::folds(self.metrics.system.and_then(|system| system.folded_percent))
     }
 
-    /// Returns whether two results of the same cell are equal, ignoring wall-clock times and names.
+    /// Returns whether two results of the same cell are equal. Wall-clock times and names are ignored.
     pub fn is_same(&self, other: &Self) -> bool {
-        // The serialized form is compared because NaN values are equal in it.
+        // The serialized forms are compared, because NaN values are equal in serialized form.
         let numbers = |it: &Self| {
             serde_json::to_string(&(it.processors, &it.metrics, &it.by_size, &it.over_log))
                 .unwrap_or_default()
@@ -122,7 +123,7 @@ impl RunResult {
     }
 }
 
-/// A row of a table with many rows per run, together with its run.
+/// A row of a table with several rows per run, and the run to which the row belongs.
 #[derive(Clone, Copy, Debug)]
 pub struct WithRun<'a, Row> {
     /// The run.
@@ -131,14 +132,14 @@ pub struct WithRun<'a, Row> {
     pub row: &'a Row,
 }
 
-/// Returns the column with the number of the run, which joins the tables.
+/// Returns the column with the number of the run, by which rows of different tables are joined.
 pub fn run_column<Row>(of: impl Fn(&Row) -> u32 + Copy + Send + Sync + 'static) -> Column<Row> {
     Column::new(name::run, "", "number of the run in its grid, from 0; joins the tables", of)
 }
 
 impl RunResult {
-    /// Returns the metrics for comparisons with other runs: over the jobs of the run that repeats the log, if that
-    /// run lacks jobs, and over all jobs otherwise.
+    /// Returns the metrics for comparisons with other runs. If the run that repeats the log lacks jobs, the metrics are
+    /// computed over the jobs of that run; otherwise they are computed over all jobs.
     pub fn compared(&self) -> (&RunMetrics, &[SizeRow]) {
         match self.over_log.as_deref() {
             Some(over) => (&over.metrics, &over.by_size),
@@ -146,7 +147,8 @@ impl RunResult {
         }
     }
 
-    /// Returns a copy of the result with the metrics of [`compared`](Self::compared) and without single jobs.
+    /// Returns a copy of the result with the metrics of [`compared`](Self::compared). The copy does not contain the
+    /// jobs.
     pub fn as_compared(&self) -> RunResult {
         let (metrics, by_size) = self.compared();
         RunResult {
@@ -167,7 +169,7 @@ impl RunResult {
         self.by_size.iter().map(|row| WithRun { run: self, row })
     }
 
-    /// Returns the row of the table of outages, if the run has outages.
+    /// Returns the row of this run in the table of outages, if the run has outages.
     pub fn outage_row(&self) -> Option<WithRun<'_, OutageMetrics>> {
         self.metrics.outages.as_ref().map(|row| WithRun { run: self, row })
     }
@@ -189,7 +191,8 @@ impl RunResult {
             .map(|c| c.of(|run: &Self| run.metrics.outages.as_ref()))
     }
 
-    /// Returns the columns of wall-clock times. They vary between repetitions, so no output file contains them.
+    /// Returns the columns of wall-clock times. Output files do not contain these columns, because wall-clock times
+    /// vary between repetitions.
     #[rustfmt::skip]
     pub fn timings() -> Vec<Column<Self>> {
         vec![
@@ -198,7 +201,8 @@ impl RunResult {
         ]
     }
 
-    /// Returns the columns on standard output: those of the table of runs, then the timings.
+    /// Returns the columns that are printed on standard output: the columns of the table of runs, followed by the
+    /// timings.
     pub fn printed() -> Vec<Column<Self>> {
         let mut columns = Self::columns();
         columns.extend(Self::timings());
@@ -216,7 +220,7 @@ impl Table for RunResult {
         let metrics = RunMetrics::groups().into_iter().flat_map(|(_, columns)| columns);
         let mut metrics: Vec<Column<Self>> =
             metrics.map(|column| column.of(|run: &Self| Some(&run.metrics))).collect();
-        // The columns of the trace and machine sizes precede the metrics.
+        // The columns for the sizes of trace and machine precede the metrics.
         let jobs = metrics.iter().position(|column| column.name == "jobs");
         let processors = Column::new(
             name::processors,

@@ -18,19 +18,19 @@ use replay_core::workload::{Job, JobId};
 /// Optional measurements of a run, beyond the pairwise L1 distance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Measure {
-    /// Count distinct best sets at every decision, which makes decisions several times slower.
+    /// Whether to count the distinct best sets at every decision. Counting makes decisions several times slower.
     pub ties: bool,
-    /// Measure diameter, dispersal, components and bounding box of every allocation.
+    /// Whether to measure diameter, dispersal, components and bounding box of every allocation.
     pub placements: bool,
-    /// Keep the measures of every job; implies `placements`.
+    /// Whether to keep the measures of every job. Implies `placements`.
     pub jobs: bool,
-    /// Keep the processors of every allocation.
+    /// Whether to keep the processors of every allocation.
     pub nodes: bool,
 }
 
 impl Measure {
-    /// Returns whether runs that are replayed together support these measurements, which excludes tie counts and
-    /// per-job data.
+    /// Returns whether runs that are replayed together support these measurements. They support neither tie counts nor
+    /// data of single jobs.
     pub fn is_of_shared_replays(self) -> bool {
         self == Self { placements: self.placements, ..Self::default() }
     }
@@ -53,7 +53,7 @@ impl CellError {
     }
 }
 
-/// Runs one cell; `run` is its number in the grid.
+/// Runs one cell. `run` is the number of the cell in the grid.
 ///
 /// # Errors
 /// [`CellError`] if the strategy does not support the machine or a job, or if the run was cancelled.
@@ -139,7 +139,7 @@ fn run_measured(
     })
 }
 
-/// The results of a run before its metrics are combined.
+/// The results of a simulation, before the metrics of the run are computed.
 struct RawRun<'a> {
     placements: Placements<'a>,
     schedule: Arc<ScheduleMetrics>,
@@ -147,14 +147,14 @@ struct RawRun<'a> {
     by_size: Vec<SizeRow>,
     system: Option<SystemMetrics>,
     outages: Option<OutageMetrics>,
-    /// Number of jobs with known placements, if some are unknown.
+    /// Number of jobs with known placements; `None` if all placements are known.
     known: Option<u64>,
     over_log: Option<OverLogJobs>,
     seconds: f64,
     allocator_seconds: Option<f64>,
 }
 
-/// Replays the timeline, which the allocator does not influence.
+/// Replays the timeline of a cell. The allocator does not influence the timeline.
 fn replay_timeline<'a>(
     cell: &'a Cell,
     measure: Measure,
@@ -187,7 +187,7 @@ fn replay_timeline<'a>(
     })
 }
 
-/// Repeats the starts and placements of a log.
+/// Repeats the recorded start times and placements of a log.
 fn repeat_log<'a>(
     cell: &'a Cell,
     measure: Measure,
@@ -207,14 +207,14 @@ fn repeat_log<'a>(
         placements.placed_on(id, timeline.starts()[id.index()], points);
         pairwise[id.index()] = Some(placements.pairwise[id.index()]);
     })?;
-    // Jobs without processors are excluded from all metrics; jobs without known placements only from distances.
+    // Jobs without processors are excluded from all metrics. Jobs without known placements are excluded from distances.
     let placed = timeline.placed(&(0..workload.jobs.len() as u32).collect::<Vec<_>>()).into_owned();
     for id in placed.iter().copied().map(JobId).filter(|id| pairwise[id.index()].is_none()) {
         placements.placed_without_position(id, timeline.starts()[id.index()]);
     }
     let (jobs, starts) = (timeline.placed(&workload.jobs), timeline.placed(timeline.starts()));
     let known = pairwise.iter().flatten().count() as u64;
-    // Points can be shared, so utilization is counted in processors.
+    // Utilization is counted in processors, because jobs can share points.
     let schedule = ScheduleMetrics::new(&jobs, &starts, topology.capacity());
     Ok(RawRun {
         seconds: begin.elapsed().as_secs_f64(),
@@ -230,7 +230,7 @@ fn repeat_log<'a>(
     })
 }
 
-/// Runs scheduler and allocator together, since the allocator can change the schedule.
+/// Runs scheduler and allocator in one simulation, because the allocator can change the schedule.
 fn coupled_run<'a>(
     cell: &'a Cell,
     measure: Measure,
@@ -265,7 +265,7 @@ fn coupled_run<'a>(
         recorder.in_processors(per_point, requested);
     }
     let starts = recorder.starts();
-    // Rows by job size use the requested size.
+    // The rows by job size are grouped by the requested size.
     let requested = |(served, job): (&Job, &Job)| Job { size: job.size, ..*served };
     let by_requested: Vec<Job> = served.iter().zip(jobs).map(requested).collect();
     let origin = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
@@ -287,9 +287,9 @@ fn coupled_run<'a>(
     })
 }
 
-/// Runs cells on the current rayon pool and calls `take` with each result, in grid order. A failed cell does not stop
-/// the others. After `take` returns `false`, no further cell is started. Cancellation stops running cells; `take` is
-/// not called for cancelled cells.
+/// Runs cells on the current rayon pool and calls `take` with each result, in grid order. If a cell fails, the other
+/// cells continue. After `take` has returned `false`, no further cell is started. Cancellation stops running cells;
+/// `take` is not called for cancelled cells.
 pub fn run_cells(
     cells: &[Cell],
     measure: Measure,

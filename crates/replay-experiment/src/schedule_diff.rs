@@ -2,7 +2,7 @@
 
 use replay_core::table::{Column, Table, name};
 
-/// The starts of one job in two schedules.
+/// The start times of one job in two schedules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StartChange {
     /// The base run.
@@ -15,12 +15,13 @@ pub struct StartChange {
     pub submit: i64,
     /// Number of processors requested.
     pub size: i64,
-    /// Start in the base and in the compared run, in seconds.
+    /// Start time in the base and start time in the compared run, in seconds.
     pub starts: [i64; 2],
 }
 
 impl StartChange {
-    /// Returns by how many seconds the job starts later than in the base; negative if it starts earlier.
+    /// Returns the difference between the start times in seconds: the start in the compared run minus the start in the
+    /// base. It is negative if the job starts earlier than in the base.
     pub fn later(&self) -> i64 {
         self.starts[1] - self.starts[0]
     }
@@ -46,10 +47,10 @@ impl Table for StartChange {
     }
 }
 
-/// Totals of the differences in starts.
+/// Totals of the differences between start times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ScheduleDiff {
-    /// Number of jobs that start at the same second.
+    /// Number of jobs that start in the same second in both runs.
     pub same: u64,
     /// Number of jobs that start earlier, and the sum of their differences in seconds.
     pub earlier: (u64, i64),

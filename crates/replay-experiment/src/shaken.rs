@@ -2,14 +2,14 @@
 //! strategies.
 //!
 //! [`Estimates`] accepts the results of a [`Plan`] with [`Shake`](replay_core::workload::Shake) in the order of the
-//! plan, and keeps only sums. It gives one row per cell and metric: the value on the trace itself, the mean and 95 %
-//! interval over the copies, and the mean *paired* difference from the reference cell on the same copy. Pairing
-//! separates strategies better than independent means, because a copy that is hard for one strategy is hard for the
-//! others as well.
+//! plan, and stores only sums. It gives one row per cell and metric: the value on the unperturbed trace, the mean and
+//! the 95 % interval over the copies, and the mean *paired* difference from the reference cell on the same copy. Paired
+//! differences separate strategies better than independent means, because a copy that is hard for one strategy is
+//! usually hard for all strategies.
 //!
-//! The reference cell has the first strategy of the grid, with the same scheduler and seed; in a grid with one
-//! strategy, it has the first scheduler. For each metric, the verdicts on all cells with the same reference are
-//! corrected by Holm's method; intervals are not.
+//! The reference cell has the first strategy of the grid, with the same scheduler and seed. In a grid with one
+//! strategy, the reference cell has the first scheduler. For each metric, the verdicts on all cells with the same
+//! reference are corrected by Holm's method. Intervals are not corrected.
 
 use std::collections::BTreeMap;
 
@@ -23,24 +23,24 @@ use replay_core::table::{Column, Name, Table, name};
 /// Confidence level of all intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Sums over the copies of the traces of a plan. Memory is a few numbers per cell and metric. `Metrics` is the result
-/// type of a cell.
+/// Sums over the perturbed copies of the traces of a plan. A few numbers are stored per cell and metric. `Metrics` is
+/// the result type of a cell.
 #[derive(Debug)]
 pub struct Estimates<Metrics> {
     columns: Vec<Column<Metrics>>,
-    /// Cells, with all copies of a trace merged.
+    /// Cells without distinction of copies: all copies of a trace belong to the same cell.
     cells: Vec<Cell>,
-    /// For each cell, the latest copy of a reference cell and its values; unused for other cells.
+    /// For each reference cell, the number of its latest copy and the values on this copy. Unused for other cells.
     latest: Vec<(u32, Vec<Option<f64>>)>,
 }
 
 #[derive(Clone, Debug)]
 struct Cell {
-    /// Number of the cell on the trace itself.
+    /// Number of the cell on the unperturbed trace.
     run: u32,
-    /// Index in `cells` of the reference cell; the cell's own index if it is a reference.
+    /// Index of the reference cell in `cells`. A reference cell has its own index.
     reference: usize,
-    /// Value of each column on the trace itself.
+    /// Value of each column on the unperturbed trace.
     unshaken: Vec<Option<f64>>,
     sums: Vec<Sums>,
 }
@@ -49,7 +49,7 @@ struct Cell {
 struct Sums {
     values: Accumulator,
     differences: Accumulator,
-    /// Whether any paired difference was not 0.
+    /// Whether at least one paired difference is not 0.
     differs: bool,
 }
 
@@ -63,7 +63,7 @@ impl Estimates<RunMetrics> {
 impl<Metrics> Estimates<Metrics> {
     /// Creates empty estimates for a plan whose cells have the metrics `columns`.
     pub fn new(plan: &Plan, columns: impl IntoIterator<Item = Column<Metrics>>) -> Self {
-        // The number of jobs is not a result.
+        // The column with the number of jobs is not a metric to compare.
         let columns: Vec<_> = columns.into_iter().filter(|column| column.name != "jobs").collect();
         let first_of = |run: u32| plan.places(run)[1] == 0;
         let cells = (0..plan.len()).filter(|&run| first_of(run)).map(|run| Cell {
@@ -77,7 +77,8 @@ impl<Metrics> Estimates<Metrics> {
         Self { columns, cells, latest }
     }
 
-    /// Adds the metrics of cell `run` of the plan. Reference cells must be added before the cells compared with them.
+    /// Adds the metrics of cell `run` of the plan. A reference cell must be added before the cells that are compared
+    /// with it.
     pub fn take(&mut self, plan: &Plan, run: u32, metrics: &Metrics) {
         let [_, copy, ..] = plan.places(run);
         let place = plan.cell_without_copy(run);
@@ -89,7 +90,7 @@ impl<Metrics> Estimates<Metrics> {
             return;
         }
         let (of, other) = &self.latest[cell.reference];
-        // If the reference failed on this copy, the copy has no paired difference.
+        // If the reference cell failed on this copy, there is no paired difference for this copy.
         let other = (cell.reference != place && *of as usize == copy).then_some(other);
         let folds = |values: &[Option<f64>]| {
             let folded = self.columns.iter().position(|column| column.name == comparable::FOLDED);
@@ -112,7 +113,7 @@ impl<Metrics> Estimates<Metrics> {
         }
     }
 
-    /// Returns the rows in the order of the cells. Metrics that no copy has are omitted.
+    /// Returns the rows in the order of the cells. A metric without a value on any copy is omitted.
     ///
     /// # Errors
     /// Errors of [`Plan::key`].
@@ -166,17 +167,17 @@ fn correct(rows: &mut [ShakenRow]) {
 /// A metric of a cell over the perturbed copies of its trace.
 #[derive(Clone, Debug)]
 pub struct ShakenRow {
-    /// Number of the cell on the trace itself.
+    /// Number of the cell on the unperturbed trace.
     pub run: u32,
     /// Key of the run.
     pub key: RunKey,
-    /// Name of the metric, a column of the table of runs.
+    /// Name of the metric, which is a column of the table of runs.
     pub metric: Name,
     /// Unit of the metric.
     pub unit: &'static str,
-    /// Value on the trace itself.
+    /// Value on the unperturbed trace.
     pub unshaken: Option<f64>,
-    /// Mean and interval over the copies.
+    /// Mean over the copies, with a confidence interval.
     pub mean: Estimate,
     /// Standard deviation over the copies.
     pub deviation: f64,
@@ -187,9 +188,9 @@ pub struct ShakenRow {
 /// The paired difference of a cell from its reference cell.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Difference {
-    /// Number of the reference cell on the trace itself.
+    /// Number of the reference cell on the unperturbed trace.
     pub reference: u32,
-    /// Mean difference over the copies that both cells have, and its interval.
+    /// Mean difference over the copies for which both cells have a value, with a confidence interval.
     pub mean: Estimate,
     /// Significance of the difference.
     pub verdict: Significance,
@@ -207,7 +208,8 @@ pub enum Significance {
 }
 
 impl Significance {
-    /// Judges a difference by its interval. `differs` states whether any single difference is not 0.
+    /// Determines the significance of a difference from its interval. `differs` is whether at least one single
+    /// difference is not 0.
     pub fn of(difference: &Estimate, differs: bool) -> Self {
         match difference.mean.abs() > difference.half_width {
             _ if !differs => Significance::Same,

@@ -1,4 +1,4 @@
-//! Allocations at one instant of a run.
+//! State of the machine at one instant of a run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,9 +18,9 @@ use replay_core::workload::{Job, JobId};
 /// Selects an instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum When {
-    /// End of this second of the trace, after all its events.
+    /// The end of this second of the trace, after all events of this second.
     At(i64),
-    /// When the job with this number has just received its processors.
+    /// The instant at which the job with this job number has just received its processors.
     Started(i64),
 }
 
@@ -29,11 +29,11 @@ pub enum When {
 pub struct Snapshot {
     /// Time in seconds of the trace.
     pub at: i64,
-    /// Running jobs with their processors in order of start.
+    /// Running jobs with their processors, in order of their start times.
     pub holds: Vec<HeldAllocation>,
     /// Number of waiting jobs.
     pub waiting: u64,
-    /// Index in `holds` of the requested job.
+    /// Index of the requested job in `holds`.
     pub requested: Option<usize>,
     /// Processors out of service in ascending order.
     pub down: Vec<NodeId>,
@@ -64,11 +64,11 @@ impl Table for HeldAllocation {
     }
 }
 
-/// Simulates a cell as far as necessary; `None` if there is no job with the requested number or it never received
-/// processors.
+/// Simulates a cell until its state at the instant is known. Returns `None` if the job with the requested number does
+/// not exist or never received processors.
 ///
 /// # Errors
-/// [`CellProblem`] as for any run of the cell.
+/// [`CellProblem`] if the cell cannot run.
 pub fn snapshot(
     cell: &Cell,
     when: When,
@@ -98,7 +98,7 @@ pub fn snapshot(
         is_past: false,
         planned: false,
         starts: vec![i64::MAX; jobs.len()],
-        // Jobs that follow others have no arrival before their event.
+        // The arrival time of a job that depends on another job is not known in advance.
         arrivals: jobs.iter().map(|job| if follows { i64::MAX } else { job.submit }).collect(),
         held: HashMap::new(),
         reduced: HashMap::new(),
@@ -127,35 +127,35 @@ struct SnapshotObserver<'a> {
     jobs: &'a [Job],
     /// Index of the requested job.
     requested: Option<usize>,
-    /// The instant, once it is known.
+    /// The instant; `None` until it is known.
     at: Option<i64>,
-    /// Whether the instant has passed: allocations are then fixed, and only ends are still recorded.
+    /// Whether the instant has passed. After the instant, only ends of jobs are recorded.
     is_past: bool,
     /// Whether all starts and ends are known in advance.
     planned: bool,
-    /// Start by job; `i64::MAX` if it has not started.
+    /// Start time of each job; `i64::MAX` if the job has not started.
     starts: Vec<i64>,
-    /// Running jobs by index.
+    /// Running jobs by job index.
     held: HashMap<usize, RunningJob>,
-    /// Arrival by job: its submission, unless it follows another job.
+    /// Arrival time of each job. It is the submit time, unless the job depends on another job.
     arrivals: Vec<i64>,
-    /// Processors of folded jobs.
+    /// Number of processors of each folded job.
     reduced: HashMap<usize, u32>,
-    /// On a cluster, occupation of the slots at the instant; jobs move up when jobs above them end.
+    /// On a cluster, the occupied slots at the instant. A job moves to a higher slot when a job above it ends.
     slots: Option<Slots>,
-    /// Last end, if ends are observed.
+    /// Time of the last end of a job, if ends are observed.
     last_end: Option<i64>,
 }
 
 struct RunningJob {
     start: i64,
-    /// `i64::MAX` while unknown.
+    /// End time of the job; `i64::MAX` until it is known.
     end: i64,
     nodes: Vec<NodeId>,
 }
 
 impl SnapshotObserver<'_> {
-    /// Processors of a job at the instant; on a cluster, its slots.
+    /// Returns the processors of a job at the instant. On a cluster, returns the slots of the job.
     fn places(&self, job: usize, nodes: &[NodeId]) -> Vec<NodeId> {
         let Some(slots) = &self.slots else { return nodes.to_vec() };
         let cluster = slots.cluster();
@@ -215,7 +215,7 @@ impl SnapshotObserver<'_> {
         let span = first.zip(self.last_end.or(own_end)).map(|(first, last)| [first, last]);
         let waits = |(arrival, start): &(&i64, &i64)| **arrival <= at && **start > at;
         let waiting = self.arrivals.iter().zip(&self.starts).filter(waits).count() as u64;
-        // A busy processor goes out of service when its job ends.
+        // A processor that a job holds goes out of service only when the job ends.
         let busy: HashSet<NodeId> = self
             .held
             .values()
@@ -361,7 +361,7 @@ mod tests {
             };
             assert_eq!(numbers(When::At(-5)), (-5, vec![], 0, None), "{allocator}");
             assert_eq!(numbers(When::At(0)), (0, vec![1], 0, None), "{allocator}");
-            // The third job waits until the second has ended.
+            // The third job waits until the second job has ended.
             assert_eq!(numbers(When::At(59)), (59, vec![1, 2], 1, None), "{allocator}");
             assert_eq!(numbers(When::At(60)), (60, vec![1, 3], 0, None), "{allocator}");
             assert_eq!(numbers(When::Started(3)), (60, vec![1, 3], 0, Some(1)), "{allocator}");
@@ -376,8 +376,8 @@ mod tests {
     }
 
     proptest! {
-        /// A snapshot at any second contains the jobs that run then according to the table of a run, with equal
-        /// measures and disjoint processors, in both simulation loops.
+        /// A snapshot at any second contains exactly the jobs that run at this second according to the table of jobs.
+        /// Their measures are equal, and their processors are disjoint. This holds for both simulation loops.
         #[test]
         fn snapshots_agree_with_the_run(
             jobs in prop::collection::vec((0i64..40, 0i64..60, 1u32..12), 1..60),

@@ -5,7 +5,8 @@ use super::suggest::advice;
 use super::{Description, NameError, Parameter, StrategyName};
 use crate::sanitize::excerpt;
 
-/// A name, the options that it denotes, and its parameters, which are fields of the options `T`.
+/// A name, the options that the name denotes, and its parameters. The parameters are fields of the
+/// options `T`.
 pub struct Entry<T> {
     pub(super) name: String,
     words: Vec<Word>,
@@ -18,13 +19,13 @@ pub struct Entry<T> {
     check: Check<T>,
 }
 
-/// An alias, which may set a parameter.
+/// An alias of a name. The alias may set a parameter.
 struct Word {
     word: &'static str,
     set: Option<(&'static str, &'static str)>,
 }
 
-/// The bounds of parameter values.
+/// Trait bounds of parameter values.
 pub trait Value: Clone + PartialEq + Send + Sync + 'static {}
 
 impl<V: Clone + PartialEq + Send + Sync + 'static> Value for V {}
@@ -35,7 +36,7 @@ type Check<T> = Box<dyn Fn(&T) -> Result<(), String> + Send + Sync>;
 pub type Setting<T> = Arc<dyn Fn(&mut T) + Send + Sync>;
 
 impl<T: Value> Entry<T> {
-    /// Creates a name for these options, without parameters.
+    /// Creates an entry for the options `default`, without parameters.
     pub fn new(name: impl Into<String>, default: T) -> Self {
         Self {
             name: name.into(),
@@ -65,7 +66,7 @@ impl<T: Value> Entry<T> {
         self
     }
 
-    /// Adds aliases that set a parameter, each with its value.
+    /// Adds aliases that set the parameter `key`. Each alias comes with the value that it sets.
     pub fn short_for(mut self, key: &'static str, words: &[(&'static str, &'static str)]) -> Self {
         let word = |&(word, value)| Word { word, set: Some((key, value)) };
         self.words.extend(words.iter().map(word));
@@ -83,7 +84,7 @@ impl<T: Value> Entry<T> {
         self.case(key, kind, about, move |options| Some(field(options)))
     }
 
-    /// Adds a parameter that is a field of some options, for example if `T` is an enum.
+    /// Adds a parameter that is a field of only some options, for example if `T` is an enum.
     pub fn case<V: Value>(
         self,
         key: &'static str,
@@ -107,7 +108,7 @@ impl<T: Value> Entry<T> {
     }
 
     /// Adds a parameter that is an alternative to the parameter `of`: only one of the two may be
-    /// given, and this one is never printed.
+    /// given, and the alternative is never printed.
     pub fn alternative<V: Value>(
         mut self,
         key: &'static str,
@@ -121,8 +122,8 @@ impl<T: Value> Entry<T> {
         self.computed(key, kind, about, move |_| Some(default.clone()), set)
     }
 
-    /// Adds a parameter that other code reads: it is listed and checked, but does not change the
-    /// options.
+    /// Adds a parameter that other code reads. The parameter is listed and checked, but does not
+    /// change the options.
     pub fn external<V: Value>(
         self,
         key: &'static str,
@@ -133,8 +134,8 @@ impl<T: Value> Entry<T> {
         self.computed(key, kind, about, move |_| Some(default.clone()), |_, _| {})
     }
 
-    /// Adds a parameter that functions read from and write to the options. Setting it may change
-    /// the defaults of parameters declared later.
+    /// Adds a parameter with functions that read its value from the options and write it to them.
+    /// Setting it may change the defaults of parameters declared later.
     pub fn computed<V: Value>(
         mut self,
         key: &'static str,
@@ -190,7 +191,7 @@ impl<T: Value> Entry<T> {
             }
             self.setting(kind, name, key, value)?(&mut options);
         }
-        // Check keys first, because the value of an unknown key cannot be checked.
+        // Check all keys first, because the value of an unknown key cannot be checked.
         for (key, _) in &name.parameters {
             self.param_of(kind, name, key)?;
         }
@@ -233,20 +234,20 @@ impl<T: Value> Entry<T> {
         param.ok_or_else(|| no_parameter(kind, name, key, &keys().collect::<Vec<_>>()))
     }
 
-    /// Checks options that were not parsed from a text; the error describes the problem.
+    /// Checks options that were not parsed from text. The error describes the problem.
     pub(super) fn checked(&self, options: &T) -> Result<(), String> {
         self.params.iter().try_for_each(|param| param.checked(options))?;
         self.check_combination(options)
     }
 
-    /// Checks the combination of values; the error describes the problem.
+    /// Checks the combination of values. The error describes the problem.
     pub(super) fn check_combination(&self, options: &T) -> Result<(), String> {
         (self.check)(options)
     }
 
-    /// Prints options under this name, and returns whether the text determines them completely:
-    /// keys in the order of declaration, without those whose value follows from the default and the
-    /// previous keys. `None` if a parameter does not apply.
+    /// Prints options under this name, and returns whether the text determines the options
+    /// completely. Keys are in the order of declaration. A key is omitted if its value follows from
+    /// the default and the previous keys. `None` if a parameter does not apply.
     pub(super) fn write(&self, options: &T) -> Option<(StrategyName, bool)> {
         let mut name = StrategyName::plain(&self.name);
         let mut printed = self.default.clone();
@@ -264,8 +265,9 @@ trait Param<T>: Send + Sync {
     fn key(&self) -> &'static str;
     fn describe(&self, default: &T) -> Parameter;
     fn read(&self, text: &str) -> Result<Setting<T>, String>;
-    /// Copies the value from `options` to `printed` if it differs, and returns the text to print,
-    /// if any. `None` if the parameter does not apply or cannot be printed.
+    /// If the value in `options` differs from the value in `printed`, copies the value to `printed`
+    /// and returns the text to print. Returns `Some(None)` if there is nothing to print, and `None`
+    /// if the parameter does not apply or cannot be printed.
     fn print(&self, options: &T, printed: &mut T) -> Option<Option<String>>;
     fn checked(&self, options: &T) -> Result<(), String>;
     fn write_always(&mut self);

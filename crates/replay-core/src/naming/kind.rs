@@ -6,12 +6,13 @@ use std::str::FromStr;
 
 use crate::number::plain;
 
-/// The valid values of a parameter of type `V`: how they are listed, parsed and printed.
+/// The syntax of the values of a parameter of type `V`: the functions that list, parse and print
+/// values.
 pub struct Kind<V> {
     pub(super) values: String,
-    /// Text in listings for an absent value.
+    /// Text that listings show for an absent value.
     pub(super) absent: &'static str,
-    /// Parses a text to a value; the key is for the error, which is a complete sentence.
+    /// Parses text to a value. The error is a complete sentence that contains the key.
     pub(super) read: Box<Read<V>>,
     /// Prints a value; `None` for values without syntax.
     pub(super) write: Box<Write<V>>,
@@ -34,7 +35,7 @@ impl<V: 'static> Kind<V> {
         Self { values: values.into(), ..self }
     }
 
-    /// Accepts additional words, which are neither listed nor printed.
+    /// Accepts additional words. They are neither listed nor printed.
     pub fn also(self, words: &'static [(&'static str, V)]) -> Self
     where
         V: Copy + Sync,
@@ -76,7 +77,7 @@ pub fn one_of<V: Clone + PartialEq + Sync>(choices: &'static [(&'static str, V)]
     Kind::new(names("|"), read, write)
 }
 
-/// Returns the syntax of `no` or `yes`; `false` and `true` are accepted, too.
+/// Returns the syntax of `no` and `yes`; `false` and `true` are also accepted.
 pub fn yes_no() -> Kind<bool> {
     one_of(&[("no", false), ("yes", true)]).also(&[("false", false), ("true", true)])
 }
@@ -117,7 +118,7 @@ fn above_zero(values: String, most: f64) -> Kind<f64> {
 fn real(values: String, legal: impl Fn(f64) -> bool + Send + Sync + 'static) -> Kind<f64> {
     let problem = format!("is not {values}");
     let read = move |key: &str, text: &str| {
-        // Adding 0 turns -0 into 0.
+        // Adding 0 converts -0 to 0.
         let number = text.parse().ok().map(|number: f64| number + 0.0);
         let number = number.filter(|&number| legal(number));
         number.ok_or_else(|| format!("{key}=\"{text}\" {problem}"))
@@ -126,7 +127,7 @@ fn real(values: String, legal: impl Fn(f64) -> bool + Send + Sync + 'static) -> 
 }
 
 /// Returns the syntax of a type with its own parser and printer, for example a strategy with
-/// parameters; `values` describes it in listings.
+/// parameters. `values` describes the valid values in listings.
 pub fn typed<V>(values: &str) -> Kind<V>
 where
     V: FromStr<Err: Display> + Display + 'static,
@@ -144,8 +145,8 @@ where
     Kind { read: Box::new(read), ..typed(values) }
 }
 
-/// Returns the syntax of values separated by commas, whose errors already contain the text; an
-/// empty list counts as absent.
+/// Returns the syntax of values separated by commas. The errors of the values must already contain
+/// the text. An empty list counts as absent.
 pub fn list<V>(values: &str) -> Kind<Vec<V>>
 where
     V: FromStr<Err: Display> + Display + 'static,
@@ -161,7 +162,7 @@ where
     Kind::new(values.to_string(), read, write)
 }
 
-/// Returns the syntax of a file name; an empty path counts as absent.
+/// Returns the syntax of a file name. An empty path counts as absent.
 pub fn file() -> Kind<String> {
     let write = |path: &String| (!path.is_empty()).then(|| path.clone());
     Kind::new("a file".to_string(), |_, text| Ok(text.to_string()), write)

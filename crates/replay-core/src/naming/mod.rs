@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`StrategyName`] | the grammar `name[key=value,...]` |
 //! | [`kind`] | syntax of values: one of several words, an integer in a range, ... |
-//! | [`Entry`], [`Table`] | names that denote typed options, each parameter declared once |
+//! | [`Entry`], [`Table`] | names that denote typed options; each parameter is declared once |
 //! | [`Registry`] | all tables of one kind of strategy |
 //! | [`nearest`] | suggestions for misspelt words |
 //!
@@ -69,7 +69,7 @@ pub struct Description {
     pub name: String,
     /// Other accepted names.
     pub aliases: Vec<&'static str>,
-    /// Description of what it does.
+    /// Description of the strategy.
     pub about: String,
     /// Source of the definition.
     pub source: &'static str,

@@ -3,16 +3,17 @@ use std::str::FromStr;
 
 use crate::sanitize::excerpt;
 
-/// Maximum length in bytes of a name with its parameters, which may contain a path or a long list.
+/// Maximum length in bytes of a name with its parameters. Parameters may contain a path or a long
+/// list.
 pub const LONGEST_NAME: usize = 8192;
 
-/// Maximum length in bytes of a name that an error contains completely.
+/// Maximum length in bytes of a name in an error. Longer names are truncated.
 const MAX_QUOTED: usize = 256;
 
 /// The name and parameters of a strategy as written: `name` or `name[key=value,...]`.
 ///
 /// A value may contain commas (`mc1x1[tie=2,13,20,6,order=scan]`): a part without `=` continues the
-/// previous value. It may also be a name with its own parameters (`stream[sides=uniform[high=8]]`).
+/// previous value. A value may also be a name with parameters (`stream[sides=uniform[high=8]]`).
 /// Names and keys are in lower case; `_` is read as `-`.
 ///
 /// ```
@@ -26,18 +27,18 @@ const MAX_QUOTED: usize = 256;
 pub struct StrategyName {
     /// The part before the bracket.
     pub name: String,
-    /// Keys, each once, and values in written order.
+    /// Keys and values in written order. No key occurs twice.
     pub parameters: Vec<(String, String)>,
 }
 
-/// Error of a strategy name that cannot be parsed, or whose name or parameters are unknown or not
-/// valid.
+/// Error of a strategy name: the text cannot be parsed, the name or a parameter is unknown, or a
+/// value is not valid.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{kind} \"{text}\": {problem}")]
 pub struct NameError {
     /// "allocator", "scheduler", ..., or "strategy" before the kind is known.
     pub kind: &'static str,
-    /// The text; truncated if very long.
+    /// The text, truncated if it is very long.
     pub text: String,
     /// Description of the problem, with a suggestion if possible.
     pub problem: String,
@@ -52,10 +53,10 @@ impl NameError {
 }
 
 impl StrategyName {
-    /// Parses a name of a known kind, which the error contains.
+    /// Parses a name of a known kind. An error contains the kind.
     ///
     /// # Errors
-    /// [`NameError`] of that kind if the text is not a name.
+    /// [`NameError`] with this kind if the text is not a name.
     pub fn read(kind: &'static str, text: &str) -> Result<Self, NameError> {
         text.parse().map_err(|error| NameError { kind, ..error })
     }
@@ -65,12 +66,13 @@ impl StrategyName {
         Self { name: name.to_string(), parameters: Vec::new() }
     }
 
-    /// Returns the value of a parameter, if it is written.
+    /// Returns the value of a parameter; `None` if the name does not contain the parameter.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.parameters.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
     }
 
-    /// Sets a parameter, in its place if it is already written.
+    /// Sets a parameter. If the name already contains the parameter, its value is replaced;
+    /// otherwise the parameter is appended.
     pub fn set(&mut self, key: &str, value: impl Into<String>) {
         match self.parameters.iter_mut().find(|(k, _)| k == key) {
             Some((_, old)) => *old = value.into(),
@@ -151,8 +153,8 @@ impl fmt::Display for StrategyName {
     }
 }
 
-/// Returns whether a text can be (part of) a value: it is not empty, brackets match, and `=` occurs
-/// only inside brackets.
+/// Returns whether a text can be a value or a part of a value. The text must not be empty, its
+/// brackets must match, and `=` must occur only inside brackets.
 fn is_value(text: &str) -> bool {
     let mut depth = 0i32;
     for c in text.chars() {

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use super::table::{Table, unknown};
 use super::{Description, NameError, StrategyName, Value};
 
-/// All strategies of one kind: tables with different types of options, whose names are parsed to
-/// `S`.
+/// All strategies of one kind. A registry contains tables with different types of options, and
+/// parses their names to `S`.
 #[derive(Clone)]
 pub struct Registry<S> {
     kind: &'static str,
@@ -22,18 +22,20 @@ struct Member<S> {
 type Read<S> = dyn Fn(&StrategyName) -> Result<S, NameError> + Send + Sync;
 
 impl<S> Registry<S> {
-    /// Creates an empty registry of "allocator"s, "scheduler"s, ..., as messages call them.
+    /// Creates an empty registry. `kind` is the noun for its strategies in messages, such as
+    /// "allocator".
     pub fn new(kind: &'static str) -> Self {
         Self { kind, listed: None, members: Vec::new() }
     }
 
-    /// Sets the command that lists the strategies, for messages that do not list them all.
+    /// Sets the command that lists the strategies. Messages that do not list all strategies refer
+    /// to this command.
     pub fn listed_by(self, command: &'static str) -> Self {
         Self { listed: Some(command), ..self }
     }
 
-    /// Adds a table, whose names `read` converts to `S`. If two tables contain a name, the first
-    /// one parses it.
+    /// Adds a table. `read` converts the names of the table to `S`. If two tables contain a name,
+    /// the first table parses it.
     pub fn with<T: Value>(
         mut self,
         table: Table<T>,

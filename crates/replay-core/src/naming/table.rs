@@ -2,19 +2,19 @@ use super::entry::{Entry, Setting};
 use super::suggest::advice;
 use super::{Description, NameError, StrategyName, Value};
 
-/// Names that denote options of one type, with their parameters.
+/// A table of names that denote options of one type, with the parameters of each name.
 pub struct Table<T> {
     kind: &'static str,
     entries: Vec<Entry<T>>,
 }
 
 impl<T: Value> Table<T> {
-    /// Creates a table of "allocator"s, "pattern"s, ..., as messages call them.
+    /// Creates a table. `kind` is the noun for its entries in messages, such as "allocator".
     pub fn new(kind: &'static str, entries: impl IntoIterator<Item = Entry<T>>) -> Self {
         Self { kind, entries: entries.into_iter().collect() }
     }
 
-    /// Returns the kind of the named strategies.
+    /// Returns the noun for the entries in messages.
     pub fn kind(&self) -> &'static str {
         self.kind
     }
@@ -49,7 +49,7 @@ impl<T: Value> Table<T> {
         })
     }
 
-    /// Parses a value for a parameter of the entry of a name.
+    /// Parses a value for a parameter. `name` selects the entry.
     ///
     /// # Errors
     /// [`NameError`] if the parameter does not exist or the value is not valid.
@@ -62,7 +62,7 @@ impl<T: Value> Table<T> {
         self.entry(name)?.setting(self.kind, name, key, text)
     }
 
-    /// Checks the combination of values of options under the entry of a name.
+    /// Checks the combination of values of options. `name` selects the entry.
     ///
     /// # Errors
     /// [`NameError`] if the combination is not valid.
@@ -71,18 +71,20 @@ impl<T: Value> Table<T> {
         checked.map_err(|problem| self.name(options).error(self.kind, problem))
     }
 
-    /// Returns the canonical name of options: the shortest of all names that denote them, without
-    /// defaults and with keys in the order of declaration. It parses to the same options.
+    /// Returns the canonical name of options. It is the shortest name that denotes the options,
+    /// without default values, and with keys in the order of declaration. Parsing the name returns
+    /// the same options.
     pub fn name(&self, options: &T) -> StrategyName {
         let written = || self.entries.iter().filter_map(|entry| entry.write(options));
         let exact = written().filter_map(|(name, exact)| exact.then_some(name));
         let name = exact.min_by_key(|name| name.parameters.len());
-        // NaN does not equal itself, but its error message still needs a name.
+        // Options with NaN are not equal to themselves, but an error message about them still needs
+        // a name.
         let near = || written().next().map(|(name, _)| name);
         name.or_else(near).unwrap_or_else(|| StrategyName::plain(self.kind))
     }
 
-    /// Checks options that were not parsed from a text.
+    /// Checks options that were not parsed from text.
     ///
     /// # Errors
     /// [`NameError`] if a value or the combination of values is not valid.
@@ -92,7 +94,7 @@ impl<T: Value> Table<T> {
         checked.map_err(|problem| name.error(self.kind, problem))
     }
 
-    /// Returns all accepted names, aliases after the canonical name.
+    /// Returns all accepted names. The aliases of an entry follow its canonical name.
     pub fn words(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().flat_map(Entry::words)
     }
@@ -108,8 +110,8 @@ impl<T: Value> Table<T> {
     }
 }
 
-/// Returns the error of an unknown name. `listed` is the command that lists the names, if they are
-/// too many for a message.
+/// Returns the error of an unknown name. `listed` is the command that lists the names, if there are
+/// too many names for a message.
 pub(super) fn unknown(
     kind: &'static str,
     name: &StrategyName,

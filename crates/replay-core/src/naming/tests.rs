@@ -31,7 +31,7 @@ fn suggests_the_nearest_word() {
     assert_eq!(nearest("zzz", known.into_iter()), None);
 }
 
-/// Without a length limit, comparing such a word with itself would take days.
+/// Without a length limit, comparing this long word with itself would take days.
 #[test]
 fn rejects_very_long_names_immediately() {
     let endless = "mc1x1".repeat(1_000_000);
@@ -152,7 +152,7 @@ fn errors_contain_suggestions() {
     }
 }
 
-/// Options created in code are checked by the same declarations.
+/// The declarations also check options that were created in code.
 #[test]
 fn checks_options_created_in_code() {
     let fish = |size| Animal { sort: Sort::Fish { size, asleep: false }, colour: Colour::Red };
@@ -176,7 +176,7 @@ fn listings_are_derived_from_declarations() {
     assert_eq!(row(&shark.parameters[2]), "colour=red|green [red]: its colour");
 }
 
-/// A strategy that may contain another one of the same registry.
+/// A strategy that may contain another strategy of the same registry.
 #[derive(Clone, PartialEq, Debug)]
 struct Doll {
     size: u32,

@@ -1,4 +1,4 @@
-//! Decoder of plain or gzip-compressed input, which is detected by content because file names are unreliable.
+//! Decoder of plain or gzip-compressed input. Compression is detected by content because file names are unreliable.
 
 use std::fmt;
 use std::io::{self, Chain, Cursor, Read};
@@ -21,7 +21,7 @@ const OTHERS: [(&[u8], &str); 7] = [
 /// Number of bytes that determine the type of an input.
 const MAGIC_BYTES: u64 = 5;
 
-/// A defect of gzip data. It is wrapped in an [`io::Error`], where [`GzipFault::of`] finds it.
+/// A defect of gzip data. It is wrapped in an [`io::Error`]; [`GzipFault::of`] extracts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GzipFault {
     /// The data are truncated.
@@ -62,7 +62,7 @@ enum Source<R: Read> {
 }
 
 impl<R: Read> Decoder<R> {
-    /// Creates a decoder by the first bytes of `inner`.
+    /// Creates a decoder. The first bytes of `inner` determine whether the input is compressed.
     ///
     /// # Errors
     /// The error of reading `inner`; [`io::ErrorKind::InvalidData`] if the input has an unsupported compression or
@@ -100,7 +100,8 @@ impl<R: Read> Read for Decoder<R> {
     }
 }
 
-/// Converts an error: an error of the device keeps its kind and text, one of the decompressor becomes a [`GzipFault`].
+/// Converts an error. An error of the device keeps its kind and text, and an error of the decompressor becomes a
+/// [`GzipFault`].
 fn gzip_error(error: io::Error) -> io::Error {
     if error.get_ref().is_some_and(|inner| inner.is::<DeviceError>()) {
         return match error.into_inner().map(|inner| inner.downcast::<DeviceError>()) {
@@ -117,7 +118,7 @@ fn gzip_error(error: io::Error) -> io::Error {
     }
 }
 
-/// Marks errors of the device, to distinguish them from the decompressor's.
+/// Marks errors of the device, to distinguish them from errors of the decompressor.
 struct MarkedErrors<R> {
     inner: R,
 }

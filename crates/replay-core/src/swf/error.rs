@@ -7,18 +7,18 @@ use super::snippet::{clip, snippet};
 use super::{ErrorTally, Field};
 use crate::number::counted;
 
-/// Reason for which a line is not a record.
+/// The reason for which a line is not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// The text is not a number.
     NotANumber,
-    /// A number with a fraction where the format requires an integer.
+    /// The number has a fraction, but the format requires an integer.
     NotAnInteger,
-    /// Too large: an integer outside 64 bits, or a time of at least 2^53 seconds.
+    /// The number is too large: an integer that does not fit in 64 bits, or a time of at least 2^53 seconds.
     OutOfRange,
     /// The line ends before field 5, the job's size.
     TooFewFields,
-    /// A control byte, such as 0.
+    /// The line contains a control byte, such as 0.
     ControlByte,
 }
 
@@ -34,9 +34,10 @@ impl fmt::Display for Reason {
     }
 }
 
-/// A line that is not a record: the position, the field and the line.
+/// Error: a line is not a record. Contains the position, the field and the line.
 ///
-/// Displays as a line with the position that editors recognise, then the source line and carets below the text:
+/// The message consists of a first line with the position in a notation that editors recognise, the source line, and
+/// carets below the offending text:
 ///
 /// ```text
 /// trace.swf:4711:9: requested time "12x" is not a number (field 9 of 18)
@@ -50,7 +51,7 @@ pub struct RecordError {
     pub file: String,
     /// The line, from 1.
     pub line: u64,
-    /// The first byte of the offending text in its line, from 1.
+    /// Position of the first byte of the offending text in the line, from 1.
     pub column: usize,
     /// The field.
     pub field: Field,
@@ -79,7 +80,8 @@ impl RecordError {
         }
     }
 
-    /// Returns the message without position and source line: `requested time "12x" is not a number (field 9 of 18)`.
+    /// Returns the message without position and source line, for example `requested time "12x" is not a number (field 9
+    /// of 18)`.
     pub fn message(&self) -> String {
         let text = clip(&self.text);
         let (name, number) = (self.field.name(), self.field_number());
@@ -114,9 +116,9 @@ fn is_time(field: Field) -> bool {
     )
 }
 
-/// Error that ends reading a trace.
+/// Error of reading a trace.
 ///
-/// After an error the reader is at its end: further reads return no record.
+/// After an error the reader is at its end, and further reads return no records.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file cannot be opened, or the operating system failed to read it.
@@ -137,7 +139,7 @@ pub enum Error {
         /// The defect of the data.
         fault: super::GzipFault,
     },
-    /// Control bytes instead of a record, or a line without end: the input is not a trace.
+    /// The input is not a trace: it has control bytes instead of a record, or a line that is too long.
     #[error("{file}:{line}:{column}: {what}: this is not an SWF trace")]
     NotText {
         /// The file name as given by the user.
@@ -152,7 +154,7 @@ pub enum Error {
     /// A line is not a record (strict reading).
     #[error(transparent)]
     Record(Box<RecordError>),
-    /// There are more bad lines than the collecting mode may skip.
+    /// There are more bad lines than the collecting mode is allowed to skip.
     #[error("{file}: gave up after {}, {limit} allowed\n{tally}",
         counted(.tally.total() as u64, "bad line"))]
     TooMany {

@@ -1,6 +1,6 @@
-//! The header: `; Key: value` lines, stored both as raw bytes and as a map.
+//! The header of a trace: lines `; Key: value`, stored both as raw bytes and as a list of entries.
 
-/// One `Key: value` of the header, including continuation lines.
+/// An entry `Key: value` of the header, including its continuation lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The key as written in the file, e.g. `MaxProcs`.
@@ -11,9 +11,10 @@ pub struct Entry {
 
 /// The comment lines of a trace.
 ///
-/// A line is `; Key: value` if its first word consists of letters, digits, `_` or `-`, starts with a letter and is
-/// followed by a colon and a blank (or nothing); `; http://host/` is therefore not a key. A `;` line without a key
-/// continues the previous value; an empty one is ignored. Keys may repeat.
+/// A line is an entry `; Key: value` if its first word is a key: it consists of letters, digits, `_` or `-`, begins
+/// with a letter, and is followed by a colon and then by a blank or the end of the line. The line `; http://host/` is
+/// therefore not an entry. A `;` line without a key continues the previous value. An empty `;` line is ignored. Keys
+/// may be repeated.
 ///
 /// ```
 /// use replay_core::swf::Header;
@@ -38,7 +39,7 @@ impl Header {
         header
     }
 
-    /// Adds a line (with its line end, if it has one) to the raw text and to the map.
+    /// Adds a line (with its line end, if it has one) to the raw text and to the entries.
     pub(super) fn push_line(&mut self, line: &[u8]) {
         self.raw.extend_from_slice(line);
         let text = String::from_utf8_lossy(line);
@@ -77,7 +78,8 @@ impl Header {
             .map(|e| e.value.as_str())
     }
 
-    /// Returns the integer at the start of the first value of `key`: 400 for `400 (48 interactive, 352 batch)`.
+    /// Returns the integer at the beginning of the first value of `key`, such as 400 for `400 (48 interactive, 352
+    /// batch)`.
     pub fn integer(&self, key: &str) -> Option<i64> {
         leading_integer(self.get(key)?)
     }
@@ -107,7 +109,7 @@ impl Header {
         self.count("MaxNodes")
     }
 
-    /// Returns `MaxJobs`: the number of jobs in the original log, including those removed by cleaning.
+    /// Returns `MaxJobs`: the number of jobs in the original log, including jobs that cleaning removed.
     pub fn max_jobs(&self) -> Option<u64> {
         u64::try_from(self.integer("MaxJobs")?).ok()
     }

@@ -11,13 +11,13 @@
 //! ```
 //!
 //! Format: SWF 2.2, Parallel Workloads Archive. A [`Reader`] reads any `BufRead`; [`Reader::open`] opens a path and
-//! decompresses gzip, which it detects by content. This module does not interpret jobs and machines: it returns
+//! decompresses gzip, which it detects by content. This module does not interpret the contents of records. It returns
 //! [`Record`]s as they are in the file, and errors with line, column and field. Some sites write more than 18 fields; a
-//! reader returns the rest of the line as text ([`Reader::extra`]), and a writer writes it again.
+//! reader returns the rest of the line as text ([`Reader::extra`]), and a writer writes this text unchanged.
 //!
-//! By default a line that is not a record is an error, because a trace that silently loses lines gives plausible but
-//! wrong results; a collecting mode ([`ReadOptions`]) skips and counts bad lines up to a limit. Binary data are an
-//! error in both modes.
+//! By default a line that is not a record is an error, because results without the missing lines would be plausible but
+//! wrong. A collecting mode ([`ReadOptions`]) skips and counts bad lines up to a limit. Binary data are an error in
+//! both modes.
 
 mod decode;
 mod error;

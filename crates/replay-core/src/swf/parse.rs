@@ -1,4 +1,4 @@
-//! Parser of one line to a [`Record`], composed of small nom parsers.
+//! Parses a line to a [`Record`], with small nom parsers.
 //!
 //! Digits are parsed by hand-written loops inside the nom parsers: nearly every field is a short integer, and a general
 //! number parser would dominate the run time. Input that a loop cannot parse exactly (exponents, more than fifteen
@@ -9,10 +9,10 @@ use nom::{IResult, Parser, bytes::complete::take_while, sequence::preceded};
 
 use super::{Field, Reason, Record};
 
-/// Minimum number of fields of a line: without its size a job cannot be replayed.
+/// Minimum number of fields of a line. Field 5 is the size, and a job without a size cannot be replayed.
 pub(super) const REQUIRED_FIELDS: usize = 5;
 
-/// Limit of times in seconds, below which integers are exact in `f64`.
+/// Upper limit of times in seconds. Integers below this limit are exact in `f64`.
 const EXACT: u64 = 1 << 53;
 
 /// Powers of ten that are exact in `f64`, for the fast path.
@@ -29,7 +29,7 @@ pub(super) struct Fault {
     pub(super) end: usize,
 }
 
-/// A malformed token: the reason, and the input from its start.
+/// A malformed token: the reason, and the input from the beginning of the token.
 #[derive(Debug)]
 struct Bad<'a> {
     rest: &'a [u8],
@@ -48,8 +48,8 @@ impl<'a> ParseError<&'a [u8]> for Bad<'a> {
 
 type Parsed<'a, T> = IResult<&'a [u8], T, Bad<'a>>;
 
-/// Parses one line (without line end) into `record`; missing fields become `-1`. Returns the number of fields, and the
-/// text after the last one, which is usually empty.
+/// Parses a line (without line end) into `record`; missing fields become `-1`. Returns the number of fields, and the
+/// text after the last field, which is usually empty.
 pub(super) fn record<'a>(line: &'a [u8], record: &mut Record) -> Result<(usize, &'a [u8]), Fault> {
     let mut fields = Fields { line, rest: line, read: 0 };
     record.job_number = fields.integer(Field::JobNumber)?;
@@ -122,7 +122,7 @@ impl<'a> Fields<'a> {
         Ok((self.read, skip_blanks(self.rest)))
     }
 
-    /// Creates a fault at the token where `rest` starts.
+    /// Creates a fault for the token at the beginning of `rest`.
     #[cold]
     fn fault(&self, reason: Reason, field: Field) -> Fault {
         let start = self.line.len() - self.rest.len();
@@ -165,7 +165,8 @@ fn bad<T>(rest: &[u8], reason: Reason) -> Parsed<'_, T> {
     Err(nom::Err::Error(Bad { rest, reason }))
 }
 
-/// Parses leading digits: (value, number of digits). More than 18 digits wrap, so callers check the number of digits.
+/// Parses leading digits and returns their value and their number. Values of more than 18 digits wrap around, so
+/// callers must check the number of digits.
 #[inline]
 fn digits(input: &[u8]) -> (u64, usize) {
     let mut value = 0u64;
@@ -227,7 +228,7 @@ fn time(input: &[u8]) -> Parsed<'_, f64> {
     let rest = &unsigned[count..];
     if (1..=15).contains(&count) {
         if ends_token(rest) {
-            // Below 2^53, so exact; through i64, so that `-0` is plain zero.
+            // The value is below 2^53, so the conversion is exact. It goes through i64, so that `-0` becomes 0.
             let value = whole as i64;
             return Ok((rest, (if negative { -value } else { value }) as f64));
         }
@@ -235,7 +236,7 @@ fn time(input: &[u8]) -> Parsed<'_, f64> {
             let (part, places) = digits(fraction);
             let rest = &fraction[places..];
             if count + places <= 15 && ends_token(rest) {
-                // One correctly rounded division of two exact numbers: the nearest f64 (Clinger 1990).
+                // A single correctly rounded division of two exact numbers gives the nearest f64 (Clinger 1990).
                 let scale = POWERS[places];
                 let mantissa = whole as f64 * scale + part as f64;
                 let value = mantissa / scale;
@@ -250,7 +251,7 @@ fn time(input: &[u8]) -> Parsed<'_, f64> {
 fn slow_time(input: &[u8]) -> Parsed<'_, f64> {
     let (rest, text) = token(input)?;
     match std::str::from_utf8(text).ok().and_then(decimal) {
-        // `+ 0.0` turns -0 into 0.
+        // `+ 0.0` converts -0 to 0.
         Some(value) if value.abs() < EXACT as f64 => Ok((rest, value + 0.0)),
         Some(_) => bad(input, Reason::OutOfRange),
         None => bad(input, Reason::NotANumber),

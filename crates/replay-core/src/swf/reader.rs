@@ -1,4 +1,4 @@
-//! Streaming reader, which reads one record at a time into a record owned by the caller.
+//! Streaming reader. It reads one record at a time into a record owned by the caller.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -11,8 +11,8 @@ use super::{
 };
 use crate::lines::{LineError, Lines};
 
-/// Maximum length of a line in bytes; binary data often contain no line ends at all. The longest known lines list the
-/// node of every processor after the last field.
+/// Maximum length of a line in bytes. The limit detects binary data, which often contain no line ends. In the longest
+/// known lines, a list with the node of every processor follows the last field.
 const MAX_LINE: usize = 1 << 20;
 
 /// Maximum total length of comment lines in bytes.
@@ -23,7 +23,7 @@ const BUFFER: usize = 1 << 18;
 
 /// Reads an SWF trace line by line.
 ///
-/// The header is collected while reading: in a well-formed file it is complete before the first record, and later
+/// The header is collected while reading. In a well-formed file the header is complete before the first record. Later
 /// comments are added when they are read. Blank lines are skipped, CRLF is accepted as a line end, and a byte order
 /// mark is skipped. Records may be in any order.
 ///
@@ -47,7 +47,7 @@ pub struct Reader<R> {
     done: bool,
 }
 
-/// Everything except the input, so that a line can be processed while the input's buffer is borrowed.
+/// All state except the input. It is separate so that a line can be processed while the input's buffer is borrowed.
 struct State {
     file: String,
     options: ReadOptions,
@@ -56,7 +56,7 @@ struct State {
     extra: Vec<u8>,
     tally: ErrorTally,
     others: OtherLines,
-    /// Number of records by their number of fields, for those with fewer than 18.
+    /// Number of records for each number of fields below 18.
     short: [u64; Field::COUNT],
 }
 
@@ -76,7 +76,7 @@ enum Line {
 }
 
 impl Reader<BufReader<Decoder<File>>> {
-    /// Opens a trace, plain or compressed with gzip, which is detected by content.
+    /// Opens a trace, which may be compressed with gzip. Compression is detected by content.
     ///
     /// # Errors
     /// [`Error::Io`] if the file cannot be opened or read.
@@ -113,11 +113,11 @@ impl<R: BufRead> Reader<R> {
         self
     }
 
-    /// Reads the next record; returns `false` at the end of the file, where the content of `record` is unspecified.
+    /// Reads the next record. Returns `false` at the end of the file; the contents of `record` are then unspecified.
     ///
     /// # Errors
-    /// [`Error`] if the input fails or, depending on the options, a line is not a record. The reader is then at its
-    /// end.
+    /// [`Error`] if the input fails, or if a line is not a record and the options do not allow this. The reader is then
+    /// at its end.
     pub fn read_record(&mut self, record: &mut Record) -> Result<bool, Error> {
         while !self.done {
             match self.read_line(record) {
@@ -142,7 +142,8 @@ impl<R: BufRead> Reader<R> {
         })
     }
 
-    /// Returns the line number, from 1, of the last record, or at the end of the last line.
+    /// Returns the line number, from 1, of the last record that was read. At the end of the file, returns the number of
+    /// the last line.
     pub fn line(&self) -> u64 {
         self.state.line
     }
@@ -152,7 +153,7 @@ impl<R: BufRead> Reader<R> {
         &self.state.extra
     }
 
-    /// Returns the header as far as it has been read.
+    /// Returns the part of the header that has been read.
     pub fn header(&self) -> &Header {
         &self.state.header
     }
@@ -168,8 +169,8 @@ impl<R: BufRead> Reader<R> {
         self.state.others
     }
 
-    /// Returns the number of records so far with fewer than 18 fields, by their number of fields; missing values are
-    /// unknown.
+    /// Returns the number of records read so far for each number of fields below 18. The missing values of these
+    /// records are unknown.
     pub fn short_records(&self) -> BTreeMap<usize, u64> {
         let counts = self.state.short.iter().copied().enumerate();
         counts.filter(|(_, records)| *records > 0).collect()
@@ -237,7 +238,7 @@ impl State {
         }
     }
 
-    /// Handles a bad line: an error if reading is strict; otherwise it is counted, up to the limit.
+    /// Handles a bad line. In strict mode it is an error; otherwise it is counted, up to the limit.
     #[cold]
     fn reject(&mut self, line: &[u8], mut fault: parse::Fault) -> Result<(), Error> {
         let limit = self.options.max_errors;
@@ -270,7 +271,7 @@ impl State {
         Ok(())
     }
 
-    /// Handles a line without end.
+    /// Handles a line that exceeds the maximum length.
     #[cold]
     fn endless(&mut self, start: &[u8]) -> Error {
         self.line += 1;

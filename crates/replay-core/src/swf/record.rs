@@ -1,13 +1,13 @@
-//! A job record, uninterpreted.
+//! A job record whose values are not interpreted.
 
 /// One line of a trace: the eighteen fields of SWF 2.2, with `-1` for unknown values.
 ///
 /// Times are `f64` because the format allows fractions (the archive writes `489.00`); all times that the reader returns
-/// are below 2^53 in magnitude, so whole seconds are exact. Values are not interpreted: the cleaning policy decides
-/// about negative run times and missing sizes.
+/// are below 2^53 in magnitude, so whole seconds are exact. Values are not interpreted: the cleaning policy defines the
+/// treatment of negative run times and missing sizes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
-    /// Field 1. Job number: a counter, usually from 1, not always dense.
+    /// Field 1. Job number: usually 1, 2, 3, ..., possibly with gaps.
     pub job_number: i64,
     /// Field 2. Submit time, seconds since the start of the log (`UnixStartTime`).
     pub submit_time: f64,
@@ -40,9 +40,9 @@ pub struct Record {
     pub queue: i64,
     /// Field 16. Partition, a number from 1.
     pub partition: i64,
-    /// Field 17. Number of the job that must end before this one is submitted.
+    /// Field 17. Number of the preceding job, which must end before this job is submitted.
     pub preceding_job: i64,
-    /// Field 18. Seconds from the end of the preceding job to this submission.
+    /// Field 18. Seconds from the end of the preceding job to the submission of this job.
     pub think_time: f64,
 }
 

@@ -8,11 +8,11 @@ use super::{Reason, RecordError};
 /// The treatment of lines that are not records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Maximum number of bad lines to skip and count; 0 for strict reading, where the first bad line is an error.
+    /// Maximum number of bad lines to skip and count. 0 means strict reading: the first bad line is an error.
     pub max_errors: usize,
 }
 
-/// Maximum number of stored errors, so that they fit into memory.
+/// Maximum number of stored errors. The limit bounds the memory.
 const MAX_STORED: usize = 1000;
 
 /// The bad lines that a collecting reader skipped.
@@ -20,12 +20,12 @@ const MAX_STORED: usize = 1000;
 pub struct ErrorTally {
     errors: Vec<RecordError>,
     by_reason: BTreeMap<Reason, usize>,
-    /// Line of the first error by reason.
+    /// Line of the first error with each reason.
     first: BTreeMap<Reason, u64>,
 }
 
 impl ErrorTally {
-    /// Counts an error; stores it if it is among the first ones within the limit.
+    /// Counts an error. Stores the error if fewer errors than the limit are stored.
     pub(super) fn add(&mut self, error: RecordError, limit: usize) {
         *self.by_reason.entry(error.reason).or_default() += 1;
         self.first.entry(error.reason).or_insert(error.line);
@@ -44,12 +44,12 @@ impl ErrorTally {
         &self.errors
     }
 
-    /// Returns the number of bad lines by reason.
+    /// Returns the number of bad lines for each reason.
     pub fn by_reason(&self) -> &BTreeMap<Reason, usize> {
         &self.by_reason
     }
 
-    /// Returns the line number, from 1, of the first bad line by reason.
+    /// Returns, for each reason, the line number of the first bad line, from 1.
     pub fn first_lines(&self) -> &BTreeMap<Reason, u64> {
         &self.first
     }

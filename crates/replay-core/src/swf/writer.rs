@@ -1,4 +1,4 @@
-//! Writer of SWF: the header byte for byte, records in the archive's column widths.
+//! Writer of SWF. The header is written byte for byte, and records have the column widths of the archive.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -8,8 +8,8 @@ use super::{Header, Record};
 /// Returns header lines `; key: value` for the given fields.
 ///
 /// # Errors
-/// [`io::ErrorKind::InvalidInput`] for a field that could not be parsed again: a key that is blank or contains a colon,
-/// or a line break in key or value.
+/// [`io::ErrorKind::InvalidInput`] for a field that a reader could not parse: the key is blank or contains a colon, or
+/// key or value contains a line break.
 pub fn header_fields(fields: &[(&str, &str)]) -> io::Result<String> {
     let mut text = String::new();
     for (key, value) in fields {
@@ -25,8 +25,8 @@ pub fn header_fields(fields: &[(&str, &str)]) -> io::Result<String> {
 
 /// Writes SWF.
 ///
-/// The written text parses to the header text and records that a [`Reader`](super::Reader) returned, but numbers and
-/// blanks are normalised: `489.00` becomes `489`.
+/// A [`Reader`](super::Reader) of the written text returns the same header text and records. Numbers and blanks are
+/// normalised: `489.00` becomes `489`.
 ///
 /// ```
 /// use replay_core::swf::{Header, Record, Writer};
@@ -48,7 +48,7 @@ impl<W: Write> Writer<W> {
         Writer { inner }
     }
 
-    /// Writes the header's raw text; adds a final line end if it is missing.
+    /// Writes the header's raw text, and a final line end if it is missing.
     ///
     /// # Errors
     /// [`io::Error`] if writing fails.
@@ -68,7 +68,7 @@ impl<W: Write> Writer<W> {
         self.write_wide(r, b"")
     }
 
-    /// Writes one record as a line, followed by extra text if there is any, which must not contain a line break.
+    /// Writes a record as a line, followed by the text `extra`. The text must not contain a line break.
     ///
     /// # Errors
     /// [`io::Error`] if writing fails.
@@ -113,7 +113,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// A time, printed as the shortest text that parses to the same number.
+/// A time. It is printed as the shortest text that parses to the same number.
 struct Seconds(f64);
 
 impl fmt::Display for Seconds {

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use super::Name;
 
-/// The type of a column. Every column may contain nulls as described in its meaning.
+/// The type of a column. Every column may contain nulls; its meaning states when a value is null.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -19,13 +19,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns whether values of this type can be compared and averaged.
+    /// Returns whether the type is numeric, so that values can be compared and averaged.
     pub fn is_number(self) -> bool {
         matches!(self, Kind::I64 | Kind::U64 | Kind::F64)
     }
 }
 
-/// The unit of shares from 0 to 1, which text output shows in percent.
+/// The unit of shares from 0 to 1. Text output shows shares in percent.
 pub const SHARE: &str = "share";
 
 /// The documentation of a column.
@@ -38,7 +38,7 @@ pub struct ColumnInfo {
     pub kind: Kind,
     /// Unit; empty for names, numbers and ratios; [`SHARE`] for values from 0 to 1.
     pub unit: &'static str,
-    /// Meaning, including when it is null.
+    /// Meaning, including the condition for a null value.
     #[serde(rename = "about")]
     pub meaning: &'static str,
 }
@@ -46,7 +46,7 @@ pub struct ColumnInfo {
 type Reader<Row, T> = Box<dyn Fn(&Row) -> Option<T> + Send + Sync>;
 type TextReader<Row> = Box<dyn for<'a> Fn(&'a Row) -> Option<Cow<'a, str>> + Send + Sync>;
 
-/// Reads a value from a row; `None` is null.
+/// Reads a value from a row. `None` means null.
 pub enum Get<Row> {
     /// Text.
     Text(TextReader<Row>),
@@ -83,16 +83,16 @@ pub struct Column<Row> {
     pub name: Name,
     /// Unit; empty for names, numbers and ratios; [`SHARE`] for values from 0 to 1.
     pub unit: &'static str,
-    /// Meaning, including when it is null.
+    /// Meaning, including the condition for a null value.
     pub meaning: &'static str,
-    /// Whether larger values are better; for most metrics smaller values are.
+    /// Whether larger values are better. For most metrics smaller values are better.
     pub rises: bool,
-    /// Reads its values and determines its type.
+    /// Reads the values of the column and determines its type.
     pub get: Get<Row>,
 }
 
-/// A type that a column can have: numbers, text and lists of numbers, optionally missing. Integers become signed; a
-/// number that is not finite becomes null.
+/// A type of values from which a column can be created: numbers, text and lists of numbers, each optional or required.
+/// Integers become signed; a number that is not finite becomes null.
 pub trait Measure: 'static {
     /// Returns the reader of a column's values.
     fn get<Row>(read: impl Fn(&Row) -> Self + Send + Sync + 'static) -> Get<Row>;
@@ -199,7 +199,8 @@ impl<Row> Column<Row> {
 }
 
 impl<Part: 'static> Column<Part> {
-    /// Converts the column to one of rows that contain a `Part`; null for rows without one.
+    /// Converts the column to a column of rows that contain this row type as a part. Values are null for rows without
+    /// the part.
     pub fn of<Row>(
         self,
         part: impl for<'a> Fn(&'a Row) -> Option<&'a Part> + Send + Sync + 'static,
@@ -217,7 +218,7 @@ impl<Part: 'static> Column<Part> {
 }
 
 impl Value<'_> {
-    /// Returns the number, if the value is one.
+    /// Returns the value as a number; `None` if it is not numeric.
     pub fn number(&self) -> Option<f64> {
         match *self {
             Value::I64(value) => Some(value as f64),

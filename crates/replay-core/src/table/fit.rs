@@ -10,14 +10,14 @@ const MIN_TEXT_WIDTH: usize = 14;
 pub struct Fitted {
     /// The remaining columns. A row may span several lines if text is wrapped.
     pub sheet: Sheet,
-    /// Omitted columns that have the same value in every row, with their values.
+    /// Titles and values of omitted columns with the same value in every row.
     pub constant: Vec<String>,
     /// Titles of the other omitted columns.
     pub left_out: Vec<String>,
 }
 
 impl Fitted {
-    /// Keeps all columns.
+    /// Returns the table with all its columns.
     pub fn whole(sheet: &Sheet) -> Self {
         Self { sheet: sheet.clone(), ..Self::default() }
     }
@@ -36,10 +36,11 @@ impl Fitted {
 }
 
 impl Sheet {
-    /// Fits the table to lines of at most `width` characters as far as omitting columns allows. Columns with the same
-    /// value in every row are omitted first, then those of the lowest [rank](Sheet::ranked): numbers from last to
-    /// first, then text. The first column keeps; so does the first number column until the text columns are omitted,
-    /// unless number columns have ranks. Before a column with a rank is omitted, text is wrapped.
+    /// Fits the table to lines of at most `width` characters, as far as this is possible by omitting columns and
+    /// wrapping text. Columns with the same value in every row are omitted first, then the columns with the lowest
+    /// [rank](Sheet::ranked). Among columns of equal rank, number columns are omitted first, from last to first, then
+    /// text columns. The first column is never omitted. If no number column has a rank, the first number column is not
+    /// omitted before the text columns. Before a column with a rank is omitted, text is wrapped.
     pub fn fitted(&self, width: usize) -> Fitted {
         let mut widths = self.widths();
         let columns = self.header.len();
@@ -99,7 +100,8 @@ impl Sheet {
         }
     }
 
-    /// Makes text columns narrower until the table fits, the widest first; changes nothing if that is impossible.
+    /// Makes text columns narrower until the table fits, beginning with the widest column. Changes nothing if the table
+    /// cannot be made to fit.
     fn wrapped(&self, widths: &mut Vec<usize>, keeps: &[bool], width: usize) -> bool {
         let mut narrower = widths.clone();
         // Words are not split.
@@ -122,14 +124,14 @@ impl Sheet {
     }
 }
 
-/// Width of a line in characters.
+/// Returns the width of a line in characters.
 fn needed(widths: &[usize], keeps: &[bool]) -> usize {
     let of: Vec<usize> =
         widths.iter().zip(keeps).filter(|(_, keeps)| **keeps).map(|(width, _)| *width).collect();
     of.iter().sum::<usize>() + GAP * of.len().saturating_sub(1)
 }
 
-/// Splits a field into lines of a width.
+/// Splits a field into lines of at most `width` characters.
 fn lines(field: &str, width: usize, is_number: bool) -> Vec<String> {
     if is_number || field.chars().count() <= width {
         return vec![field.to_string()];
@@ -218,7 +220,7 @@ mod tests {
                 assert_eq!(words(line), words(expected), "{text}");
             }
         }
-        // Too narrow for text: it is omitted before the number columns.
+        // The width is too small for wrapped text, so the text column is omitted before the number columns.
         assert_eq!(plain(30).1, "jobs what it is base");
         assert_eq!(plain(3).1, "jobs what it is base change % verdict");
     }

@@ -1,6 +1,6 @@
-/// Declares a struct of metrics: each with type, unit, meaning and the expression that computes it,
-/// in one place. The struct gets a constructor `of` and a function `columns` that returns the
-/// columns of a table.
+/// Declares a struct of metrics. Each metric is declared in one place, with its type, unit and
+/// meaning and the expression that computes it. The struct gets a constructor `of` and a function
+/// `columns` that returns the columns of a table.
 ///
 /// ```text
 /// measures! {

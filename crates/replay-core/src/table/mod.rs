@@ -1,14 +1,14 @@
-//! Tables of results, whose columns are declared once.
+//! Tables of results. Each column is declared once.
 //!
-//! A row is a type that implements [`Table`]: it declares its columns, each with name, unit, meaning, type and value.
-//! All code that writes or documents a table uses these declarations: CSV, JSON lines, text and Markdown (`report` of
-//! `replay-output`), Parquet (`frame`), the listing of columns, and the objectives of a search. They are therefore
-//! consistent, and a column has its declared type even if all values are null, so that two files of one table can
-//! always be concatenated.
+//! A row is a type that implements [`Table`]. It declares the columns of its table, each with name, unit, meaning, type
+//! and value. All code that writes or documents a table uses these declarations: CSV, JSON lines, text and Markdown
+//! (`report` of `replay-output`), Parquet (`frame`), the listing of columns, and the objectives of a search. All
+//! outputs are therefore consistent. A column has its declared type even if all values are null, so two files of the
+//! same table can always be concatenated.
 //!
 //! A name has one meaning and one unit in all tables, which a test of the listing checks. Integers are signed, so that
-//! two runs can be subtracted; only seeds and ids, which may need all 64 bits, are unsigned. A list of integers is a
-//! list in Parquet and JSON, and text such as `0-3,7` in CSV ([`ranges`]).
+//! two runs can be subtracted; only seeds and ids, which may need all 64 bits, are unsigned. A list of integers is
+//! written as a list in Parquet and JSON, and as text such as `0-3,7` in CSV ([`ranges`]).
 //!
 //! ```
 //! use replay_core::table::{Column, Name, Table, csv};
@@ -48,9 +48,9 @@ pub use name::Name;
 pub use sheet::{Align, Sheet, Shown, with_unit};
 pub use write::{csv, ranges, write_csv, write_json_line};
 
-/// A row of a table, which declares the columns.
+/// A row of a table. The type declares the columns of the table.
 pub trait Table: Sized {
-    /// Name of the table and stem of its files.
+    /// Name of the table. The names of its files begin with this name.
     const NAME: &'static str;
     /// Description of a row.
     const ROW: &'static str;
@@ -58,7 +58,8 @@ pub trait Table: Sized {
     /// Returns the columns in order.
     fn columns() -> Vec<Column<Self>>;
 
-    /// Returns whether sorting by this column puts the row after all rows that are comparable by it.
+    /// Returns whether the row cannot be compared with other rows by this column. Sorting by the column then puts the
+    /// row last.
     fn is_ranked_last(&self, _column: &str) -> bool {
         false
     }
@@ -67,7 +68,7 @@ pub trait Table: Sized {
 /// The documentation of a table.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct TableInfo {
-    /// Name of the table and stem of its files.
+    /// Name of the table. The names of its files begin with this name.
     pub name: &'static str,
     /// Description of a row.
     pub row: &'static str,
@@ -76,7 +77,7 @@ pub struct TableInfo {
 }
 
 impl TableInfo {
-    /// Returns the documentation of the table with rows of this type.
+    /// Returns the documentation of the table that has rows of type `Row`.
     pub fn of<Row: Table>() -> Self {
         let columns = Row::columns().iter().map(Column::info).collect();
         Self { name: Row::NAME, row: Row::ROW, columns }

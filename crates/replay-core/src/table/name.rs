@@ -1,4 +1,5 @@
-//! The names of the columns of all tables, as constants, so that a wrong name does not compile.
+//! The names of the columns of all tables. Names are constants, so code with a wrong name does not
+//! compile.
 
 // The constants have the names of the columns.
 #![allow(non_upper_case_globals)]
@@ -12,8 +13,8 @@ use std::ops::Deref;
 pub struct Name(&'static str);
 
 impl Name {
-    /// Creates the name of a column of a table outside the project, or of one composed of other
-    /// names.
+    /// Creates a column name that is not declared in this module: for a table outside the project,
+    /// or for a name composed of other names.
     pub const fn new(name: &'static str) -> Self {
         Self(name)
     }

@@ -21,7 +21,7 @@ pub(super) const GAP: usize = 2;
 pub(super) struct Heading {
     pub title: String,
     pub align: Align,
-    /// Columns of lower rank are omitted first if there is no room for all.
+    /// Columns of lower rank are omitted first if the table is too wide.
     pub rank: u8,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Heading {
 pub struct Sheet {
     pub(super) header: Vec<Heading>,
     pub(super) rows: Vec<Vec<String>>,
-    /// Line above the table about all rows.
+    /// Line above the table. It describes all rows.
     pub(super) lead: Option<String>,
     /// Line below the table that explains marks in the fields.
     pub(super) legend: Option<String>,
@@ -44,8 +44,8 @@ impl Sheet {
         Self { header: header.iter().map(heading).collect(), ..Self::default() }
     }
 
-    /// Sets the rank of some columns: columns of lower rank are omitted first if there is no room for all. Other
-    /// columns have rank 0.
+    /// Sets the rank of some columns: columns of lower rank are omitted first if the table is too wide. Other columns
+    /// have rank 0.
     pub fn ranked(mut self, ranks: &[(&str, u8)]) -> Self {
         for heading in &mut self.header {
             let rank = ranks.iter().find(|(title, _)| *title == heading.title);
@@ -54,7 +54,7 @@ impl Sheet {
         self
     }
 
-    /// Sets the line above the table about all rows.
+    /// Sets the line above the table, which describes all rows.
     pub fn led_by(self, lead: Option<String>) -> Self {
         Self { lead, ..self }
     }
@@ -117,7 +117,7 @@ impl Sheet {
         (0..self.header.len()).map(column).collect()
     }
 
-    /// Writes aligned columns, two spaces apart, with a rule below the header.
+    /// Writes the table as text with aligned columns, two spaces apart, and a line of dashes below the header.
     ///
     /// # Errors
     /// [`io::Error`] if writing fails.
@@ -131,7 +131,7 @@ impl Sheet {
         Ok(())
     }
 
-    /// Writes a Markdown table, with aligned source.
+    /// Writes the table in Markdown. The columns of the Markdown source are aligned.
     ///
     /// # Errors
     /// [`io::Error`] if writing fails.
@@ -196,8 +196,8 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         }
     }
 
-    /// Creates a column from the table's column with this name: text unchanged, integers with thousands separators,
-    /// real numbers with this number of decimals.
+    /// Creates a column from the table's column `name`. Text is unchanged, integers have thousands separators, and real
+    /// numbers have `decimals` decimal places.
     pub fn column(name: Name, title: impl Into<Cow<'a, str>>, decimals: usize) -> Self
     where
         Row: Table,
@@ -205,7 +205,8 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Self::scaled(name, title, 1.0, decimals)
     }
 
-    /// Creates a column like [`column`](Self::column) with the column's unit after the title, if it has one.
+    /// Creates a column like [`column`](Self::column). The title is followed by the unit of the table's column, if it
+    /// has a unit.
     pub fn measure(name: Name, title: &str, decimals: usize) -> Self
     where
         Row: Table,
@@ -213,7 +214,7 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Self::column(name, with_unit(&Row::columns(), name, title), decimals)
     }
 
-    /// Creates a column from the table's column of shares with this name, in percent.
+    /// Creates a column from the table's column `name`, which must contain shares. Values are shown in percent.
     pub fn percent(name: Name, title: impl Into<Cow<'a, str>>, decimals: usize) -> Self
     where
         Row: Table,
@@ -231,8 +232,8 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Self::of(column, title, factor, decimals)
     }
 
-    /// Creates a column from a table column: text unchanged, integers with thousands separators if they have a unit,
-    /// real numbers times `factor` with this number of decimals.
+    /// Creates a column from a table column. Text is unchanged, integers have thousands separators if the column has a
+    /// unit, and real numbers are multiplied by `factor` and have `decimals` decimal places.
     pub fn of(
         column: Column<Row>,
         title: impl Into<Cow<'a, str>>,

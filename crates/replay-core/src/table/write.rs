@@ -3,9 +3,9 @@ use std::io::{self, Write};
 use super::{Column, Table, Value};
 
 /// Writes rows as CSV (RFC 4180, with line feeds), preceded by a line of column names if `header`.
-/// Nulls are empty; a real number has the fewest digits that parse to the same number, and always a
-/// decimal point or an exponent, so that readers which infer types do not treat it as an integer. A
-/// list is written as text by [`ranges`].
+/// Nulls are empty fields. A real number is written with the fewest digits that parse to the same
+/// number. It always has a decimal point or an exponent, so that readers that infer types do not
+/// treat it as an integer. A list is written as the text that [`ranges`] returns.
 ///
 /// # Errors
 /// [`io::Error`] if writing to `out` fails.
@@ -48,7 +48,8 @@ pub fn csv<Row: Table>(rows: &[Row]) -> io::Result<String> {
     String::from_utf8(text).map_err(io::Error::other)
 }
 
-/// Formats a list of integers in its order, as numbers and ascending ranges, such as `4,7-9,2`.
+/// Formats a list of integers as numbers and ascending ranges, such as `4,7-9,2`. The order is
+/// kept.
 pub fn ranges(values: &[i64]) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for &value in values {

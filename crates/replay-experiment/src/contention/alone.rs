@@ -1,4 +1,4 @@
-//! Times of a job alone on the empty machine.
+//! Measures how long a job takes if it runs alone on the machine.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,15 +9,15 @@ use replay_core::topology::{Coord, NodeId};
 use replay_network::traffic::{Demand, JobTraffic, Mapping, Quota, Traffic};
 use replay_network::{Delivery, Network};
 
-/// Measures the times of jobs that run alone on the machine. Without random patterns a time is measured once per
-/// configuration: it depends on the processors and the packets only, and on a grid on the relative positions of the
-/// processors.
+/// Measures how long jobs take if they run alone on the machine. Unless the pattern is random, the time depends only on
+/// the number of packets and on the processors; on a grid, it depends only on their relative positions. Each such
+/// configuration is simulated once.
 pub(super) struct Alone<'a> {
     pub(super) input: ContentionInput<'a>,
     seed: u64,
     /// The empty machine.
     empty: Traffic,
-    /// Cycles by positions and number of packets.
+    /// Measured times in cycles, by positions and number of packets.
     known: Mutex<HashMap<(Positions, u64), u64>>,
 }
 
@@ -35,7 +35,8 @@ impl<'a> Alone<'a> {
         Ok(Self { input, seed, empty, known: Mutex::default() })
     }
 
-    /// Cycles in which a job sends `packets` packets on these processors, given in the order of allocation.
+    /// Returns the number of cycles that a job needs to send `packets` packets if it runs alone on the processors
+    /// `nodes`, which are in the order of allocation.
     ///
     /// # Errors
     /// [`TraceError`] if a packet cannot be sent, the network is deadlocked, or the run is cancelled.
@@ -54,7 +55,8 @@ impl<'a> Alone<'a> {
         Ok(time)
     }
 
-    /// Positions of processors, relative to the first corner of their box if only these matter.
+    /// Returns the positions of processors. They are relative to the first corner of the enclosing box if the time does
+    /// not depend on absolute positions.
     fn positions(&self, nodes: &[NodeId]) -> Positions {
         let ContentionInput { topology, messages, .. } = self.input;
         let Some(grid) = topology.grid() else {
@@ -82,8 +84,8 @@ impl<'a> Alone<'a> {
         Ok(total.end - total.begin)
     }
 
-    /// Runs a job alone; returns the machine at its end and the totals of its packets. `on_delivery` is called for each
-    /// delivery.
+    /// Runs a job alone on the machine. Returns the state of the machine at the end of the job, and the totals of the
+    /// job's packets. `on_delivery` is called for each delivered packet.
     ///
     /// # Errors
     /// [`TraceError`] if a packet cannot be sent, the network is deadlocked, or the run is cancelled.

@@ -1,4 +1,4 @@
-//! Jobs of a trace converted to cycles, and the most compact placements of a job alone.
+//! Converts the times of jobs to cycles, and computes the most compact placements of a job on the empty machine.
 
 use super::input::{LONGEST, TraceError};
 use replay_core::allocator::Request;
@@ -9,14 +9,14 @@ use replay_core::allocator::submesh::{ShapeRule, SubMesh, turned};
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::Job;
 
-/// Properties of a job that determine its placement alone.
+/// The properties of a job that determine its placement on the empty machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct PlacementKey {
     pub size: u32,
     pub shape: Option<[u16; 3]>,
 }
 
-/// Converts the times of jobs to cycles, starting at the first arrival.
+/// Converts the times of jobs to cycles. The first arrival is cycle 0.
 pub(super) fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
     let first = jobs.iter().map(|job| job.submit).min().unwrap_or(0);
     let latest = jobs.iter().map(|job| job.submit).max().unwrap_or(0);
@@ -35,9 +35,10 @@ pub(super) fn scaled(jobs: &[Job], scale: f64) -> Result<Vec<Job>, TraceError> {
     Ok(jobs.iter().map(scaled).collect())
 }
 
-/// Candidate placements of a job alone: its own shape at the first corner, or without a shape the most compact box in
-/// every orientation that fits. On a hypercube this is a mesh embedded into the first subcube by Gray codes, or the
-/// first processors if the job's shape needs more dimensions than the machine has.
+/// Returns candidate placements of a job on the empty machine. A job with a shape has this shape, at the first corner.
+/// For a job without a shape, the most compact box is tried in every orientation that fits. On a hypercube, the box is
+/// a mesh that is embedded into the first subcube by Gray codes; if the mesh needs more dimensions than the machine
+/// has, the first processors are used.
 pub(super) fn compact(topology: &Topology, place: PlacementKey) -> Vec<Vec<NodeId>> {
     let mut places = match topology {
         Topology::Grid(grid) => {

@@ -1,5 +1,5 @@
-//! Correlations between distances, dispersal and stretch: over the jobs of each run, and over the allocators of each
-//! trace, machine, scheduler and seed.
+//! Correlations between distances, dispersal and stretch. They are computed over the jobs of each run, and over the
+//! allocators for each combination of trace, machine, scheduler and seed.
 
 use super::{ContentionRun, TraceRun};
 use crate::RunKey;
@@ -49,9 +49,9 @@ impl Point {
 pub struct Pair {
     /// Title in printed tables.
     pub title: &'static str,
-    /// Column of Pearson's coefficient and its meaning.
+    /// Name and meaning of the column of Pearson's coefficient.
     pub pearson: (Name, &'static str),
-    /// Column of Spearman's coefficient and its meaning.
+    /// Name and meaning of the column of Spearman's coefficient.
     pub spearman: (Name, &'static str),
     /// Axis titles of a figure.
     pub axes: (&'static str, &'static str),
@@ -64,7 +64,7 @@ impl Pair {
         points.iter().map(self.of).collect()
     }
 
-    /// Title of a panel: number of points and, if there are enough, both coefficients.
+    /// Title of a panel: the number of points, and the two coefficients if there are enough points.
     pub fn summary(&self, points: &[Point]) -> String {
         let pairs = self.points(points);
         let count = pairs.len();
@@ -148,7 +148,7 @@ pub static PAIRS: [Pair; 6] = [
     ),
 ];
 
-/// The two columns of a pair over the points of a row.
+/// Returns the columns of the two coefficients of a pair, computed over the points of a row.
 fn columns<Row>(
     pair: &'static Pair,
     points: impl Fn(&Row) -> Vec<Point> + Copy + Send + Sync + 'static,
@@ -172,18 +172,19 @@ pub(super) fn distance_columns<Row>(
 /// Correlations over jobs or over allocators.
 #[derive(Clone, Debug)]
 pub struct Correlations<'a> {
-    /// Key of the run of the jobs, or of the first allocator.
+    /// Key of the run that contains the jobs, or of the run of the first allocator.
     pub key: &'a RunKey,
     /// Whether the points are jobs.
     pub over_jobs: bool,
     /// The points.
     pub points: Vec<Point>,
-    /// Strategies of the points if they are allocators.
+    /// Names of the strategies if the points are allocators.
     pub names: Vec<String>,
 }
 
 impl<'a> Correlations<'a> {
-    /// Correlations of every unperturbed run over its sending jobs, then of every setting over its allocators.
+    /// Computes the correlations over the sending jobs of each unperturbed run, followed by the correlations over the
+    /// allocators of each [setting](settings).
     pub fn of(runs: &'a [ContentionRun]) -> Vec<Self> {
         let jobs = runs.iter().filter(|run| run.is_unshaken()).map(|run| Self {
             key: &run.key,
@@ -224,7 +225,8 @@ impl Table for Correlations<'_> {
     }
 }
 
-/// Groups unperturbed runs by trace, policy, machine, scheduler and seed in order of first appearance.
+/// Groups unperturbed runs by trace, policy, machine, scheduler and seed. The groups are in the order of their first
+/// runs.
 pub fn settings(runs: &[ContentionRun]) -> Vec<Vec<&ContentionRun>> {
     let same = |a: &RunKey, b: &RunKey| {
         (&a.trace, &a.policy, &a.topology, &a.scheduler, a.seed)

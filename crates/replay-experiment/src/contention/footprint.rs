@@ -1,4 +1,4 @@
-//! Link usage of a job alone on its processors, for the model of link loads.
+//! Link usage of a job that runs alone on its processors, for the model of link loads.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,21 @@ use replay_network::Network;
 use replay_network::links::{Footprint, Reserved, Stream};
 use replay_network::traffic::{Barrier, JobTraffic};
 
-/// Number of sending processes among which the slowest is sought; smaller for larger jobs, whose processes send more.
+/// Number of sending processes that are examined to find the slowest process. It is smaller for larger jobs, because
+/// their processes send more packets.
 fn senders(processes: usize) -> usize {
     (8192 / processes.max(1)).clamp(16, 64).min(processes)
 }
 
-/// Runs a job with `packets` packets (at least one) alone on its processors; returns the totals of its packets and
-/// its link usage. The packets are sent `times` times.
+/// Runs a job with `packets` packets (at least one) alone on its processors. Returns the totals of the job's packets
+/// and its link usage. The packets are sent `times` times.
 ///
-/// In a pattern with barriers the whole job waits for its slowest process. Each sender is therefore a [`Stream`], or
-/// evenly spaced ones of them if there are [more](senders) than examined: a sender has one packet in transit at a
-/// time, and each wait delays it. All packets together form one more stream. It is the only one without barriers, or
-/// if the job ends before its first barrier; fast processes then send instead of slow ones, and the time of the job
-/// grows like the mean latency by Little's law.
+/// In a pattern with barriers, the whole job waits for its slowest process. Therefore each sender is a [`Stream`]: it
+/// has one packet in transit at a time, and each wait of the packet delays the sender. If there are more senders than
+/// are [examined](senders), the streams are evenly spaced among the senders. All packets together form one more stream.
+/// This is the only stream if the pattern has no barriers, or if the job ends before its first barrier. In these cases
+/// fast processes send packets in place of slow processes, and by Little's law the time of the job grows in proportion
+/// to the mean latency.
 ///
 /// # Errors
 /// [`TraceError`] if a packet cannot be sent, the network is deadlocked, or the run is cancelled.
@@ -70,7 +72,7 @@ pub fn footprint(
     Ok((total, Footprint { links, streams }))
 }
 
-/// The stream of one sender from its packets by receiver over the `cycles` of the job.
+/// Creates the stream of one sender from its number of packets for each receiver. `cycles` is the duration of the job.
 fn stream(
     network: &Network,
     links: &[Reserved],

@@ -10,10 +10,10 @@ use replay_core::workload::Job;
 use replay_network::traffic::TrafficError;
 use replay_network::{PacketError, Stalled};
 
-/// Largest total of cycles of all jobs, up to which integers are exact as floats.
+/// Largest sum of the times of all jobs, in cycles. Up to this value, `f64` represents integers exactly.
 pub const LONGEST: f64 = (1u64 << 53) as f64;
 
-/// A trace on a machine with a network shared by its jobs.
+/// A trace on a machine with a network that the jobs share.
 #[derive(Clone, Copy)]
 pub struct ContentionInput<'a> {
     /// The jobs with times in seconds.

@@ -1,12 +1,14 @@
-//! Number of packets of a job in a trace, chosen such that the job alone takes its run time.
+//! Chooses the number of packets of each job of a trace such that the job takes its run time if it runs alone.
 //!
-//! The time of a job alone grows with its quota by one packet or one step of its pattern at a time. [`isolate`]
-//! searches the quota whose time is nearest to the target, which is the run time in cycles. It simulates the job
-//! alone in the most compact box in the orientation in which it is fastest: the quota is doubled until the time
-//! exceeds the target, then the bracket is narrowed until a time is within [`TOLERANCE`] of the target or no quota is
-//! left in between. A job thus misses its target by more than the tolerance only if no quota is better, because a
-//! single packet, or the step started by one more packet, takes longer. This *granularity* of a pattern matters for
-//! targets of few packets.
+//! The quota of a job is its number of packets, and the target is its run time in cycles. The time that a job takes
+//! alone increases with its quota. [`isolate`] searches for the quota with the time that is nearest to the target. For
+//! each quota, it simulates the job alone in the most compact box, in the orientation in which the job is fastest. The
+//! quota is doubled until the time exceeds the target. Then the bracket is narrowed until a time is within
+//! [`TOLERANCE`] of the target, or until the bracket contains no further quota.
+//!
+//! Each additional packet can increase the time by the duration of a packet or of a whole step of the pattern. This
+//! *granularity* of the pattern matters for jobs of few packets: such a job may miss its target by more than the
+//! tolerance, but no other quota is nearer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,20 +21,20 @@ use super::input::{ContentionInput, TraceError};
 use super::packets;
 use replay_core::workload::Job;
 
-/// Largest accepted difference between the time alone and the target, as a share of the target.
+/// Largest accepted difference between the time that a job takes alone and its target, as a share of the target.
 pub const TOLERANCE: f64 = 0.01;
 
-/// Jobs in cycles with their quotas and their times alone.
+/// Jobs with times in cycles, their quotas, and the times that they take alone.
 #[derive(Clone, Debug)]
 pub struct Isolation {
-    /// The jobs with times in cycles. The run time is the target, at least 1.
+    /// The jobs with times in cycles. The run time of each job is its target, which is at least 1.
     pub jobs: Vec<Job>,
-    /// Number of packets by job; 0 for a job without receivers, which holds its processors for its run time.
+    /// Number of packets of each job; 0 for a job without receivers. Such a job holds its processors for its run time.
     pub quotas: Arc<[u64]>,
     /// Cycles that each job takes alone.
     pub service: Vec<u64>,
-    /// Number of times that each job sends its packets: 1, or more if only a [window](super::Messages::window) of the
-    /// job is simulated, whose packets the quota counts.
+    /// Number of times that each job sends its packets. It exceeds 1 if only a [window](super::Messages::window) of the
+    /// job is simulated; the quota is then the number of packets in the window.
     times: Vec<f64>,
 }
 
@@ -54,7 +56,7 @@ impl Isolation {
     }
 }
 
-/// Whether a time alone is within the tolerance of its target.
+/// Whether the time that a job takes alone is within the tolerance of its target.
 pub fn is_near(time: u64, target: u64) -> bool {
     time.abs_diff(target) as f64 <= TOLERANCE * target as f64
 }
@@ -68,8 +70,9 @@ struct QuotaKey {
     job: Option<usize>,
 }
 
-/// Converts the jobs of a trace to jobs of messages with `scale` cycles per second. `seed` determines random choices
-/// of jobs. Jobs are measured in parallel on the current rayon pool; the quota of a job is independent of other jobs.
+/// Converts the jobs of a trace to jobs that send messages, with `scale` cycles per second. `seed` determines the
+/// random choices of jobs. Jobs are measured in parallel on the current rayon pool. The quota of a job does not depend
+/// on other jobs.
 ///
 /// # Errors
 /// [`TraceError`] if the machine has no network, the times exceed [`LONGEST`](super::LONGEST), or the number of
@@ -102,7 +105,7 @@ pub fn isolate(input: ContentionInput<'_>, scale: f64, seed: u64) -> Result<Isol
     Ok(Isolation { quotas: quotas.into(), service, times, jobs })
 }
 
-/// Quota of a job and the cycles that it takes.
+/// Returns the quota of a job, and the cycles that the job takes alone with this quota.
 fn quota(
     input: ContentionInput<'_>,
     alone: &Alone<'_>,
@@ -121,10 +124,10 @@ fn quota(
     })
 }
 
-/// Quota whose time is nearest to the target, with that time, for times that grow with the quota. The number of calls
-/// is bounded: every third call halves the bracket.
+/// Returns the quota with the time that is nearest to the target, and this time. `time` must increase with the quota.
+/// The number of calls of `time` is bounded, because every third call halves the bracket.
 fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Result<(u64, u64), E> {
-    // Powers of two let jobs with equal placements share the first measurements.
+    // Jobs with equal placements share the first measurements, because these quotas are powers of two.
     let mut quota = 1 << (target / 1024).max(1).ilog2();
     let mut low = (0, 0);
     let mut high = loop {
@@ -146,7 +149,7 @@ fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Resul
         if most - fewest < 2 {
             break;
         }
-        // Interpolation alone converges slowly if the time is a step function.
+        // Without bisection, interpolation converges slowly if the time is a step function.
         let share = match round % 3 {
             0 => 0.5,
             _ => (target - early) as f64 / (late - early) as f64,

@@ -1,7 +1,7 @@
-//! Contention of jobs on shared links by link loads.
+//! Contention of jobs on shared links, computed from link loads.
 //!
-//! This is the [network](replay_network::links) of a coupled simulation: a job is simulated alone when it starts, and
-//! then progresses at a rate that changes when other jobs start or end.
+//! The [link-load model](replay_network::links) is the service of a coupled simulation. When a job starts, it is first
+//! simulated alone. After that it progresses at a rate that changes whenever other jobs start or end.
 
 use std::error::Error;
 
@@ -14,12 +14,12 @@ use replay_core::workload::{Job, JobId};
 use replay_network::links::{LinkLoads, Slot};
 use replay_network::traffic::JobTraffic;
 
-/// Link loads as a service. One unit of simulation time is a cycle.
+/// The model of link loads as a service of the coupled simulation. One unit of simulation time is a cycle.
 pub(super) struct LinkService<'a> {
     alone: Alone<'a>,
     isolation: &'a Isolation,
     loads: LinkLoads,
-    /// Whether a job has started or ended since the slowdowns were computed.
+    /// Whether a job has started or ended after the last computation of the slowdowns.
     is_outdated: bool,
     running: Vec<Running>,
     now: i64,
@@ -27,7 +27,7 @@ pub(super) struct LinkService<'a> {
     holding: RunTimes,
     start_error: Option<TraceError>,
     totals: Totals,
-    /// Totals of the packets and cycles alone on the same processors, by job.
+    /// For each job, the totals of its packets, and the cycles that it takes alone on the same processors.
     by_job: Vec<(JobTraffic, u64)>,
     /// Cycles for which each channel was reserved.
     reserved: Vec<f64>,
@@ -41,16 +41,16 @@ struct Running {
     begin: i64,
     /// Cycles that the job takes alone.
     alone: u64,
-    /// Remaining cycles of `alone`.
+    /// Cycles of `alone` that remain until the job ends.
     left: f64,
-    /// Totals of the simulation alone.
+    /// Totals of the packets in the simulation of the job alone.
     simulated: JobTraffic,
 }
 
 impl Running {
-    /// Cycle in which the job ends if no other job starts or ends before.
+    /// Returns the cycle in which the job ends if no other job starts or ends earlier.
     fn end(&self, now: i64, slowdown: f64) -> i64 {
-        // Allow for rounding errors of a cycle that has just passed.
+        // A rounding error must not add a cycle.
         now + ((self.left * slowdown - 1e-6).ceil() as i64).max(0)
     }
 }
@@ -74,7 +74,7 @@ impl<'a> LinkService<'a> {
         }
     }
 
-    /// Totals of the packets of every job, and its cycles alone on the same processors.
+    /// Returns, for each job, the totals of its packets, and the cycles that it takes alone on the same processors.
     pub fn by_job(&self) -> &[(JobTraffic, u64)] {
         &self.by_job
     }
@@ -115,7 +115,7 @@ impl<'a> LinkService<'a> {
         for link in footprint.iter().flat_map(|footprint| &footprint.links) {
             self.reserved[link.link.index()] += link.share * alone as f64;
         }
-        // Additional time of the job is additional latency of its packets, which waited for packets of other jobs.
+        // The job takes longer because its packets wait for packets of other jobs; the wait is added to their latency.
         let slowdown = service / alone as f64;
         let whole = |sum: f64| (sum * times).round() as u64;
         let latency = simulated.latency as f64;

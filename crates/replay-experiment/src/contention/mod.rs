@@ -1,8 +1,8 @@
 //! Contention of jobs whose run times are determined by their messages.
 //!
-//! [`Messages`] defines what jobs send and on which network; [`Communication`] is this network as the [`Service`] of
-//! a coupled simulation. In a stochastic stream every job draws its quota ([`stream`](super::stream)); the jobs of a
-//! [trace](run_trace) get quotas according to their run times.
+//! [`Messages`] defines the messages of the jobs and the network. [`Communication`] is the network as the [`Service`]
+//! of a coupled simulation. In a stochastic stream, the quota of each job is random ([`stream`](super::stream)). In a
+//! [trace](run_trace), the quota of each job is chosen according to its run time.
 
 mod alone;
 mod compact;
@@ -53,13 +53,13 @@ pub struct Messages {
     pub program: Arc<Program>,
     /// Number of messages.
     pub quota: Quota,
-    /// Cycles for which a job is simulated alone if contention is modelled by the [loads of
-    /// links](replay_network::links); `None` to simulate every flit.
+    /// Number of cycles for which each job is simulated alone, if contention is computed from [link
+    /// loads](replay_network::links); `None` if every flit is simulated.
     pub window: Option<u64>,
 }
 
 impl Messages {
-    /// Messages of a pattern with the settings of a paper.
+    /// Creates the messages of a pattern, with the settings of a paper.
     ///
     /// # Errors
     /// [`TableError`] if the pattern names a file that cannot be used.
@@ -70,12 +70,13 @@ impl Messages {
         Ok(Self { network: preset.network(), options, program, quota, window: None })
     }
 
-    /// Cycles of a job with `target` cycles that are simulated alone.
+    /// Returns the number of cycles for which a job with a target of `target` cycles is simulated alone.
     fn simulated_cycles(&self, target: u64) -> u64 {
         self.window.map_or(target, |window| window.min(target))
     }
 
-    /// BLAKE3 digest in hexadecimal of the canonical names and of the content of the pattern's file, if any.
+    /// Returns the BLAKE3 digest, in hexadecimal, of the canonical names and of the content of the pattern's file, if
+    /// the pattern has a file.
     pub fn digest(&self) -> String {
         let Self { network, options: TrafficOptions { mapping, flits }, program, quota, window } =
             self;
@@ -87,8 +88,8 @@ impl Messages {
         blake3::hash(text.as_bytes()).to_hex().to_string()
     }
 
-    /// The network without jobs. Without `quotas` every job draws its quota from `seed` and its number. A job with
-    /// quota 0 sends nothing and holds its processors for its run time.
+    /// Creates the network without jobs. If `quotas` is `None`, the quota of each job is random, determined by `seed`
+    /// and the job number. A job with quota 0 sends no packets and holds its processors for its run time.
     ///
     /// # Errors
     /// [`TrafficError`] if the machine has no network.
@@ -114,7 +115,8 @@ impl Messages {
     }
 }
 
-/// The network as a service: a job ends when all its packets are delivered. One unit of simulation time is a cycle.
+/// The network as a service of the coupled simulation: a job ends when all its packets are delivered. One unit of
+/// simulation time is a cycle.
 #[derive(Debug)]
 pub struct Communication {
     traffic: Traffic,
@@ -137,13 +139,14 @@ impl Communication {
         self
     }
 
-    /// Fails as [`Cancelled`](replay_core::cancel::Cancelled) soon after `stop` is raised.
+    /// Sets a cancellation token. Soon after `stop` is raised, the simulation fails with
+    /// [`Cancelled`](replay_core::cancel::Cancelled).
     pub fn stopped_by(mut self, stop: CancelToken) -> Self {
         self.stop = stop;
         self
     }
 
-    /// Runs the network to the next cycle in which jobs end, but not beyond `until`.
+    /// Advances the network to the next cycle in which a job ends, but not beyond cycle `until`.
     fn exchange(&mut self, until: i64) -> Result<Option<u64>, Box<dyn Error + Send + Sync>> {
         let until = u64::try_from(until).ok().filter(|_| until < i64::MAX);
         let Self { slices, traffic, ended, stop, .. } = self;
@@ -155,18 +158,18 @@ impl Communication {
         &self.totals
     }
 
-    /// Totals of the packets of every job; empty unless recorded.
+    /// Totals of the packets of each job; empty unless recording was requested.
     pub fn by_job(&self) -> &[JobTraffic] {
         self.by_job.as_deref().unwrap_or_default()
     }
 }
 
-/// Processors of a job that run a process, without those lost to internal fragmentation.
+/// Returns the processors of a job that run its processes, without processors that are lost to internal fragmentation.
 fn processes<'a>(job: &Job, nodes: &'a [NodeId]) -> &'a [NodeId] {
     &nodes[..job.size as usize]
 }
 
-/// Returns the error of an earlier start, which cannot fail itself.
+/// Returns the stored error of an earlier start, because the function that starts a job cannot return an error.
 fn take_error<E>(start_error: &mut Option<E>) -> Result<(), Box<dyn Error + Send + Sync>>
 where
     E: Error + Send + Sync + 'static,
@@ -175,7 +178,7 @@ where
 }
 
 impl Service for Communication {
-    /// Messages of folded jobs are not modelled.
+    /// Returns `false`, because messages of folded jobs are not modelled.
     fn takes_folded(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Tables of traces on a network: runs, and their jobs.
+//! The tables of runs and of jobs of traces on a network.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub struct ContentionRun {
 }
 
 impl ContentionRun {
-    /// Aggregates a run.
+    /// Creates a run and computes its aggregates.
     pub fn new(
         run: u32,
         key: RunKey,
@@ -46,7 +46,7 @@ impl ContentionRun {
 
     /// Rows of the table of jobs.
     pub fn job_rows(&self) -> impl Iterator<Item = ContentionJobRow<'_>> {
-        // Both lists are in order of submission; the run may lack jobs of the trace.
+        // The two lists are in order of submission. Some jobs of the trace may be missing in the run.
         let workload = &self.trace.workload;
         let mut jobs = workload.jobs.iter();
         self.result.jobs.iter().map(move |job| {
@@ -63,7 +63,7 @@ impl ContentionRun {
     }
 }
 
-/// Mean over the jobs with a value.
+/// Mean over the jobs that have a value.
 fn mean(run: &TraceRun, of: impl Fn(&JobContention) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = run.jobs.iter().filter_map(of).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
@@ -74,7 +74,7 @@ fn sending(run: &TraceRun, of: fn(&JobContention) -> f64) -> Option<f64> {
     mean(run, |job| (job.packets > 0).then(|| of(job)))
 }
 
-/// Mean over packets, which weights a job by its number of packets.
+/// Mean over packets: each job is weighted by its number of packets.
 fn over_packets(run: &TraceRun, of: fn(&JobContention) -> f64) -> Option<f64> {
     let packets: u64 = run.jobs.iter().map(|job| job.packets).sum();
     let sum: f64 = run.jobs.iter().map(|job| of(job) * job.packets as f64).sum();
@@ -85,7 +85,7 @@ fn count(run: &TraceRun, counts: fn(&JobContention) -> bool) -> u64 {
     run.jobs.iter().filter(|job| counts(job)).count() as u64
 }
 
-/// A run with the distributions of stretch and its factors over the sending jobs.
+/// A run, and the distributions of stretch and of its factors over the sending jobs.
 struct RunDistributions<'a> {
     run: &'a TraceRun,
     stretch: Option<Robust>,
@@ -108,9 +108,9 @@ impl<'a> RunDistributions<'a> {
 }
 
 measures! {
-    /// Aggregates of a run. Stretch and its factors, packets and placements are over the sending jobs, so that they
-    /// are comparable, and `None` if there are none; waits and turnarounds are over all jobs. The median stretch
-    /// [ranks](super::ranking) strategies.
+    /// Aggregates of a run. Stretch, its two factors, and the measures of packets and placements are computed over the
+    /// sending jobs; they are `None` if no job sends. Waits and turnarounds are computed over all jobs. Strategies are
+    /// [ranked](super::ranking) by the median stretch.
     #[derive(Clone, PartialEq, Debug)]
     pub struct Contention, from distributions: &RunDistributions<'_> {
         jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = distributions.run.jobs.len() as u64;
@@ -151,7 +151,7 @@ measures! {
     }
 }
 
-/// Column of the system metrics with the number of jobs excluded from a run.
+/// Column of the system metrics that contains the number of jobs excluded from a run.
 const EXCLUDED_JOBS: Name = name::no_such_size_jobs;
 
 impl Table for ContentionRun {

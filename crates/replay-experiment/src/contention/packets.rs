@@ -1,7 +1,7 @@
-//! Number of packets of a simulation, estimated before it runs.
+//! Estimates the number of packets of a simulation before the simulation runs.
 //!
-//! The cost of a run grows with its packets, because every flit is simulated: with a scale that is too large even the
-//! first job would take years.
+//! The cost of a run grows with the number of packets, because every flit is simulated. If the scale is too large, even
+//! the first job would take years.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use super::compact::{PlacementKey, compact, scaled};
 use super::input::{ContentionInput, TraceError};
 use replay_core::workload::Job;
 
-/// Largest number of packets of one simulation, which takes about an hour on one thread. `contend` on windows of
-/// KTH-SP2 (300 to 1,000 jobs, all-to-all and n-body, scales 1 to 10) sends 160,000 to 360,000 packets per second on
-/// one thread including jobs alone, which is 6e8 to 1.3e9 per hour.
+/// Largest number of packets of one simulation, which takes about an hour on one thread. On windows of KTH-SP2 (300 to
+/// 1,000 jobs, all-to-all and n-body, scales 1 to 10), `contend` simulates 160,000 to 360,000 packets per second on one
+/// thread, including the simulations of jobs alone. This is 6e8 to 1.3e9 packets per hour.
 pub const MOST_SENT: f64 = 1e9;
 
-/// Packets per process of a job that is simulated for the estimate.
+/// Number of packets per process in the short simulation of a job for the estimate.
 const PER_PROCESS: u64 = 4;
-/// Smallest number of packets of such a job.
+/// Smallest number of packets in the short simulation of a job.
 const FEWEST: u64 = 64;
-/// Largest number of packets of such a job.
+/// Largest number of packets in the short simulation of a job.
 const MOST: u64 = 4096;
 
 /// Estimated packets of a run.
@@ -32,9 +32,9 @@ pub struct EstimatedPackets {
     pub is_upper_bound: bool,
 }
 
-/// Estimates the number of packets in one run of a trace with `scale` cycles per second: an upper bound without any
-/// simulation if it is at most [`MOST_SENT`], otherwise an estimate from the packet rate of a short job of each size
-/// and shape alone.
+/// Estimates the number of packets in one run of a trace with `scale` cycles per second. Returns an upper bound, which
+/// needs no simulation, if the bound is at most [`MOST_SENT`]. Otherwise, a short job of each size and shape is
+/// simulated alone, and the estimate is computed from the packet rates.
 ///
 /// # Errors
 /// [`TraceError`] if the machine has no network, the times exceed [`LONGEST`](super::LONGEST), or a simulation fails.
@@ -66,7 +66,7 @@ fn estimate(
     jobs: &[Job],
 ) -> Result<EstimatedPackets, TraceError> {
     let ContentionInput { messages, topology, .. } = input;
-    // Total cycles by placement, without jobs that have no receivers.
+    // Sum of the cycles of jobs by placement. Jobs without receivers are excluded.
     let mut cycles: BTreeMap<PlacementKey, f64> = BTreeMap::new();
     for job in jobs.iter().filter(|job| messages.program.iteration(job.size) > 0) {
         let place = PlacementKey { size: job.size, shape: job.shape };
@@ -89,7 +89,8 @@ fn estimate(
     Ok(EstimatedPackets { packets, is_upper_bound: false })
 }
 
-/// Number of packets of jobs whose quotas are drawn, as in a replication of a stream; the jobs must be in order.
+/// Returns the number of packets of jobs with random quotas, as in a replication of a stream. The jobs must be in
+/// order.
 pub fn stream_packets(messages: &Messages, jobs: &[Job], seed: u64) -> f64 {
     let quota = |(number, job): (u64, &Job)| match messages.program.iteration(job.size) {
         0 => 0.0,
@@ -144,11 +145,11 @@ mod tests {
             Some(TraceError::Packets { packets, .. }) => assert!(packets > MOST_SENT),
             other => panic!("{other:?}"),
         }
-        // A window of each job has few packets.
+        // If only a window of each job is simulated, there are few packets.
         assert!(with_input(&jobs(1000), Some(1000), |input| isolate(input, 1e9, 0).is_ok()));
     }
 
-    /// Bound and estimate are within a small factor of the sent packets.
+    /// The upper bound and the estimate differ from the number of sent packets by a small factor.
     #[test]
     fn estimates_have_the_magnitude_of_the_quotas() {
         let (jobs, sent) = (jobs(20_000), |input: ContentionInput<'_>| {

@@ -1,4 +1,4 @@
-//! Observer of a run of a trace on a network.
+//! Observer of a run on a network.
 
 use super::Isolation;
 use crate::{ProgressMeter, RunContext};
@@ -28,7 +28,7 @@ pub struct Observations {
     pub overhead: Overhead,
     /// Placement metrics by job.
     pub placements: Vec<Option<Placement>>,
-    /// Processors of the processes, for jobs that send packets.
+    /// Processors that run the processes of each job; empty for jobs that send no packets.
     pub nodes: Vec<Vec<NodeId>>,
 }
 
@@ -43,7 +43,7 @@ pub struct PlacementRecorder<'a> {
 }
 
 impl<'a> PlacementRecorder<'a> {
-    /// A recorder without observations.
+    /// Creates a recorder without observations.
     pub fn new(topology: &Topology, isolation: &'a Isolation, watch: RunContext<'a>) -> Self {
         let jobs = isolation.jobs.len();
         let (placements, nodes) = (vec![None; jobs], vec![Vec::new(); jobs]);
@@ -51,7 +51,7 @@ impl<'a> PlacementRecorder<'a> {
         Self { locality, placements, nodes, isolation, watch, meter }
     }
 
-    /// Observations of this value and a recorder at the end of a simulation.
+    /// Combines the recorded placements, the system over time and the overhead at the end of a simulation.
     pub fn into_observations(self, recorder: SystemRecorder, overhead: Overhead) -> Observations {
         let Self { placements, nodes, .. } = self;
         Observations { recorder, overhead, placements, nodes }

@@ -1,9 +1,10 @@
-//! Order of strategies by stretch, and whether two jobs determine it.
+//! Order of strategies by stretch, and detection of orders that depend on two jobs.
 //!
-//! A job that sends a single packet and meets others can have a stretch of 80, so that two jobs may dominate the mean
-//! over hundreds. Strategies are therefore ranked by the *median* and, if medians are equal (as when most jobs have
-//! no contention), by the [trimmed mean](replay_core::metrics::robust::trimmed_mean). [`two_job_reversals`] finds
-//! orders by a mean that are reversed by removing the two jobs in which the strategies differ most.
+//! A job with a single packet that waits for packets of other jobs can have a stretch of 80. Two such jobs can dominate
+//! the mean over hundreds of jobs. Strategies are therefore ranked by the *median*. If medians are equal (for example,
+//! if most jobs have no contention), they are ranked by the
+//! [trimmed mean](replay_core::metrics::robust::trimmed_mean). [`two_job_reversals`] finds pairs of strategies with an
+//! order by a mean that reverses if the two jobs in which the strategies differ most are removed.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -13,7 +14,7 @@ use super::{Contention, ContentionRun};
 use replay_core::metrics::robust;
 use replay_core::number::fixed;
 
-/// Orders runs by median stretch, then by trimmed mean; runs without a stretch come last.
+/// Orders runs by median stretch, then by trimmed mean. Runs without a stretch are last.
 pub fn order(a: &Contention, b: &Contention) -> Ordering {
     let key = |of: &Contention| {
         [of.median_stretch, of.trimmed_mean_stretch].map(|value| value.unwrap_or(f64::INFINITY))
@@ -27,12 +28,12 @@ pub fn order(a: &Contention, b: &Contention) -> Ordering {
 pub enum Mean {
     /// Mean over all sending jobs.
     Plain,
-    /// Mean without [`TRIM`](robust::TRIM) of the jobs at each end.
+    /// Trimmed mean: without the share [`TRIM`](robust::TRIM) of the jobs at each end.
     Trimmed,
 }
 
 impl Mean {
-    /// Both means.
+    /// The plain and the trimmed mean.
     pub const ALL: [Mean; 2] = [Mean::Plain, Mean::Trimmed];
 
     /// Name of the mean.
@@ -43,7 +44,7 @@ impl Mean {
         }
     }
 
-    /// Number of values trimmed at each end of `count` values.
+    /// Number of values that are removed at each end if there are `count` values.
     fn trimmed(self, count: usize) -> usize {
         match self {
             Mean::Plain => 0,
@@ -51,13 +52,13 @@ impl Mean {
         }
     }
 
-    /// Mean of values, trimmed at each end like `count` values.
+    /// Mean of values. At each end, as many values are removed as for `count` values.
     fn of(self, mut values: Vec<f64>, count: usize) -> f64 {
         values.sort_by(f64::total_cmp);
         robust::without_ends(&values, self.trimmed(count))
     }
 
-    /// Values as they count in the mean: trimmed values are replaced by the outermost untrimmed ones.
+    /// Returns the values with each trimmed value replaced by the nearest value that is not trimmed.
     fn counted(self, values: &[f64]) -> Vec<f64> {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -92,18 +93,18 @@ impl From<&ContentionRun> for Stretches {
     }
 }
 
-/// Two strategies whose order by a mean is reversed without two jobs.
+/// Two strategies, and two jobs without which the order of the strategies by a mean is reversed.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TwoJobReversal {
-    /// The mean that orders them.
+    /// The mean by which the strategies are ordered.
     pub mean: Mean,
-    /// The strategy with the smaller value, and the other.
+    /// The strategy with the smaller mean, followed by the strategy with the larger mean.
     pub strategies: [String; 2],
-    /// Means over all sending jobs of each strategy.
+    /// Mean of each strategy over all sending jobs.
     pub values: [f64; 2],
-    /// Numbers of the two jobs, the more influential first.
+    /// Job numbers of the two jobs. The job with more influence on the order is first.
     pub jobs: [i64; 2],
-    /// Means without these jobs.
+    /// Mean of each strategy without these two jobs.
     pub without: [f64; 2],
 }
 
@@ -120,10 +121,11 @@ impl fmt::Display for TwoJobReversal {
     }
 }
 
-/// Orders of strategies of one trace that are reversed by removing two jobs. For each strategy this is the first
-/// strategy before it that it overtakes without the two common jobs whose stretches contribute most to the order. For
-/// the plain mean, no other two jobs reverse the order if these do not; for the trimmed mean, these are the jobs that
-/// differ most as far as values count.
+/// Finds pairs of strategies of one trace with an order that is reversed if two jobs are removed. The removed jobs are
+/// the two common jobs with the largest contribution to the difference of the means. At most one pair is returned for
+/// each strategy and mean: the pair with the best-ranked strategy that it precedes after the removal. For the plain
+/// mean, no other two jobs reverse an order that these two jobs do not reverse. For the trimmed mean, the contributions
+/// are computed after the trimmed values have been replaced.
 pub fn two_job_reversals(strategies: &[Stretches]) -> Vec<TwoJobReversal> {
     let sending: Vec<&Stretches> =
         strategies.iter().filter(|strategy| !strategy.jobs.is_empty()).collect();
@@ -145,7 +147,7 @@ pub fn two_job_reversals(strategies: &[Stretches]) -> Vec<TwoJobReversal> {
     reversals
 }
 
-/// Whether removing two jobs reverses the order of two strategies.
+/// Checks whether removing two jobs reverses the order of two strategies.
 fn reversal(
     mean: Mean,
     first: (f64, &Stretches),
@@ -156,7 +158,7 @@ fn reversal(
         return None;
     }
     let counted = both.map(|one| mean.counted(&one.stretches()));
-    // Distinguish jobs with equal numbers by their order.
+    // Jobs with equal job numbers are distinguished by their order.
     let places = both.map(places);
     let mut against: Vec<(f64, (i64, usize))> = places[1]
         .iter()
@@ -174,7 +176,7 @@ fn reversal(
         let kept: Vec<f64> = kept.map(|(_, (_, stretch))| *stretch).collect();
         mean.of(kept, both[i].jobs.len())
     });
-    // NaN, which results if no jobs are left, is not larger.
+    // If no jobs remain, the mean is NaN and the comparison is false.
     (without[0] > without[1]).then(|| TwoJobReversal {
         mean,
         strategies: both.map(|one| one.strategy.clone()),
@@ -184,7 +186,7 @@ fn reversal(
     })
 }
 
-/// Index of every job by its number and the count of earlier jobs with this number.
+/// Returns the index of each job. The key is the job number and the count of earlier jobs with this job number.
 fn places(of: &Stretches) -> HashMap<(i64, usize), usize> {
     let mut seen: HashMap<i64, usize> = HashMap::new();
     let mut places = HashMap::with_capacity(of.jobs.len());
@@ -206,7 +208,7 @@ mod tests {
         Stretches { strategy: name.to_string(), jobs }
     }
 
-    /// Forty jobs; under `b` all but two are faster.
+    /// With 40 jobs, all jobs except two are faster under `b`.
     #[test]
     fn finds_two_jobs_that_reverse_a_mean() {
         let a = vec![1.2; 40];
@@ -221,18 +223,19 @@ mod tests {
             |[a, b]: [f64; 2], [c, d]: [f64; 2]| (a - c).abs() < 1e-9 && (b - d).abs() < 1e-9;
         assert!(near(one.values, [1.2, (38.0 * 1.1 + 36.0) / 40.0]), "{one:?}");
         assert!(near(one.without, [1.2, 1.1]), "{one:?}");
-        // With three such jobs the plain mean is not reversed, and the trimmed mean already excludes two.
+        // With three slow jobs the order by the plain mean is not reversed. The trimmed mean already excludes two jobs.
         b[20] = 18.0;
         let found = two_job_reversals(&[strategy("b", &b), strategy("a", &a)]);
         assert!(found.iter().all(|one| one.mean == Mean::Trimmed), "{found:?}");
-        // A uniform difference does not depend on two jobs.
+        // If all jobs differ equally, the order does not depend on two jobs.
         let c = vec![1.3; 40];
         assert!(two_job_reversals(&[strategy("c", &c), strategy("a", &a)]).is_empty());
         assert!(two_job_reversals(&[strategy("a", &a), strategy("a", &a)]).is_empty());
         assert!(two_job_reversals(&[strategy("a", &[]), strategy("b", &[1.0])]).is_empty());
     }
 
-    /// Two of 40 jobs are trimmed at each end; two more can still reverse close strategies.
+    /// Two of 40 jobs are trimmed at each end. Removing two more jobs can still reverse the order of similar
+    /// strategies.
     #[test]
     fn trimmed_means_can_be_reversed() {
         let a = vec![1.2; 40];
@@ -257,7 +260,8 @@ mod tests {
     }
 
     proptest! {
-        /// No two jobs reverse an order by the plain mean if the two found do not.
+        /// If the two jobs that the function removes do not reverse an order by the plain mean, no other two jobs
+        /// reverse it.
         #[test]
         fn no_other_two_jobs_reverse_the_order(
             pairs in proptest::collection::vec((1u32..30, 1u32..30), 3..12),

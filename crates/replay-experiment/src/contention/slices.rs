@@ -5,13 +5,14 @@ use replay_core::cancel::{CancelToken, Cancelled};
 use replay_network::traffic::{JobTraffic, Traffic};
 use replay_network::{Delivery, Stalled};
 
-/// Duration above which a slice is halved; below a quarter of it the slice is doubled.
+/// A slice that takes longer is halved; a slice that takes less than a quarter of this time is doubled.
 const LONG: Duration = Duration::from_millis(40);
 /// Largest number of cycles in a slice.
 const MOST: u64 = 1 << 24;
 
-/// Runs a network in slices of cycles and checks for cancellation between them. The cost of a cycle depends on the
-/// number of senders, so the length of slices adapts to the elapsed time; the results do not depend on it.
+/// Runs a network in slices of cycles, and checks for cancellation between slices. The number of cycles in a slice
+/// adapts to the elapsed time, because the cost of a cycle depends on the number of senders. The results do not depend
+/// on the slices.
 #[derive(Clone, Debug)]
 pub struct Slices {
     cycles: u64,
@@ -39,12 +40,12 @@ impl SliceError {
 }
 
 impl Slices {
-    /// Starts with short slices.
+    /// Creates a runner; the first slices are short.
     pub fn new() -> Self {
         Self { cycles: 64 }
     }
 
-    /// Calls [`Traffic::advance`] until it is done or `stop` is raised.
+    /// Calls [`Traffic::advance`] until it has finished or `stop` is raised.
     pub fn advance(
         &mut self,
         traffic: &mut Traffic,
@@ -55,7 +56,7 @@ impl Slices {
         self.advance_with(traffic, until, ended, stop, &mut |_| {})
     }
 
-    /// Calls [`Traffic::advance_seen`] until it is done or `stop` is raised.
+    /// Calls [`Traffic::advance_seen`] until it has finished or `stop` is raised.
     pub fn advance_with(
         &mut self,
         traffic: &mut Traffic,

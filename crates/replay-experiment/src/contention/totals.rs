@@ -2,10 +2,10 @@
 
 use replay_network::traffic::JobTraffic;
 
-/// Sums over the jobs that have ended. A job that sent nothing counts in neither mean.
+/// Sums over the jobs that have ended. Jobs that sent no packets are not included in means.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Totals {
-    /// Packets sent, all of which were delivered.
+    /// Number of packets that were sent; all of them were delivered.
     pub packets: u64,
     /// Number of jobs that sent packets.
     pub sending: u64,
@@ -40,12 +40,12 @@ impl Totals {
         }
     }
 
-    /// Mean over packets, which weights a job by its packets; NaN if there are none.
+    /// Mean over packets: each job is weighted by its number of packets. NaN if there are no packets.
     pub fn over_packets(&self, sums: Sums) -> f64 {
         sums.over_packets_sum as f64 / self.packets as f64
     }
 
-    /// Mean over jobs of their means, which weights jobs equally; NaN if none sent.
+    /// Mean of the means of the sending jobs: each job has the same weight. NaN if no job sent packets.
     pub fn over_jobs(&self, sums: Sums) -> f64 {
         sums.over_jobs_sum / self.sending as f64
     }

@@ -1,19 +1,20 @@
-//! Contention on a trace: effect of the allocation on the run times of jobs.
+//! Contention in a trace: the effect of the allocation on the run times of jobs.
 //!
-//! A cycle stands for `1 / scale` seconds of the trace. The quota of a job is chosen such that it would run for `run
-//! time x scale` cycles, its target, alone on the empty machine: in its own shape if the trace has shapes, otherwise
-//! in the most compact box in the orientation in which it is fastest. [`isolate`](super::isolate) describes the
-//! accuracy. With other jobs and on other processors the same packets take longer: the ratio is the job's *stretch*,
+//! A cycle corresponds to `1 / scale` seconds of the trace. The target of a job is `run time x scale` cycles. The quota
+//! of packets of a job is chosen such that the job takes its target if it runs alone on the empty machine: in its own
+//! shape if the trace has shapes, otherwise in the most compact box, in the orientation in which the job is fastest.
+//! The module [`isolation`](super::isolate) describes the accuracy. Among other jobs and on other processors, the same
+//! packets take longer. The ratio of this longer time to the time alone in the box is the *stretch* of the job. It is
 //! the product of two factors.
 //!
-//! * The *placement factor* is the time alone on the allocated processors over the time alone in the box, which is
-//!   the effect of the allocator. It is above 1 for five processors in a row; it can be below 1 if the order of the
-//!   processors suits the pattern better than the box.
-//! * The *contention factor* is the time among the other jobs over the time alone on the same processors, which is
-//!   the effect of other jobs. It is exactly 1 for a job that has the machine to itself.
+//! * The *placement factor* is the ratio of the time alone on the allocated processors to the time alone in the box. It
+//!   measures the effect of the allocator. For five processors in a row it is above 1. It can be below 1 if the order
+//!   of the processors suits the pattern better than the order in the box.
+//! * The *contention factor* is the ratio of the time among the other jobs to the time alone on the same processors. It
+//!   measures the effect of other jobs. It is exactly 1 for a job that runs alone on the machine.
 //!
-//! Arrivals and estimates are scaled in the same way, and a job without receivers holds its processors for its
-//! target, so that the load without contention is that of the trace.
+//! Arrivals and estimates are scaled in the same way. A job without receivers holds its processors for its target.
+//! Without contention, the load therefore equals the load of the trace.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ pub struct JobContention {
     pub size: u32,
     /// Number of packets.
     pub packets: u64,
-    /// Cycles that the job should take alone: run time x scale.
+    /// Target: the number of cycles that the job should take if it runs alone, run time x scale.
     pub target: u64,
     /// Cycles that the job takes alone in its shape or in the most compact box.
     pub isolated: u64,
@@ -62,23 +63,25 @@ pub struct JobContention {
 }
 
 impl JobContention {
-    /// Time among the other jobs over time alone in the box; `None` for a job that sends nothing.
+    /// Ratio of the time among the other jobs to the time alone in the box; `None` for a job that sends no packets.
     pub fn stretch(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.service as f64 / self.isolated as f64)
     }
 
-    /// Time alone on the same processors over time alone in the box; `None` for a job that sends nothing.
+    /// Ratio of the time alone on the same processors to the time alone in the box; `None` for a job that sends no
+    /// packets.
     pub fn placement_factor(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.alone as f64 / self.isolated as f64)
     }
 
-    /// Time among the other jobs over time alone on the same processors; `None` for a job that sends nothing.
+    /// Ratio of the time among the other jobs to the time alone on the same processors; `None` for a job that sends no
+    /// packets.
     pub fn contention_factor(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.service as f64 / self.alone as f64)
     }
 
-    /// Whether the job sends packets and its time alone misses the target by more than
-    /// [`TOLERANCE`](super::TOLERANCE) because of the granularity of the pattern.
+    /// Whether the job sends packets, and the time that it takes alone differs from its target by more than
+    /// [`TOLERANCE`](super::TOLERANCE). The cause is the granularity of the pattern.
     pub fn is_off_target(&self) -> bool {
         self.packets > 0 && !is_near(self.isolated, self.target)
     }
@@ -100,9 +103,9 @@ pub struct TraceRun {
     pub link_use: Vec<LinkUse>,
 }
 
-/// Runs all jobs together on this thread, then each job alone on all threads of the current rayon pool; the outcome
-/// is independent of the number of threads. `seed` determines the allocator and the random choices of jobs; it must
-/// be the seed of the isolation for jobs to send the same packets as alone.
+/// Runs all jobs together on this thread. Then runs each job alone, in parallel on the threads of the current rayon
+/// pool. The result does not depend on the number of threads. `seed` determines the allocator and the random choices of
+/// jobs. It must be the seed of the isolation, so that jobs send the same packets in both kinds of runs.
 ///
 /// # Errors
 /// [`TraceError`] if a strategy, the network or the simulation fails, or if cancelled.
@@ -133,7 +136,7 @@ pub fn run_trace(
             .stopped_by(input.watch.stop.clone());
         let observations = run_together(input, isolation, cell, &mut service)?;
         let network = service.traffic.network();
-        // Run every job once more alone on the same processors.
+        // Run each job again, alone on the same processors.
         let empty = Alone::new(input, seed)?;
         let nodes = observations.nodes.par_iter().enumerate().with_max_len(1);
         let alone = nodes.map(|(job, nodes)| {
@@ -193,14 +196,14 @@ fn run_together(
     Ok(recorded.into_observations(recorder, overhead))
 }
 
-/// Shares of the time for which the outgoing links of a processor were reserved, by direction: on a grid -x, +x, -y,
-/// +y and so on, on a hypercube by bit. `None` where there is no link: a corner of a 2D mesh has two of four links,
-/// an edge three.
+/// For each outgoing link of a processor, the share of the time for which it was reserved. On a grid, the links are
+/// ordered by direction: -x, +x, -y, +y and so on. On a hypercube, they are ordered by bit. `None` for a missing link:
+/// processors at the boundary of a mesh lack links.
 pub type LinkUse = Vec<Option<f64>>;
 
-/// Utilization of the links by processor, from the cycles out of `cycles` for which channels were `used`. The two
-/// virtual channels of a link in a torus are added: they share the link but may be reserved at the same time, so a
-/// share can exceed 1.
+/// Computes the utilization of the links of each processor. `used` contains the number of cycles for which each channel
+/// was reserved, out of `cycles` cycles. The two virtual channels of a link in a torus are added. A share can exceed 1,
+/// because the two channels share the link but may be reserved at the same time.
 pub fn link_use(
     network: &Network,
     processors: usize,
@@ -208,7 +211,7 @@ pub fn link_use(
     used: impl Iterator<Item = (ChannelId, f64)>,
 ) -> Vec<LinkUse> {
     let mut links = vec![LinkUse::new(); processors];
-    // Include links that carried nothing.
+    // Include links that carried no packets.
     let none = (0..network.channels() as u32).map(|id| (ChannelId(id), 0.0));
     for (id, busy) in none.chain(used) {
         let Some(channel) = network.channel(id) else { continue };
@@ -230,8 +233,8 @@ pub fn mean_use(links: &LinkUse) -> Option<f64> {
     (!existing.is_empty()).then(|| existing.iter().sum::<f64>() / existing.len() as f64)
 }
 
-/// Id of a run, from the digest of the jobs, the cell, the [digest](super::Messages::digest) of the messages, the
-/// perturbation `shake` of copies, and the cycles per second.
+/// Id of a run. It is computed from the digest of the jobs, the cell, the [digest](super::Messages::digest) of the
+/// messages, the perturbation `shake` of copies, and the cycles per second.
 pub fn contended_id(
     jobs: &str,
     cell: &Cell,

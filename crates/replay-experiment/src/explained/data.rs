@@ -11,11 +11,12 @@ use replay_core::scheduler::Reason;
 use replay_core::topology::{NodeId, Topology};
 use replay_core::workload::JobId;
 
-/// The explanation of all starts of a job as a JSON object. `job` describes the job. For the first start, `scheduler`
-/// is the history in the queue (null if the job started as recorded in the log), `decisions` are the decision that
-/// first refused the job, if any, and the one that allocated its processors, and `result` is the allocation. `later`
-/// has these three members for each restart after an outage. Times are in seconds of the trace, processors and jobs
-/// are numbers. Null if the job never started.
+/// Returns the explanation of all starts of a job as a JSON object. The member `job` describes the job. Three members
+/// describe the first start: `scheduler` is the history in the queue (null if the job started as recorded in the log);
+/// `decisions` contains the decision that first refused the job, if there is one, and the decision that allocated its
+/// processors; `result` is the allocation. The array `later` contains the same three members for each restart after an
+/// outage. Times are in seconds of the trace; processors and jobs are numbers. The result is null if the job never
+/// started.
 pub fn data(starts: &[Explained], topology: &Topology) -> Value {
     let Some((first, later)) = starts.split_first() else { return Value::Null };
     let job = &first.job;
@@ -119,7 +120,7 @@ fn ids(nodes: &[NodeId]) -> Vec<u32> {
     nodes.iter().map(|node| node.0).collect()
 }
 
-/// Converts a listing to an object per row; integers become numbers.
+/// Converts each row of a listing to an object. Integers become numbers.
 fn listing_data(listing: &Listing) -> Value {
     let value = |text: &String| match text.parse::<i64>() {
         Ok(number) => json!(number),
@@ -140,7 +141,7 @@ fn listing_data(listing: &Listing) -> Value {
     })
 }
 
-/// Candidates of a decision; a centre has a coordinate for each of `dimensions`.
+/// Converts the candidates of a decision. A centre has one coordinate for each of the `dimensions` dimensions.
 fn candidate_data(candidates: &CandidateSet, dimensions: usize) -> Value {
     let candidate = |candidate: &ScoredCandidate| {
         let terms = [Term::Free, Term::Wall, Term::Busy].map(|term| candidate.sum(term));

@@ -1,9 +1,10 @@
-//! Explains step by step the decisions of a run that start a given job.
+//! Explains, step by step, the decisions of a run that start a given job.
 //!
-//! The run is simulated twice: first to find the decisions of the allocator that allocated processors to the job
-//! (one, unless outages interrupted it and it restarted) and why the scheduler selected it; then up to these
-//! decisions with a [recorder](replay_core::allocator::explain). Scheduler and allocator are those of the run, so the
-//! explanation describes what happened in it.
+//! The run is simulated twice. The first simulation finds the reason why the scheduler selected the job, and the
+//! decisions of the allocator that allocated processors to the job. There is one decision, unless outages interrupted
+//! the job and it restarted. The second simulation ends after these decisions; it records them with a
+//! [recorder](replay_core::allocator::explain). Both simulations use the scheduler and the allocator of the run, so the
+//! explanation describes the run itself.
 
 pub mod data;
 
@@ -25,7 +26,7 @@ use replay_core::simulation::{Decision, Observer, Starts, WhenDown};
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
 
-/// Why a job started, or restarted after an outage, at its time and on its processors.
+/// Explanation of one start, or restart after an outage, of a job: why at this time and on these processors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Explained {
     /// The job.
@@ -34,7 +35,7 @@ pub struct Explained {
     pub start: i64,
     /// History in the queue of the scheduler; `None` if the job started as recorded in the log.
     pub history: Option<JobHistory>,
-    /// Decision that first refused the job, if any.
+    /// Decision that first refused the job, if a decision refused it.
     pub refusal: Option<RecordedDecision>,
     /// Decision that allocated the processors.
     pub decision: RecordedDecision,
@@ -44,15 +45,15 @@ pub struct Explained {
     pub placement: Placement,
     /// Job numbers by id.
     pub numbers: Arc<[i64]>,
-    /// Time at which an outage interrupted the job before a restart, if any.
+    /// For a restart, the time at which an outage interrupted the job.
     pub cut: Option<i64>,
 }
 
-/// Explains all starts of the job with this number in order: one, unless outages interrupted it and it restarted.
-/// Empty if there is no such job or it never started.
+/// Explains all starts, in order, of the job with this job number. There is one start, unless outages interrupted the
+/// job and it restarted. The result is empty if the job does not exist or never started.
 ///
 /// # Errors
-/// [`CellProblem`] as for any run of the cell.
+/// [`CellProblem`] if the cell cannot run.
 pub fn explain(
     cell: &Cell,
     number: i64,
@@ -103,7 +104,7 @@ pub fn explain(
 struct Simulated {
     /// Starts of the job in order.
     records: Vec<StartRecord>,
-    /// History in the queue before each start; empty if jobs start as recorded in the log.
+    /// For each start, the history in the queue before the start; empty if jobs start as recorded in the log.
     histories: Vec<JobHistory>,
     decisions: std::collections::HashMap<u64, RecordedDecision>,
 }
@@ -112,15 +113,15 @@ struct Simulated {
 struct StartRecord {
     start: i64,
     nodes: Vec<NodeId>,
-    /// Number of points that run its processes.
+    /// Number of points that run the job's processes.
     points: usize,
     /// Number of the allocator's decision.
     decision: u64,
-    /// Time of the interruption before a restart, if any.
+    /// For a restart, the time at which the job was interrupted.
     cut: Option<i64>,
 }
 
-/// Simulates the cell until the job starts or, if outages can send it back to the queue, until it ends.
+/// Simulates the cell until the job starts. If outages can return the job to the queue, simulates until the job ends.
 fn simulate(
     cell: &Cell,
     target: JobId,
@@ -162,9 +163,9 @@ fn simulate(
 /// Observes the starts of the job.
 struct StartObserver {
     target: JobId,
-    /// Requested points.
+    /// Number of points that the job requests.
     requested: usize,
-    /// Allocated points of the next start.
+    /// Number of points that the next start allocates.
     points: usize,
     decisions: Arc<AtomicU64>,
     /// Whether the job can return to the queue.

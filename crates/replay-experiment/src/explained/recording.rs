@@ -13,39 +13,39 @@ use replay_core::scheduler::{
 use replay_core::topology::NodeId;
 use replay_core::workload::JobId;
 
-/// State when a job was selected.
+/// State of queue and machine when the scheduler selected a job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Moment {
     /// Time in seconds of the trace.
     pub now: i64,
     /// Number of free processors.
     pub free: u32,
-    /// Reason, if the scheduler provides one.
+    /// Reason for the selection, if the scheduler provides a reason.
     pub reason: Option<Reason>,
     /// The job in the queue.
     pub job: QueuedJob,
     /// Running jobs by estimated end.
     pub running: Vec<Running>,
-    /// Waiting jobs that arrived before the job, in order of arrival.
+    /// Waiting jobs that arrived before the selected job, in order of arrival.
     pub before: Vec<QueuedJob>,
-    /// Number of other waiting jobs.
+    /// Number of waiting jobs besides the selected job.
     pub waiting: usize,
 }
 
-/// History of a job in the queue until it started or restarted.
+/// History of a job in the queue until the job started or restarted.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct JobHistory {
-    /// Time of its arrival or return, and number of jobs waiting then.
+    /// Time at which the job arrived or returned, and the number of jobs that were waiting at that time.
     pub arrived: Option<(i64, usize)>,
-    /// Free processors when the scheduler was next called.
+    /// Number of free processors when the scheduler was next called.
     pub free: Option<u32>,
-    /// Jobs that arrived earlier and started while it waited.
+    /// Jobs that arrived earlier than the job and started while it waited.
     pub before: Vec<JobId>,
-    /// Jobs that arrived later and started while it waited.
+    /// Jobs that arrived later than the job and started while it waited.
     pub after: Vec<JobId>,
     /// Times of refusals, each with the number of the allocator's decision if the allocator was called.
     pub refused: Vec<(i64, Option<u64>)>,
-    /// State when it was last selected.
+    /// State when the job was last selected.
     pub named: Option<Moment>,
 }
 
@@ -57,12 +57,12 @@ pub struct RecordingScheduler {
     decisions: Arc<AtomicU64>,
     waiting: BTreeMap<u64, QueuedJob>,
     turns: HashMap<JobId, u64>,
-    /// The job selected last, and the number of decisions before.
+    /// The job that was selected last, and the number of decisions before this selection.
     named: Option<(QueuedJob, u64)>,
     now: i64,
     /// History since the job arrived or returned.
     history: JobHistory,
-    /// Earlier histories, each until an interruption of the job.
+    /// Earlier histories of the job; each of them ends with an interruption.
     earlier: Vec<JobHistory>,
 }
 
@@ -82,7 +82,7 @@ impl RecordingScheduler {
         }
     }
 
-    /// The histories of the job, one for each time it was in the queue.
+    /// Returns the histories of the job, one for each of its stays in the queue.
     pub fn histories(mut self) -> Vec<JobHistory> {
         self.earlier.push(self.history);
         self.earlier
@@ -122,7 +122,7 @@ impl Decorator for RecordingScheduler {
 
     fn arrive(&mut self, job: QueuedJob, now: i64) {
         if job.id == self.target {
-            // A job arrives again after an interruption.
+            // After an interruption, a job arrives again.
             if self.history.arrived.is_some() {
                 self.earlier.push(std::mem::take(&mut self.history));
             }
@@ -194,7 +194,7 @@ pub struct RecordingAllocator {
 }
 
 impl RecordingAllocator {
-    /// Counts all decisions and records those with the given numbers.
+    /// Creates an allocator that counts all decisions and records the decisions with the numbers in `wanted`.
     pub fn new(inner: Box<dyn Allocator>, decisions: Arc<AtomicU64>, wanted: Vec<u64>) -> Self {
         Self {
             inner,
@@ -215,7 +215,7 @@ impl allocator::Decorator for RecordingAllocator {
         self.inner.as_mut()
     }
 
-    /// Calls on a copy are not decisions.
+    /// Returns the copy undecorated, because allocations on a copy are not decisions of the run.
     fn decorate_copy(&self, inner: Box<dyn Allocator>) -> Option<Box<dyn Allocator>> {
         Some(inner)
     }
@@ -224,7 +224,7 @@ impl allocator::Decorator for RecordingAllocator {
         self.inner.begin(&RunSetup { explanation: self.log.clone(), ..setup.clone() })
     }
 
-    /// Makes a decision and records it if requested.
+    /// Makes a decision, and records the decision if its number is in `wanted`.
     fn allocate(
         &mut self,
         machine: &Machine,

@@ -12,7 +12,7 @@ use replay_core::workload::JobId;
 /// A step of an explanation: a sentence, or a line of a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// Number of the step, from 1; the lines of a list have the number of the list.
+    /// Number of the step, from 1. All lines of a list have the same number.
     pub step: u32,
     /// Topic of the step.
     pub topic: &'static str,
@@ -42,7 +42,7 @@ impl Table for Step {
     }
 }
 
-/// Parts of the explanation of all starts of a job, each with its topic.
+/// Returns the parts of the explanation of all starts of a job, each part with its topic.
 pub fn parts(starts: &[Explained], topology: &Topology) -> Vec<(&'static str, Part)> {
     let mut parts = Vec::new();
     for (place, explained) in starts.iter().enumerate() {
@@ -264,7 +264,7 @@ fn reason(explained: &Explained, moment: &Moment) -> Vec<Part> {
     parts
 }
 
-/// Running jobs by estimated end, with the number of processors free then.
+/// Lists the running jobs by estimated end, with the number of processors that are free at that time.
 fn running(explained: &Explained, moment: &Moment) -> Listing {
     let mut free = moment.free;
     let rows: Vec<Vec<String>> = moment

@@ -10,7 +10,7 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::outages::{Outages, Window as OutageWindow};
 use replay_core::workload::{Policy, Window, Workload};
 
-/// Jobs of all sizes from a small generator, enough for waiting and backfilling.
+/// Generates jobs of all sizes, with a load at which jobs wait and are backfilled.
 fn swf(jobs: u32, processors: u32, seed: u64) -> String {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut draw = |most: u64| {
@@ -59,7 +59,7 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
         assert_eq!(explained.start, allocation.start, "{name}");
         let measures = run.jobs.iter().find(|job| job.number == number).expect("a row");
         assert_eq!(Some(explained.placement), measures.placement, "{name}");
-        // The winner by definition equals the choice of the optimized code.
+        // The best candidate by definition equals the candidate that the optimized code chooses.
         if let Some(mut winner) = explained.decision.explanation.winner.clone() {
             let mut nodes = explained.nodes.clone();
             winner.sort_unstable();
@@ -90,10 +90,10 @@ fn agrees(cell: &Cell, numbers: impl Iterator<Item = i64>) -> usize {
     refusals
 }
 
-/// Placements that use all terms.
+/// A strategy with candidates that use all terms of the sum.
 const WEIGHED: &str = "placements[tie=3,1,2,1,2,1]";
 
-/// The terms of each candidate add up to its sum, and the smallest sum is that of the winner.
+/// Checks that the terms of each candidate add up to its sum, and that the winner has the smallest sum.
 fn check_terms(decision: &RecordedDecision) -> bool {
     let mut listings = decision.explanation.parts.iter().filter_map(|part| match part {
         Part::Listing(listing) if listing.columns.contains(&"sum") => Some(listing),
@@ -114,8 +114,8 @@ fn check_terms(decision: &RecordedDecision) -> bool {
     true
 }
 
-/// The first candidate is the one chosen by the run, none has a better value, and values are the sums of the listed
-/// weights.
+/// Checks that the run chose the first candidate, that no candidate has a better value, and that each value is the sum
+/// of the listed weights.
 fn check_candidates(candidates: &CandidateSet, decision: &RecordedDecision, nodes: &[NodeId]) {
     let sorted = |nodes: &[NodeId]| {
         let mut nodes = nodes.to_vec();
@@ -128,14 +128,14 @@ fn check_candidates(candidates: &CandidateSet, decision: &RecordedDecision, node
     assert!(candidates.first.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])));
     for (place, one) in candidates.first.iter().enumerate() {
         assert!(one.nodes.iter().all(|node| decision.free.binary_search(node).is_ok()));
-        // Boxes are weighed without a vector, or not at all.
+        // Boxes have weights that do not come from a vector, or no weights.
         assert!(one.is_box() || one.tie.is_some() == candidates.vector.is_some());
         assert!(!one.is_box() || candidates.vector.is_none());
         let Some((vector, tie)) = candidates.vector.zip(one.tie) else { continue };
         let [free, wall, busy] = [Term::Free, Term::Wall, Term::Busy].map(|term| one.sum(term));
         let [af, wf, bf] = vector.factors().map(i64::from);
         assert_eq!(tie, af * free - wf * wall - bf * busy);
-        // Only the sums of further candidates are kept.
+        // For candidates beyond the listed candidates, only the sums are kept.
         let weights = if place < LISTED { &one.weights[..] } else { &[] };
         for weight in weights {
             let (free, own) =
@@ -240,7 +240,7 @@ fn explanations_match_the_run_for_every_scheduler() {
 
 #[test]
 fn explains_a_backfilled_job() {
-    // The second job waits for the end of the first; the third fits beside the first and ends in time.
+    // The second job waits until the first job ends. The third job fits beside the first job and ends in time.
     let text = "; MaxProcs: 16\n1 0 -1 100 8 -1 -1 8 100\n2 10 -1 50 16 -1 -1 16 50\n\
                 3 20 -1 60 8 -1 -1 8 70\n4 21 -1 60 8 -1 -1 8 90\n";
     let of = |number| {
@@ -264,7 +264,7 @@ fn explains_a_backfilled_job() {
     assert!(unknown.expect("it runs").is_empty());
 }
 
-/// A job that is interrupted and requeued has a start for each of its rows in the run, with equal processors.
+/// An interrupted and requeued job has one explained start for each of its rows in the run, with equal processors.
 #[test]
 fn explains_every_start_of_an_interrupted_job() {
     let text = swf(90, 64, 3);

@@ -10,8 +10,8 @@ use super::unfinished;
 /// Number of names tried for an incomplete file.
 pub(super) const ATTEMPTS: u32 = 100;
 
-/// Temporary name of an incomplete file. A higher `attempt` gives another name, because a foreign file may have an
-/// earlier one.
+/// Temporary name of an incomplete file. Each `attempt` gives a different name, because a foreign file may already have
+/// the name of an earlier attempt.
 pub(super) fn part_name(name: &OsStr, attempt: u32) -> OsString {
     let mut part = name.to_os_string();
     match attempt {
@@ -21,27 +21,28 @@ pub(super) fn part_name(name: &OsStr, attempt: u32) -> OsString {
     part
 }
 
-/// A file that is written under a temporary name and renamed when it is complete and on the disk. An existing file
-/// stays unchanged until then, or for good if writing fails. A terminal, pipe or other non-regular file is written
-/// directly.
+/// A file that is written under a temporary name and renamed when it is complete and on the disk. An existing file is
+/// unchanged until the rename; if writing fails, it remains unchanged. A terminal, a pipe or any other non-regular file
+/// is written directly.
 ///
-/// Clones share one file, for writers that do not return the writer passed to them. The first error is kept, because
-/// some writers do not report the cause of an error, or the error at all.
+/// Clones share the same file; this supports writers that do not return the writer passed to them. The first error is
+/// stored, because some writers report no cause of an error, or no error.
 #[derive(Clone, Debug)]
 pub struct AtomicFile(Arc<Mutex<Part>>);
 
 #[derive(Debug)]
 struct Part {
-    /// `None` after the rename.
+    /// Buffered writer; `None` after the rename.
     out: Option<BufWriter<File>>,
-    /// Path of the temporary file, if any.
+    /// Path of the temporary file; `None` if the file is written directly.
     part: Option<PathBuf>,
     name: PathBuf,
     failed: Option<io::Error>,
 }
 
 impl AtomicFile {
-    /// Creates a temporary file beside `path`. If `path` is a symbolic link, the file it points to is replaced.
+    /// Creates a temporary file in the directory of `path`. If `path` is a symbolic link, the target of the link is
+    /// replaced.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -86,7 +87,7 @@ impl AtomicFile {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// First error of a write, if any.
+    /// Returns the first error of a write, if there was an error.
     pub fn failure(&self) -> Option<io::Error> {
         self.part().failed.as_ref().map(copy)
     }
@@ -94,7 +95,7 @@ impl AtomicFile {
     /// Waits until the data is on the disk, then renames the file to its final name.
     ///
     /// # Errors
-    /// The first error of any write or of these last steps; the file is not renamed then.
+    /// The first error of an earlier write, or an error of these steps. In this case the file is not renamed.
     pub fn finish(&self) -> io::Result<()> {
         let mut part = self.part();
         part.flush()?;
@@ -104,8 +105,8 @@ impl AtomicFile {
 }
 
 impl Part {
-    /// Keeps a failure for callers that only see the end. Interruption by a signal is not kept: the writer retries,
-    /// and would otherwise fail forever.
+    /// Stores an error for callers that check only at the end. An interruption by a signal is not stored, because the
+    /// writer retries; a stored error would make every retry fail.
     fn record<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
         outcome.inspect_err(|error| {
             if error.kind() != io::ErrorKind::Interrupted {
@@ -114,7 +115,7 @@ impl Part {
         })
     }
 
-    /// The writer, or the earlier failure: data after a gap is useless.
+    /// Returns the writer. After an error, returns the stored error instead, because data after a gap is useless.
     fn out(&mut self) -> io::Result<&mut BufWriter<File>> {
         match (&self.failed, &mut self.out) {
             (Some(error), _) => Err(copy(error)),
@@ -157,7 +158,7 @@ impl Write for AtomicFile {
 impl Drop for Part {
     fn drop(&mut self) {
         if let Some(out) = self.out.take() {
-            // Skip the buffer, which would be flushed again.
+            // Discard the buffer; dropping the writer would flush it again.
             drop(out.into_parts());
         }
         if let Some(part) = &self.part {
@@ -179,14 +180,14 @@ fn copy(error: &io::Error) -> io::Error {
 /// Writes a file atomically; see [`AtomicFile`].
 ///
 /// # Errors
-/// Errors of the file system; an existing file is unchanged then.
+/// Errors of the file system. In this case an existing file is unchanged.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes)?;
     file.finish()
 }
 
-/// Whether two paths lead to the same existing file.
+/// Whether two paths lead to the same file, which must exist.
 pub fn same_file(one: &Path, other: &Path) -> bool {
     let place = |path| fs::metadata(path).ok().map(|meta| (meta.dev(), meta.ino()));
     place(one).is_some_and(|one| place(other) == Some(one))
@@ -232,7 +233,7 @@ mod tests {
         fs::write(path("mine"), "mine").expect("a file");
         fs::write(path("b.csv.part"), "mine too").expect("a file");
         std::os::unix::fs::symlink("mine", path("a.csv.part")).expect("a link");
-        // A link to a file stands for the file.
+        // A link and its target are the same file.
         fs::write(path("c.csv"), "old").expect("a file");
         std::os::unix::fs::symlink("c.csv", path("link.csv")).expect("a link");
         for name in ["a.csv", "b.csv", "link.csv"] {

@@ -14,12 +14,12 @@ pub struct InputRecord {
     pub path: String,
     /// Size in bytes.
     pub bytes: u64,
-    /// SHA-256 of the file as stored, compressed or not, in hexadecimal.
+    /// SHA-256 of the file's bytes in hexadecimal. A compressed file is not decompressed.
     pub sha256: String,
 }
 
 impl InputRecord {
-    /// Reads a regular file; `None` if there is none, as for a pipe.
+    /// Reads a regular file and computes its digest. Returns `None` if `path` is not a regular file, such as a pipe.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -35,7 +35,7 @@ impl InputRecord {
     }
 }
 
-/// BLAKE3 and SHA-256 digests in hexadecimal, and the length in bytes.
+/// BLAKE3 and SHA-256 digests in hexadecimal, and the length of the data in bytes.
 pub(super) struct Digests {
     pub bytes: u64,
     pub blake3: String,

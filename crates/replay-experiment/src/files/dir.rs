@@ -8,8 +8,8 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::path::Arg;
 
-/// An opened directory. Its files are named by their paths below it (`plots/a.svg`); symbolic links are not followed,
-/// and non-regular files are errors.
+/// An opened directory. Files are named by their paths relative to this directory (`plots/a.svg`). Symbolic links are
+/// not followed, and non-regular files are errors.
 #[derive(Debug)]
 pub struct Dir {
     handle: File,
@@ -19,11 +19,11 @@ pub struct Dir {
 /// Flags for opening directories below a [`Dir`].
 const FOLDER: OFlags =
     OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC).union(OFlags::RDONLY);
-/// Flags for opening files; opening a pipe must not block.
+/// Flags for opening files. With these flags, opening a pipe does not block.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
-/// Calls `openat` and retries if a signal interrupts it, which happens on slow file systems such as NFS and FUSE. The
-/// standard library does the same.
+/// Calls `openat`, and calls it again if a signal interrupts the call, as the standard library does. Such interruptions
+/// happen on slow file systems such as NFS and FUSE.
 fn open_at(
     folder: &File,
     name: impl Arg + Copy,
@@ -34,7 +34,8 @@ fn open_at(
 }
 
 impl Dir {
-    /// Opens a directory and creates it if missing. Links are followed here, because the user named the directory.
+    /// Opens a directory. Creates the directory if it is missing. Links in `path` are followed, because the user named
+    /// the directory.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -43,7 +44,7 @@ impl Dir {
         Self::open(path)
     }
 
-    /// Opens an existing directory; links are followed.
+    /// Opens an existing directory. Links in `path` are followed.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -65,7 +66,7 @@ impl Dir {
         &self.handle
     }
 
-    /// Opens a directory below this one.
+    /// Opens a subdirectory of this directory.
     ///
     /// # Errors
     /// Errors of the file system; a symbolic link is an error.
@@ -87,7 +88,7 @@ impl Dir {
         Ok(folder)
     }
 
-    /// Creates a directory below this one, with its parents.
+    /// Creates a subdirectory of this directory, and its missing parents.
     ///
     /// # Errors
     /// See [`below`](Self::below).
@@ -103,14 +104,14 @@ impl Dir {
         Ok(folder)
     }
 
-    /// Opens the parent directory of a file; returns it with the last component of the name.
+    /// Opens the parent directory of a file. Returns the opened directory and the last component of the name.
     fn place<'n>(&self, name: &'n str) -> io::Result<(Self, &'n str)> {
         let (folder, last) = name.rsplit_once('/').unwrap_or(("", name));
         parts(last)?;
         Ok((self.below(folder)?, last))
     }
 
-    /// Whether a file, directory or link of this name exists, even a dangling link.
+    /// Whether a file, a directory or a link with this name exists. The target of the link need not exist.
     ///
     /// # Errors
     /// Errors of the file system, except for a missing parent directory.
@@ -236,14 +237,14 @@ impl Dir {
         }
         if named.is_ok() {
             for part in left.iter().filter(|part| folder.begins(part, bytes)) {
-                // Left by a process that was killed while it wrote the same content.
+                // A process that was killed while it wrote the same content has left this file.
                 let _ = rustix::fs::unlinkat(&folder.handle, part, AtFlags::empty());
             }
         }
         named
     }
 
-    /// Whether a regular, non-empty file contains a prefix of these bytes.
+    /// Whether a file is regular and not empty, and its content is a prefix of `bytes`.
     fn begins(&self, name: &OsStr, bytes: &[u8]) -> bool {
         let text = name.to_str().and_then(|name| self.read(name, bytes.len() as u64).ok()?);
         text.is_some_and(|text| !text.is_empty() && bytes.starts_with(&text))
@@ -269,8 +270,8 @@ impl Dir {
         }
     }
 
-    /// Moves a file to the same name below another directory, whose subdirectories are created if missing. An
-    /// existing file there is an error.
+    /// Moves a file to another directory, under the same relative path. Missing subdirectories are created. If a file
+    /// with this path already exists in the other directory, the move fails.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -310,7 +311,7 @@ impl Dir {
         Ok(names.filter(|name| name.as_ref().map_or(true, others)).collect::<Result<_, _>>()?)
     }
 
-    /// Removes a directory below this one with its content. Links are removed, their targets are kept.
+    /// Removes a subdirectory and its content. Links are removed; their targets are kept.
     ///
     /// # Errors
     /// Errors of the file system.
@@ -345,7 +346,7 @@ impl Dir {
     /// Waits until the names in the directory are on the disk.
     ///
     /// # Errors
-    /// Errors of the file system, unless it does not support this operation.
+    /// Errors of the file system. If the file system does not support this operation, the call succeeds.
     pub fn sync(&self) -> io::Result<()> {
         match rustix::fs::fsync(&self.handle) {
             Err(Errno::INVAL) => Ok(()),
@@ -354,7 +355,7 @@ impl Dir {
     }
 }
 
-/// Point at which a test can inject a failure; see [`faults`].
+/// A point at which a test can inject a failure, see [`faults`].
 fn fault() -> io::Result<()> {
     #[cfg(test)]
     faults::step()?;
@@ -365,7 +366,7 @@ fn irregular(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-/// Components of a path below a directory; fails if the path leads outside.
+/// Splits a relative path into its components. Fails if the path leads outside the directory.
 fn parts(name: &str) -> io::Result<Vec<&OsStr>> {
     let parts = Path::new(name).components().map(|part| match part {
         Component::Normal(part) => Some(part),
@@ -374,7 +375,7 @@ fn parts(name: &str) -> io::Result<Vec<&OsStr>> {
     parts.collect::<Option<_>>().ok_or_else(|| irregular("the path leads outside its directory"))
 }
 
-/// Injects failures into steps of this thread, as from a failing disk or a killed process.
+/// Injects failures into steps of this thread, to simulate a failing disk or a killed process.
 #[cfg(test)]
 pub(super) mod faults {
     use std::cell::Cell;
@@ -386,7 +387,7 @@ pub(super) mod faults {
         static FAILING: Cell<(u32, u32)> = const { Cell::new((0, 0)) };
     }
 
-    /// Makes these steps fail, counted from 0 from now on.
+    /// Makes these steps fail. The next step has number 0.
     pub fn at(steps: Range<u32>) {
         STEP.set(0);
         FAILING.set((steps.start, steps.end));

@@ -22,7 +22,7 @@ pub enum FolderError {
     Held {
         /// Path of the directory.
         dir: PathBuf,
-        /// The other process, as it identifies itself.
+        /// Process id and host of the other process, from its lock file.
         holder: String,
     },
     /// A file or directory cannot be read or written.
@@ -36,7 +36,7 @@ pub enum FolderError {
     /// A file with the same name was not written by this program.
     #[error("{} was not written by replay: move it, or choose another directory", .0.display())]
     Foreign(PathBuf),
-    /// A result differs from what was written.
+    /// A result file was changed after it was written.
     #[error("{} was changed after it was written: move it, or replace it with --force", .0.display())]
     Changed(PathBuf),
     /// The directory contains results of another command or configuration.
@@ -50,11 +50,12 @@ impl FolderError {
     }
 }
 
-/// A directory locked by this process, with its opened [`Dir`]. The system releases the lock when the value is
-/// dropped or the process ends for any reason.
+/// A directory that this process has locked. The system releases the lock when the value is dropped or when the process
+/// ends for any reason.
 ///
-/// Both the directory and, for a writer, the file `lock` in it are locked; the file identifies the process. Some file
-/// systems such as NFS cannot lock a directory. If neither can be locked, other processes are not detected.
+/// The directory is locked; a writer also locks the file `lock` in the directory, which identifies the process. Some
+/// file systems, such as NFS, cannot lock a directory. If neither the directory nor the file can be locked, other
+/// processes are not detected.
 #[derive(Debug)]
 pub struct DirLock {
     dir: Dir,
@@ -66,7 +67,8 @@ pub struct DirLock {
 }
 
 impl DirLock {
-    /// Locks a directory for writing. `holder` identifies this process to others by process id and host.
+    /// Locks a directory for writing. `holder` is the process id and the host of this process, for messages of other
+    /// processes.
     ///
     /// # Errors
     /// [`FolderError`] if another process uses the directory, or if the lock file cannot be written or is foreign.
@@ -76,7 +78,7 @@ impl DirLock {
         check_lock(&dir, alone)?;
         let path = dir.path().join(LOCK);
         let io = || FolderError::io(&path);
-        // Remove the temporary lock file of a process that was killed while it wrote it.
+        // Remove the temporary lock file of a process that was killed while it wrote this file.
         let part = atomic_file::part_name(LOCK.as_ref(), 0);
         let part = part.to_string_lossy();
         if is_exclusive && dir.read(&part, LARGEST).is_ok_and(|content| is_lock(&content)) {
@@ -93,7 +95,7 @@ impl DirLock {
             }
             let Some(file) = dir.file_with(LOCK, OFlags::RDWR).map_err(io())? else { continue };
             check_lock(&dir, file.try_lock())?;
-            // The previous process may have removed the file after it was opened here.
+            // The previous process may have removed the lock file after this process opened it.
             if has_its_name(&file, &dir).map_err(io())? {
                 break file;
             }
@@ -109,10 +111,10 @@ impl DirLock {
         written.map_err(io()).map(|()| lock)
     }
 
-    /// Locks a directory for reading, which excludes writers but not other readers.
+    /// Locks a directory for reading. The lock excludes writers but not other readers.
     ///
     /// # Errors
-    /// [`FolderError`] if another process writes in the directory.
+    /// [`FolderError`] if another process has locked the directory for writing.
     pub fn shared(dir: Dir) -> Result<Self, FolderError> {
         check_lock(&dir, dir.handle().try_lock_shared())?;
         let file = dir.file(LOCK).map_err(FolderError::io(&dir.path().join(LOCK)))?;
@@ -131,7 +133,7 @@ impl DirLock {
 impl Drop for DirLock {
     fn drop(&mut self) {
         if self.ours {
-            // If removal fails, the next process takes the lock over.
+            // If removing the file fails, the next process replaces it.
             let _ = self.dir.remove(LOCK);
         }
         if self.new {
@@ -146,7 +148,7 @@ fn is_lock(content: &Option<Vec<u8>>) -> bool {
     content.as_ref().is_some_and(|content| content.starts_with(PREFIX))
 }
 
-/// Checks whether a lock was taken. File systems without locks are ignored.
+/// Converts the result of a lock operation. If the file system does not support locks, the operation succeeds.
 fn check_lock(dir: &Dir, outcome: Result<(), TryLockError>) -> Result<(), FolderError> {
     let Err(TryLockError::WouldBlock) = outcome else { return Ok(()) };
     let content = dir.read(LOCK, LARGEST).ok().flatten().unwrap_or_default();
@@ -157,7 +159,7 @@ fn check_lock(dir: &Dir, outcome: Result<(), TryLockError>) -> Result<(), Folder
     Err(FolderError::Held { dir: dir.path().to_path_buf(), holder })
 }
 
-/// Whether an opened lock file still has its name.
+/// Whether an opened lock file still exists under its name.
 fn has_its_name(file: &File, dir: &Dir) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
     let identity = |file: &File| file.metadata().map(|meta| (meta.dev(), meta.ino()));
@@ -175,9 +177,9 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Locks a directory for results: creates it if missing, excludes other processes, and completes or undoes an
-    /// interrupted replacement of results, which is reported to `recovered`. With `force`, results are replaced even
-    /// if they were changed. A directory created here is removed on drop if it stays empty.
+    /// Locks a directory for writing results, and creates it if it is missing. If an earlier replacement of results was
+    /// interrupted, it is completed or undone, and `recovered` is called. With `force`, results are replaced even if
+    /// they were changed. If this call creates the directory and the directory remains empty, it is removed on drop.
     ///
     /// # Errors
     /// [`FolderError`] if the directory is in use, or if it cannot be read, written or recovered.
@@ -218,7 +220,8 @@ impl Folder {
         self.earlier.as_ref()
     }
 
-    /// Checks that results of these names can be written: no foreign file has such a name, and no result was changed.
+    /// Checks that results with these names can be written: no foreign file has one of these names, and no existing
+    /// result was changed.
     ///
     /// # Errors
     /// [`FolderError`] if a file is foreign, changed or unreadable.
@@ -226,7 +229,7 @@ impl Folder {
         names.iter().try_for_each(|name| self.replaceable(name).map(drop))
     }
 
-    /// Record of the file of this name, which may be replaced; `None` if there is none.
+    /// Returns the record of the file with this name, if the file may be replaced; `None` if there is no file.
     pub(super) fn replaceable(&self, name: &str) -> Result<Option<FileRecord>, FolderError> {
         let path = self.path().join(name);
         if !self.dir().has(name).map_err(FolderError::io(&path))? {
@@ -241,7 +244,7 @@ impl Folder {
         }
     }
 
-    /// Removes the results of earlier commands, the manifest last. Changed files are kept.
+    /// Removes the results of earlier commands. The manifest is removed last. Changed files are kept.
     ///
     /// # Errors
     /// [`FolderError::Io`] if a file cannot be read or removed.
@@ -260,7 +263,8 @@ impl Folder {
         self.dir().remove(MANIFEST).map_err(FolderError::io(&self.path().join(MANIFEST)))
     }
 
-    /// Removes a file of this program that is not in the manifest when new results are committed.
+    /// Schedules the removal of a file that this program wrote but the manifest does not list. The file is removed when
+    /// new results are committed.
     ///
     /// # Errors
     /// [`FolderError::Io`] if the file cannot be read.

@@ -1,24 +1,24 @@
-//! Files and directories written by this program: recognizing, writing and reading them.
+//! Recognizes, writes and reads the files and directories of this program.
 //!
-//! A result directory belongs to its user. This program deletes or replaces only files that its own records list as
-//! written by itself:
+//! A result directory belongs to its user. This program deletes or replaces a file only if its own records show that
+//! it has written the file:
 //!
 //! * `manifest.json` lists every result with its size and BLAKE3 digest. Only a regular file that still matches its
 //!   entry is replaced or removed ([`Results`]).
-//! * `unfinished.part/` holds results while they are written ([`Staging`]). It belongs to this program if its
-//!   `state.json` says so.
+//! * `unfinished.part/` contains results while they are written ([`Staging`]). It belongs to this program if it
+//!   contains a valid `state.json`.
 //! * `lock` identifies the process that uses the directory ([`Folder`]); `journal.txt` and `plan.json` record the
 //!   progress of a sweep. Their content identifies them as files of this program.
 //!
-//! All paths in such a directory are resolved name by name from the directory opened once ([`Dir`]), and symbolic
-//! links are not followed. Another program may replace a file between a check and the following operation. Where the
-//! system permits, a rename fails if the new name exists; elsewhere the existing file would be lost. The lock
-//! excludes only other processes of this program.
+//! A result directory is opened once ([`Dir`]). All paths in it are resolved component by component from the opened
+//! directory, and symbolic links are not followed. Another program may replace a file between a check and the
+//! following operation. If the system supports it, a rename fails if the new name exists; on other systems the existing
+//! file would be lost. The lock excludes only other processes of this program.
 //!
-//! Results are read as files of a single manifest, and their digests are checked ([`ResultFolder`]).
+//! All results that are read together belong to a single manifest, and their digests are checked ([`ResultFolder`]).
 //!
-//! A file named by the user is renamed to its final name when it is complete ([`AtomicFile`]). A program that must
-//! exit immediately removes incomplete files ([`abandon`]).
+//! An output file that the user named is renamed to its final name when it is complete ([`AtomicFile`]). A program that
+//! must exit immediately removes incomplete files ([`abandon`]).
 
 mod atomic_file;
 mod digest;

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::results::{FORMAT, PROGRAM};
 use super::{Dir, FileRecord, FolderError};
 
-/// Directory for results while they are written, below their final directory.
+/// Subdirectory of the final directory that contains results while they are written.
 pub(super) const UNFINISHED: &str = "unfinished.part";
 /// Subdirectory of [`UNFINISHED`] with the new files.
 pub(super) const NEW: &str = "new";
@@ -16,12 +16,12 @@ const OLD: &str = "old";
 /// State file in [`UNFINISHED`].
 const STATE: &str = "state.json";
 
-/// Progress of the results in `unfinished.part`. The state file is written atomically before each step, so that after
-/// a crash at any time the next process can continue from it.
+/// Progress of the results in `unfinished.part`. The state file is written atomically before each step. After a crash
+/// at any time, the next process can therefore continue from the state in this file.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
-    /// Results are being written or were abandoned; the final directory is unchanged.
+    /// Results are being written, or writing them was abandoned. The final directory is unchanged.
     Writing,
     /// Results are complete and are being moved to the final directory.
     Moving(PendingMoves),
@@ -50,8 +50,8 @@ impl State {
         dir.put(&format!("{UNFINISHED}/{STATE}"), text.to_string().as_bytes())
     }
 
-    /// Reads the state file; `None` if there is no `unfinished.part`. A directory without a valid state file is
-    /// foreign.
+    /// Reads the state file. Returns `None` if there is no `unfinished.part`. A directory `unfinished.part` without a
+    /// valid state file is foreign.
     pub fn read(dir: &Dir) -> Result<Option<Self>, FolderError> {
         let path = dir.path().join(UNFINISHED);
         let check = || -> io::Result<Option<Option<Self>>> {
@@ -62,7 +62,7 @@ impl State {
             let file: Option<StateFile> = text.and_then(|text| serde_json::from_slice(&text).ok());
             let ours = file.filter(|it| it.program == PROGRAM && it.format == FORMAT);
             let state = ours.map(|file| file.state);
-            // The process was killed before it wrote the state file.
+            // A process was killed before it wrote the state file.
             let begun = state.is_none() && dir.below(UNFINISHED)?.has_only(STATE)?;
             Ok(Some(if begun { Some(Self::Writing) } else { state }))
         };
@@ -74,24 +74,25 @@ impl State {
     }
 }
 
-/// Files to move and files that they replace. Every step can be repeated and undone from any state after a crash,
-/// because the location of each file shows its progress.
+/// New files to move, and old files that they replace. After a crash in any state, every step can be repeated or
+/// undone, because the location of each file shows whether the file has been moved.
 #[derive(Serialize, Deserialize, Debug)]
 pub(super) struct PendingMoves {
-    /// Files in `new`, the manifest last.
+    /// The files in the directory `new`. The manifest is last.
     pub new: Vec<FileRecord>,
-    /// Files to remove from the final directory (earlier results, replaced or not), their manifest first.
+    /// The files to remove from the final directory: all earlier results, including results that are not replaced.
+    /// Their manifest is first.
     pub old: Vec<FileRecord>,
 }
 
 impl PendingMoves {
-    /// Moves the new files to the final directory. The old manifest is removed first, so that readers find no
-    /// manifest instead of one with the wrong files. With `check`, an old file is only moved away if it is unchanged.
+    /// Moves the new files to the final directory. The old manifest is removed first, so that readers never find a
+    /// manifest that lists other files. With `check`, an old file is moved away only if it is unchanged.
     pub fn finish(&self, dir: &Dir, check: bool) -> io::Result<()> {
         let (new, old) = new_and_old_dirs(dir)?;
         for file in &self.old {
             let name = &file.name;
-            // Otherwise the file of this name is already new, or is no longer of interest.
+            // Otherwise the file with this name has already been replaced or is no longer needed.
             let is_pending = !self.replaces(name) || new.has(name)?;
             if !is_pending || old.has(name)? || !dir.has(name)? {
                 continue;
@@ -140,7 +141,7 @@ impl PendingMoves {
     }
 }
 
-/// Opens the directories of new and of old files.
+/// Opens the directory of new files and the directory of old files.
 fn new_and_old_dirs(dir: &Dir) -> io::Result<(Dir, Dir)> {
     let unfinished = dir.below(UNFINISHED)?;
     Ok((unfinished.make(NEW)?, unfinished.make(OLD)?))
@@ -171,7 +172,7 @@ impl Incomplete {
 }
 
 impl PendingMoves {
-    /// Executes the moves recorded as [`State::Moving`], or undoes them on failure.
+    /// Executes the moves of [`State::Moving`]. If a move fails, all moves are undone.
     pub fn complete(&self, dir: &Dir, check: bool) -> Result<(), Incomplete> {
         self.finish(dir, check).map_err(|cause| {
             let undone = self.undo(dir).and_then(|()| State::Writing.write(dir));
@@ -182,8 +183,8 @@ impl PendingMoves {
     }
 }
 
-/// Completes or undoes a move that an earlier process did not finish. Unfinished results that were still being
-/// written are kept.
+/// Completes or undoes a move that an earlier process did not complete. Results that were not completely written
+/// are kept.
 pub(super) fn recover(dir: &Dir) -> Result<Option<Recovered>, FolderError> {
     let Some(State::Moving(moves)) = State::read(dir)? else { return Ok(None) };
     match moves.complete(dir, true) {
@@ -193,7 +194,8 @@ pub(super) fn recover(dir: &Dir) -> Result<Option<Recovered>, FolderError> {
     }
 }
 
-/// Removes `unfinished.part`, its state file last. Failures are ignored, because the next process tries again.
+/// Removes `unfinished.part`. The state file is removed last. Failures are ignored, because the next process tries
+/// again.
 pub(super) fn clear(dir: &Dir) {
     let clear = || -> io::Result<()> {
         dir.below(UNFINISHED)?.clear_but(STATE)?;

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::moves::State;
 use super::{Dir, FileRecord, FolderError, MANIFEST, Results};
 
-/// Pause before the second attempt to read a directory whose results are being replaced by renames, which take
-/// milliseconds.
+/// Pause before the second attempt to read a directory whose results are being replaced. Replacing them takes
+/// milliseconds, because files are only renamed.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Error from reading a result directory.
@@ -16,10 +16,10 @@ pub enum ResultError {
     /// A file or directory cannot be read.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The manifest is not a manifest of this program.
+    /// The file `manifest.json` is not a manifest of this program.
     #[error("{}: not a manifest of replay", .0.display())]
     Manifest(PathBuf),
-    /// The digest of a file differs from the one in the manifest.
+    /// The digest of a file differs from its digest in the manifest.
     #[error(
         "{}: its digest is not the one in {MANIFEST}: the file was changed or damaged after it was \
          written; restore it, or repeat the command that wrote it",
@@ -39,7 +39,7 @@ pub enum ResultError {
         .0.display()
     )]
     Unlisted(PathBuf),
-    /// The directory, or a file in a directory without a manifest, does not exist.
+    /// The directory does not exist, or a file does not exist in a directory without a manifest.
     #[error(
         "{}: no such file: name a directory that a command wrote with --out, or repeat the command if its \
          results were removed",
@@ -56,17 +56,18 @@ pub enum ResultError {
 }
 
 impl ResultError {
-    /// Whether a retry shortly afterwards may succeed.
+    /// Whether a second attempt after a short pause may succeed.
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::BeingReplaced(_))
     }
 }
 
-/// Results of a directory for reading, all from a single manifest.
+/// The results of a directory, opened for reading. All results belong to a single manifest.
 ///
-/// Results are replaced file by file through renames. [`file`](Self::file) therefore opens a file once, compares the
-/// digest of the opened file with the manifest, and returns the same handle, so that a later replacement does not
-/// affect the reader. A directory without a manifest contains files of other programs; these are returned unchecked.
+/// Another process may replace results by renaming files. [`file`](Self::file) therefore opens a file once, compares
+/// the digest of the opened file with the manifest, and returns the same handle; a later replacement does not affect
+/// the reader. A directory without a manifest contains files of other programs. These files are returned without a
+/// check.
 #[derive(Debug)]
 pub struct ResultFolder {
     path: PathBuf,
@@ -75,7 +76,8 @@ pub struct ResultFolder {
 }
 
 impl ResultFolder {
-    /// Opens a directory and calls `read`; repeats both once if the results are replaced meanwhile.
+    /// Opens a directory and calls `read`. If another process replaces the results during the call, both steps are
+    /// repeated once.
     ///
     /// # Errors
     /// Errors of `read`, and [`ResultError`] from opening the directory.
@@ -97,9 +99,9 @@ impl ResultFolder {
     /// Opens a directory and reads its manifest.
     ///
     /// # Errors
-    /// [`ResultError::Folder`] if it is not a directory, [`ResultError::Absent`] if it does not exist,
-    /// [`ResultError::Manifest`] if its manifest is not one of this program, [`ResultError::BeingReplaced`] if there
-    /// is no manifest because new results are being moved in.
+    /// [`ResultError::Folder`] if `path` is not a directory, [`ResultError::Absent`] if `path` does not exist,
+    /// [`ResultError::Manifest`] if the manifest was not written by this program, [`ResultError::BeingReplaced`] if
+    /// there is no manifest because new results are being moved into the directory.
     pub fn open(path: &Path) -> Result<Self, ResultError> {
         let dir = Dir::open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => ResultError::Absent(path.to_path_buf()),
@@ -107,8 +109,8 @@ impl ResultFolder {
         })?;
         let manifest = Self::read_manifest(&dir)?;
         if manifest.is_none() {
-            // There is no manifest while files are moved. The order of the two checks matters: new results that are
-            // complete now may have had no manifest before.
+            // There is no manifest while files are moved. The state is read before the manifest, because the move may
+            // end between the two checks.
             let moving = matches!(State::read(&dir), Ok(Some(State::Moving(_))));
             if moving || Self::read_manifest(&dir)?.is_some() {
                 return Err(ResultError::BeingReplaced(path.to_path_buf()));
@@ -130,18 +132,18 @@ impl ResultFolder {
         &self.path
     }
 
-    /// Text of the manifest; `None` without one.
+    /// Text of the manifest; `None` if the directory has no manifest.
     pub fn manifest(&self) -> Option<&[u8]> {
         self.manifest.as_ref().map(|(text, _)| text.as_slice())
     }
 
-    /// Files listed in the manifest; empty without one.
+    /// Files that the manifest lists; empty if the directory has no manifest.
     pub fn files(&self) -> &[FileRecord] {
         self.manifest.as_ref().map_or(&[], |(_, results)| &results.files)
     }
 
-    /// Compares the digest of each existing table with the manifest, figures excluded. A missing table is only an
-    /// error for a reader that needs it.
+    /// Compares the digest of each existing table with the manifest. Figures are not checked. A missing table is not an
+    /// error here; it is an error when a reader opens the table.
     ///
     /// # Errors
     /// [`ResultError`] if a table is changed or unreadable.
@@ -153,7 +155,7 @@ impl ResultFolder {
         })
     }
 
-    /// Opens a result file at its start after checking its digest.
+    /// Checks the digest of a result file, and returns the opened file, positioned at its beginning.
     ///
     /// # Errors
     /// [`ResultError`] if the file is missing, not listed, changed or unreadable, or if the results are being
@@ -162,14 +164,14 @@ impl ResultFolder {
         let path = self.path.join(name);
         let io = |error: io::Error| FolderError::io(&path)(error);
         let opened = File::open(&path).and_then(|file| {
-            // Directories can be opened as well, and a pipe has no end.
+            // A directory can be opened like a file, and reading a pipe might never end.
             match file.metadata()?.is_file() {
                 true => Ok(file),
                 false => Err(io::Error::other("not a regular file")),
             }
         });
         let Some((_, results)) = &self.manifest else {
-            // The manifest was absent on opening; results may have been replaced twice since then.
+            // The directory had no manifest when it was opened. Results may have been replaced twice after that.
             let is_replaced = Self::open(&self.path).is_ok_and(|now| now.manifest.is_some());
             return match opened {
                 _ if is_replaced => Err(ResultError::BeingReplaced(self.path.clone())),
@@ -201,8 +203,8 @@ impl ResultFolder {
         }
     }
 
-    /// Returns the error of a file that does not match the manifest, or [`ResultError::BeingReplaced`] if the
-    /// manifest has changed since it was read.
+    /// Returns `error`, the error of a file that does not match the manifest. If the manifest has changed after it was
+    /// read, returns [`ResultError::BeingReplaced`] instead.
     fn unless_replaced(&self, error: ResultError) -> ResultError {
         let now = Dir::open(&self.path).ok().and_then(|dir| Results::text(&dir).ok().flatten());
         match (now, &self.manifest) {
@@ -212,7 +214,7 @@ impl ResultFolder {
     }
 }
 
-/// BLAKE3 digest of the rest of a file in hexadecimal.
+/// Computes the BLAKE3 digest, in hexadecimal, of a file from the current position to the end.
 fn digest(file: &mut File) -> io::Result<String> {
     let (mut hasher, mut buffer) = (blake3::Hasher::new(), vec![0; 1 << 16]);
     loop {
@@ -232,7 +234,7 @@ mod tests {
     use super::*;
     use crate::files::Folder;
 
-    /// Writes a table of results into a directory, replacing existing results.
+    /// Writes a table of results into a directory. Existing results are replaced.
     fn write(path: &Path, text: &str) {
         let folder = Folder::claim(path, "1 on a", false, drop).expect("a folder");
         let staging = folder.stage().expect("begun");
@@ -309,7 +311,7 @@ mod tests {
         assert!(matches!(text(&folder), Err(ResultError::Changed(path)) if path == table));
         fs::remove_file(&table).expect("gone");
         assert!(matches!(text(&folder), Err(ResultError::Missing(path)) if path == table));
-        // Without a manifest the files are those of another program.
+        // Without a manifest, the files belong to another program.
         fs::write(&table, "three").expect("changed");
         fs::remove_file(dir.path().join(MANIFEST)).expect("gone");
         assert!(matches!(text(&folder), Err(ResultError::BeingReplaced(_))));

@@ -5,17 +5,17 @@ use serde::{Deserialize, Serialize};
 use super::digest::Digests;
 use super::{Dir, FolderError};
 
-/// Manifest, which lists the files of a result directory.
+/// File name of the manifest, which lists the files of a result directory.
 pub const MANIFEST: &str = "manifest.json";
 /// Program name in files of this program.
 pub const PROGRAM: &str = "replay";
-/// Version of the manifest format; other versions are not read.
+/// Version of the manifest format. Manifests with other versions are not read.
 pub const FORMAT: u32 = 1;
 
-/// Size in bytes of the largest manifest read, which suffices for a run of a million cells.
+/// Largest accepted size of a manifest in bytes. This size suffices for a million cells.
 const LARGEST: u64 = 1 << 29;
 
-/// A file as it was written. Size and digest distinguish it from another file of the same name.
+/// A file as it was written. Its size and its digests distinguish it from another file with the same name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileRecord {
     /// Path below the result directory.
@@ -40,14 +40,14 @@ impl FileRecord {
         Ok(Some(Self { name: name.to_string(), bytes, blake3, sha256 }))
     }
 
-    /// Whether the file is unchanged; `None` if it is missing.
+    /// Whether the file in the directory is unchanged; `None` if the file is missing.
     ///
     /// # Errors
     /// See [`Dir::file`].
     pub fn is_unchanged(&self, dir: &Dir) -> io::Result<Option<bool>> {
         match dir.file(&self.name)? {
             None => Ok(None),
-            // The digest is not needed if the size differs.
+            // If the size differs, the file has changed, and the digest is not computed.
             Some(file) if file.metadata()?.len() != self.bytes => Ok(Some(false)),
             Some(_) => Ok(Self::of(dir, &self.name)?.map(|now| now.blake3 == self.blake3)),
         }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use super::moves::{self, NEW, PendingMoves, State, UNFINISHED};
 use super::{FileRecord, Folder, FolderError, MANIFEST};
 
-/// Results before they are committed to their directory. They are written beside existing results and replace them
-/// when complete, so that a full disk or a failing figure does not damage existing results. Incomplete results stay
-/// in `unfinished.part` until the next results.
+/// Results that have not yet been committed to their directory. New results are written to `unfinished.part` and
+/// replace existing results only when they are complete, so that a full disk or a failing figure does not damage
+/// existing results. Incomplete results remain in `unfinished.part` until the next command writes results.
 #[derive(Debug)]
 pub struct Staging {
     folder: Folder,
@@ -32,22 +32,21 @@ impl Staging {
         self.folder.earlier.is_some() && !self.folder.force
     }
 
-    /// Directory in which to write the results; it is new and contains no other files.
+    /// Directory into which the new results are written. It is new and contains no other files.
     pub fn path(&self) -> &Path {
         &self.dir_path
     }
 
-    /// Discards the results; earlier results stay unchanged.
+    /// Discards the new results. Earlier results are unchanged.
     pub fn abandon(self) {
         moves::clear(self.folder.dir());
     }
 
-    /// Moves the given files to the final directory and removes the files of earlier results, so that no old figure
-    /// remains beside new ones; other files are not touched. `manifest` renders the manifest of the new files.
-    /// Returns the final paths.
+    /// Moves the given files to the final directory and removes all files of earlier results, so that no old figure
+    /// remains. Other files are not changed. `manifest` renders the manifest of the new files. Returns the final paths.
     ///
-    /// Either everything happens or nothing. If neither is possible because the disk fails or the process is killed,
-    /// the next command in the directory completes or undoes the move.
+    /// The operation is atomic: if a step fails, all steps are undone. If undoing is impossible because the disk fails
+    /// or the process is killed, the next command in the directory completes or undoes the move.
     ///
     /// # Errors
     /// [`FolderError`] if a file is foreign, changed, or cannot be read or moved.
@@ -91,7 +90,7 @@ impl Staging {
         Ok(names.iter().map(|name| self.folder.path().join(name)).collect())
     }
 
-    /// Files replaced by the commit: earlier results that are unchanged.
+    /// Returns the files that the commit replaces or removes: the earlier results that are unchanged.
     fn old(&self, new: &[FileRecord]) -> Result<Vec<FileRecord>, FolderError> {
         let folder = &self.folder;
         let mut old = Vec::new();
@@ -109,7 +108,7 @@ impl Staging {
                 } else if is_unchanged()? == Some(true) {
                     old.push(file.clone());
                 }
-                // Changed files that are not replaced are kept.
+                // A changed file that no new file replaces is kept.
             }
         }
         old.extend_from_slice(&folder.scheduled_removals);

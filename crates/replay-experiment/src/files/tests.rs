@@ -23,7 +23,7 @@ fn manifest(files: &[FileRecord]) -> Result<String, serde_json::Error> {
     Ok(json!({"program": "replay", "format": 1, "kind": "run", "files": files}).to_string())
 }
 
-/// Writes results given by the name and text of each file.
+/// Writes results. `files` contains the name and the text of each file.
 fn results(dir: &Path, force: bool, files: &[(&str, &str)]) -> Result<(), FolderError> {
     let staging = claim(dir, force)?.stage()?;
     let write = |(name, text): &(&str, &str)| {
@@ -34,7 +34,7 @@ fn results(dir: &Path, force: bool, files: &[(&str, &str)]) -> Result<(), Folder
     staging.commit(&paths, manifest).map(drop)
 }
 
-/// Files of a directory and their text, except the manifest; links are not followed.
+/// Returns the name and the text of each file of a directory, except the manifest. Links are not followed.
 fn files_in(dir: &Path) -> Vec<(String, String)> {
     let mut files = Vec::new();
     let mut open = vec![dir.to_path_buf()];
@@ -116,7 +116,7 @@ fn files_of_other_programs_are_kept() {
         assert_eq!(read(dir, MANIFEST).as_ref(), Some(text));
         assert_eq!(files_in(dir), owned(&[("precious.txt", "mine")]));
     }
-    // A manifest cannot refer outside the directory or through a link.
+    // Entries of a manifest that lead outside the directory or through a link are rejected.
     let dir = tempfile::tempdir().expect("a folder");
     let dir = dir.path();
     put(dir, "outside/x.csv", "mine");
@@ -164,18 +164,18 @@ fn changed_files_are_not_replaced_without_force() {
     assert!(matches!(results(dir, false, &NEW), Err(FolderError::Changed(_))));
     assert_eq!(read(dir, "a.csv").as_deref(), Some("my"));
     assert_eq!(read(dir, "plots/same.svg").as_deref(), Some("old"));
-    // Changed files that are not replaced are kept.
+    // A changed file that no new file replaces is kept.
     results(dir, false, &NEW[1..]).expect("written");
     let mut expected = owned(&NEW[1..]);
     expected.extend(owned(&[("a.csv", "my"), ("plots/old.svg", "my")]));
     expected.sort();
     assert_eq!(files_in(dir), expected);
-    // With a record in the manifest and --force, they are replaced.
+    // With --force, changed files that the manifest lists are replaced.
     results(dir, true, &NEW[1..]).expect("written");
     put(dir, "tables/b.csv", "my");
     results(dir, true, &NEW[1..]).expect("written");
     assert_eq!(read(dir, "tables/b.csv").as_deref(), Some("new"));
-    // --force applies only to files that are replaced, not to files that would only be removed.
+    // With --force, a changed file is replaced, but it is not removed if no new file replaces it.
     put(dir, "plots/same.svg", "my");
     results(dir, true, &NEW[2..]).expect("written");
     assert_eq!(read(dir, "plots/same.svg").as_deref(), Some("my"));
@@ -209,7 +209,7 @@ fn links_are_not_followed() {
         symlink(target, out.join(name)).expect("a link");
         results(&out, true, &NEW).map_err(|error| error.to_string())
     };
-    // Links at names that are needed.
+    // Links have the names of result files.
     for (name, target) in [
         ("lock", "../outside/file"),
         ("lock", "../outside/new"),
@@ -221,7 +221,7 @@ fn links_are_not_followed() {
         let error = begun(name, target).expect_err(name);
         assert!(error.contains(name), "{name}: {error}");
     }
-    // If a temporary name is taken, another one is used.
+    // If a file with the temporary name exists, another temporary name is used.
     for name in ["manifest.json.part", "a.csv.part"] {
         begun(name, "../outside/file").expect(name);
     }
@@ -272,7 +272,7 @@ fn a_directory_has_one_writer() {
     assert!(!dir.join("lock").exists());
 }
 
-/// For a failure of one, some or all following steps from any step on, either all results are replaced or none, and
+/// One, several or all steps after an arbitrary step fail. In each case either all results are replaced or none, and
 /// the next command completes the move.
 #[test]
 fn results_are_never_replaced_partially() {
@@ -322,7 +322,8 @@ fn results_are_never_replaced_partially() {
 
 #[test]
 fn foreign_files_created_during_a_move_are_kept() {
-    // A process is killed during the move; then the user creates a file at a name that is free.
+    // A process is killed during the move. Then the user creates a file with the name of a result that has been moved
+    // away.
     let killed = |step| {
         let dir = tempfile::tempdir().expect("a folder");
         results(dir.path(), false, &OLD).expect("written");
@@ -356,8 +357,8 @@ fn results_can_be_discarded() {
     assert!(!dir.join(MANIFEST).exists());
 }
 
-/// A process killed while writing a file leaves a prefix of it under a temporary name. The next writer of the same
-/// file removes this prefix, but no other file.
+/// A process that is killed while it writes a file leaves a part of the file under a temporary name. The next writer of
+/// the same file removes this temporary file, but no other file.
 #[test]
 fn the_next_write_removes_an_incomplete_temporary_file() {
     let held = tempfile::tempdir().expect("a folder");

@@ -8,29 +8,30 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Global, because the exit of the program is global.
+/// The registry is global, because the exit of the program ends all threads.
 static UNFINISHED: Unfinished =
     Unfinished { parts: Mutex::new(BTreeSet::new()), writes: Mutex::new(()) };
 
-/// Time for which [`abandon`] waits for a file that is being created. Creation is one system call, which takes
-/// seconds on a busy disk; if the program exited meanwhile, the file would remain.
+/// Time for which [`abandon`] waits for a file that is being created. Creating a file is one system call, which can
+/// take seconds on a busy disk. If the program exited during this call, the file would remain.
 const CREATION: Duration = Duration::from_secs(10);
 
 /// Incomplete files.
 #[derive(Default)]
 struct Unfinished {
-    /// Files with temporary names; locked while a file is created or renamed.
+    /// Paths of the files with temporary names. The mutex is locked while a file is created or renamed.
     parts: Mutex<BTreeSet<PathBuf>>,
-    /// Locked while a file is written as a whole.
+    /// Mutex that is locked while a file is written as a whole.
     writes: Mutex<()>,
 }
 
-/// Files that [`abandon`] removes. Create and insert a file under the same guard, for which [`abandon`] waits.
+/// Locks the set of files that [`abandon`] removes. A file must be created and inserted under the same guard;
+/// [`abandon`] waits for the guard.
 pub(super) fn lock_parts() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.parts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Guard held while a file is written as a whole; [`abandon`] waits for it.
+/// Returns a guard to hold while a file is written as a whole. [`abandon`] waits for the guard.
 pub(super) fn lock_writes() -> MutexGuard<'static, ()> {
     UNFINISHED.writes.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -40,8 +41,8 @@ pub(super) fn unregister(part: &Path) {
     lock_parts().remove(part);
 }
 
-/// Removes all incomplete files before the program exits and prevents the creation of others. A file that is being
-/// written as a whole gets `patience` to complete.
+/// Removes all incomplete files before the program exits, and prevents the creation of further files. Waits for at most
+/// `patience` until a file that is being written as a whole is complete.
 pub fn abandon(patience: Duration) {
     UNFINISHED.abandon(patience, CREATION);
 }
@@ -50,7 +51,7 @@ impl Unfinished {
     fn abandon(&self, patience: Duration, creation: Duration) {
         if let Some(parts) = lock_within(&self.parts, creation) {
             for part in parts.iter() {
-                // The file was registered by its creation.
+                // The file was created by this program, which registered it.
                 let _ = fs::remove_file(part);
             }
             mem::forget(parts);
@@ -61,7 +62,7 @@ impl Unfinished {
     }
 }
 
-/// Locks a mutex if that is possible within the given time.
+/// Locks a mutex. Returns `None` if locking takes longer than `patience`.
 fn lock_within<T>(mutex: &Mutex<T>, patience: Duration) -> Option<MutexGuard<'_, T>> {
     let late = Instant::now() + patience;
     loop {
@@ -79,7 +80,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
 
-    /// Creation of the file takes longer than the time granted for writing a file.
+    /// Creating the file takes longer than the time for which `abandon` waits for writing a file.
     #[test]
     fn removes_a_file_that_is_being_created() {
         let dir = tempfile::tempdir().expect("a folder");
@@ -100,7 +101,7 @@ mod tests {
             unfinished.abandon(Duration::ZERO, CREATION);
         });
         assert_eq!(fs::read_dir(dir.path()).expect("a folder").count(), 0);
-        // No other file can be started.
+        // No further file can be created.
         assert!(unfinished.parts.try_lock().is_err() && unfinished.writes.try_lock().is_err());
     }
 

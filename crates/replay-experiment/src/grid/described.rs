@@ -1,5 +1,5 @@
-//! Machines described by a `topology.yaml`, which is given as the machine or as the parameter `file` of an allocator.
-//! Each implies the other.
+//! Machines described by a `topology.yaml`. The file is given as the machine, or as the parameter `file` of an
+//! allocator; the file then applies to both.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,7 +13,7 @@ use replay_core::naming::StrategyName;
 use replay_core::topology::Topology;
 use replay_core::topology_file::{self, TopologyFile, is_file_name};
 
-/// Returns the machine of a file that describes a tree or blocks; `None` for other files.
+/// Returns the machine that a file describes, if it is a tree or consists of blocks; `None` for other files.
 fn hierarchy(path: &str) -> Option<Result<Topology, String>> {
     if !path.to_ascii_lowercase().ends_with(".conf") {
         let text = topology_file::text_of(Path::new(path)).ok()?;
@@ -24,11 +24,11 @@ fn hierarchy(path: &str) -> Option<Result<Topology, String>> {
     Some(TopologyFile::open(path, None).map(|file| Topology::Hierarchy(file.machine)))
 }
 
-/// Removes a machine file from the machines of a grid, and sets it as `file` of allocators with boxes that have
-/// neither `file` nor `menu`. Returns the machine that the file describes by default.
+/// Removes a machine file from the list of machines of a grid. The file becomes the parameter `file` of all allocators
+/// with boxes that have neither a `file` nor a `menu`. Returns the default machine that the file describes.
 ///
 /// # Errors
-/// An error with the key if another machine is given as well, or if the file is invalid.
+/// An error with the key, if the grid also lists another machine, or if the file is invalid.
 pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathError> {
     let Some(place) = file.machines.iter().position(|name| is_file_name(name)) else {
         return Ok(None);
@@ -57,7 +57,8 @@ pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathEr
         if !spec.has_parameter("file") || has("file") {
             continue;
         }
-        // With a menu of its own, the allocator would have the same name as one that uses the boxes of the file.
+        // If the allocator has its own menu, its name must differ from the name of an allocator with the boxes of the
+        // file.
         if has("menu") {
             return Err(at(format!(
                 "{} has a menu, but the file already defines the boxes; to use another menu on this machine, \
@@ -76,7 +77,7 @@ pub fn take_machine_file(file: &mut GridFile) -> Result<Option<Topology>, PathEr
     Ok(Some(machine))
 }
 
-/// Returns the machine that the strategies of a grid describe, if any.
+/// Returns the machine that the parameters of the grid's strategies describe, if there is one.
 ///
 /// # Errors
 /// An error if a description is invalid, or if the strategies describe several machines.

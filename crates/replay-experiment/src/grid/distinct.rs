@@ -8,21 +8,21 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;
 
-/// The distinct strategies of a grid so far. Strategies with the same [identity](AllocatorSpec::identity) on every
-/// kind of machine are equal.
+/// The set of distinct strategies of a grid that were inserted so far. Strategies with the same
+/// [identity](AllocatorSpec::identity) on every kind of machine are equal.
 ///
-/// The identity of a strategy with a tie vector depends on the pattern of zeros of the vector and on its reduced
-/// form. The text of an identity is therefore created once per pattern of zeros, and the ten million vectors of a
-/// grid are compared as numbers.
+/// The identity of a strategy with a tie vector depends on the reduced vector and on its pattern of zeros. The text of
+/// an identity is therefore created only once for each pattern of zeros. The vectors of a grid, up to ten million, are
+/// compared as numbers.
 pub struct DistinctStrategies<'a> {
     machines: &'a [&'a Topology],
-    /// Groups by digest of the identities on all machines. A collision of 16-byte digests requires about 2^64
-    /// identities.
+    /// Group numbers by the digest of the identities on all machines. A collision of 16-byte digests becomes likely
+    /// only with about 2^64 identities.
     groups: HashMap<[u8; 16], u32>,
     strategies: HashSet<u128, BuildHasherDefault<AdjacentHasher>>,
 }
 
-/// Cached properties of one strategy with vectors of each pattern of zeros.
+/// Cached properties of one strategy, for each pattern of zeros of its vector.
 #[derive(Default)]
 pub struct Patterns([Option<Pattern>; 16]);
 
@@ -38,9 +38,9 @@ impl<'a> DistinctStrategies<'a> {
         Self { machines, groups: HashMap::new(), strategies: HashSet::default() }
     }
 
-    /// Inserts a strategy. Returns whether it is new, and its [parameter](AllocatorSpec::idle) without effect, if
-    /// any. `build` creates the strategy with a tie rule; `patterns` is shared by strategies that differ only in their
-    /// tie rule.
+    /// Inserts a strategy. Returns whether the strategy is new, and its [parameter](AllocatorSpec::idle) without effect
+    /// if there is one. `build` creates the strategy with a tie rule. Strategies that differ only in their tie rule
+    /// share `patterns`.
     ///
     /// # Errors
     /// Errors of `build`.
@@ -90,7 +90,8 @@ impl<'a> DistinctStrategies<'a> {
     }
 }
 
-/// Returns the number of a vector's pattern of zeros, and the vector of that pattern whose other entries are 1.
+/// Returns the number that encodes which entries of the vector are zero, and the vector with the same zeros in which
+/// all other entries are 1.
 fn pattern(vector: TieVector) -> (usize, TieVector) {
     let is = |number: i32| i32::from(number != 0);
     let [available, wall, border] = vector.factors().map(is);
@@ -100,15 +101,16 @@ fn pattern(vector: TieVector) -> (usize, TieVector) {
     (place as usize, TieVector { scan_radius, available, wall, border })
 }
 
-/// Packs a group, below 2^24, and a vector, of 20 bits and three times 21 bits, into one number.
+/// Packs a group number (below 2^24) and a vector (20 bits for SR, 21 bits for each other entry) into one number.
 fn key(group: u32, vector: TieVector) -> u128 {
     let offset = TieVector::MAX;
     let radius = u128::from(group) << 20 | u128::from(vector.scan_radius);
     vector.factors().iter().fold(radius, |key, factor| key << 21 | (factor + offset) as u128)
 }
 
-/// Hasher that gives keys differing only in BF adjacent slots, since they are consecutive in a grid. Inserting the
-/// nine million vectors of a grid takes 1.3 s, compared with 3.3 s with the standard hasher because of cache misses.
+/// Hasher that places keys that differ only in BF into adjacent slots, because such keys are consecutive in a grid.
+/// With this hasher, inserting the nine million vectors of a grid takes 1.3 s. With the standard hasher it takes 3.3 s
+/// because of cache misses.
 #[derive(Default)]
 struct AdjacentHasher(u64);
 
@@ -150,7 +152,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares the set with a set of all identities as texts, for every strategy that takes a tie vector.
+        /// For every strategy with a tie vector, the set contains the same strategies as a set of the texts of all
+        /// identities.
         #[test]
         fn distinguishes_strategies_by_their_identities(
             vectors in proptest::collection::vec(vector(), 1..40), scaled in 1i32..4,

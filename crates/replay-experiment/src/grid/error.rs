@@ -6,14 +6,14 @@ use toml::de::{DeTable, DeValue};
 use replay_core::naming::nearest;
 use replay_core::swf::snippet;
 
-/// An invalid grid: the error, its key, and its position if the grid was read from a file.
+/// An invalid grid: the description of the error, the key, and the position if the grid was read from a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GridError {
     /// Key, such as `schedulers` or `allocator.tie`; empty if the file is not valid TOML.
     pub key: String,
     /// Description of the error, with advice if possible.
     pub problem: String,
-    /// Position in the file, if there is a file.
+    /// Position in the file; `None` if the grid was not read from a file.
     pub place: Option<Place>,
 }
 
@@ -26,7 +26,7 @@ pub struct Place {
     pub line: usize,
     /// Column in bytes, from 1.
     pub column: usize,
-    /// The line, with carets below the erroneous part.
+    /// The line of the file, and below it a line with carets under the erroneous part.
     excerpt: String,
 }
 
@@ -74,17 +74,17 @@ impl GridError {
     }
 }
 
-/// An error with the path to its value, but without the file.
+/// An error with the path to the erroneous value, but without the file.
 #[derive(Debug)]
 pub(super) struct PathError {
-    /// Keys, and positions in arrays (with an empty key).
+    /// The steps of the path: keys, and positions in arrays. A position in an array has an empty key.
     path: Vec<(String, usize)>,
     key: String,
     problem: String,
 }
 
 impl PathError {
-    /// Returns the error with its position, if the grid was read from a file (text and name).
+    /// Adds the position to the error. `source` is the text and the name of the file, if the grid was read from a file.
     pub fn placed(self, source: Option<(&str, &str)>) -> GridError {
         let place = source.and_then(|(text, file)| {
             let span = self.span(text)?;
@@ -93,7 +93,8 @@ impl PathError {
         GridError { key: self.key, problem: self.problem, place }
     }
 
-    /// Returns the span of the value, or of the last value found along the path.
+    /// Returns the span of the value in the text. If the path does not exist, returns the span of the last value that
+    /// exists along the path.
     fn span(&self, text: &str) -> Option<Range<usize>> {
         let document = DeTable::parse(text).ok()?;
         let mut span = None;
@@ -122,7 +123,7 @@ impl PathError {
     }
 }
 
-/// Earlier names of keys and names of options, with the current key.
+/// Earlier names of keys, and option names that are not keys, each with the current key.
 const RENAMED: [(&str, &str); 5] = [
     ("machine", "machines"),
     ("mesh", "machines"),
@@ -131,7 +132,7 @@ const RENAMED: [(&str, &str); 5] = [
     ("systems", "machines"),
 ];
 
-/// Converts an error of the TOML parser; an unknown key is reported with the most similar known key.
+/// Converts an error of the TOML parser. For an unknown key, the message suggests the most similar known key.
 pub(super) fn of_toml(cause: &toml::de::Error, text: &str, file: &str) -> GridError {
     let span = cause.span().unwrap_or(0..0);
     let message = cause.message().trim().replace('\n', " ");

@@ -9,14 +9,14 @@ use super::error::{self, GridError};
 use super::{Ties, Values};
 use replay_core::workload::Shake;
 
-/// The contents of a grid file, in which every key is optional.
-/// [`ParameterGrid::resolve`](super::ParameterGrid::resolve) interprets it.
+/// The contents of a grid file. Every key is optional.
+/// [`ParameterGrid::resolve`](super::ParameterGrid::resolve) interprets the contents.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct GridFile {
-    /// Traces by path or name; empty for the trace that comes with the project.
+    /// Paths or names of traces. If empty, the trace that is part of the project is used.
     pub traces: Vec<String>,
-    /// Machines; empty for the machine in the header of each trace.
+    /// Machines. If empty, the machine in the header of each trace is used.
     pub machines: Vec<String>,
     /// Schedulers.
     pub schedulers: Vec<String>,
@@ -36,7 +36,7 @@ pub struct GridFile {
     /// File that maps the nodes of logs to the machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_map: Option<String>,
-    /// Whether to stop if a log contradicts its machine or itself, under the scheduler `recorded`.
+    /// Whether to stop with an error if a log contradicts its machine or itself. Applies to the scheduler `recorded`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
     /// Number of malformed lines to skip per trace.
@@ -48,10 +48,10 @@ pub struct GridFile {
     /// The part of the traces to run.
     #[serde(skip_serializing_if = "WindowFile::is_all")]
     pub window: WindowFile,
-    /// Offered loads to which arrivals are scaled; empty for the original loads.
+    /// Offered loads to which arrivals are scaled. If empty, the load of each trace is not changed.
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub loads: Values,
-    /// Perturbed copies to run in addition to every trace.
+    /// Number and kind of the perturbed copies of each trace that are run in addition to the trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shake: Option<Shake>,
     /// Allocators with their parameters.
@@ -76,7 +76,7 @@ pub struct DownFile {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WindowFile {
-    /// Beginning: seconds of the trace, or a date YYYY-MM-DD.
+    /// Beginning of the window: seconds of the trace, or a date YYYY-MM-DD.
     #[serde(skip_serializing_if = "Values::is_empty")]
     pub from: Values,
     /// Maximum number of jobs.
@@ -94,13 +94,13 @@ impl WindowFile {
     }
 }
 
-/// An allocator with lists of parameter values, of which every combination is a strategy. In the file it is a name or
-/// a table.
+/// An allocator with lists of parameter values. Every combination of the values is a strategy. In the file, an
+/// allocator is a name or a table.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct AllocatorEntry {
     /// Name of the strategy, optionally with parameters in brackets.
     pub name: String,
-    /// Tie vectors, for strategies that take one.
+    /// Tie vectors, if the strategy has a tie vector.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tie: Option<Ties>,
     /// Values of the other parameters.
@@ -130,7 +130,7 @@ impl Default for GridFile {
             strict: false,
             max_errors: 0,
             ties: false,
-            // Same default as that of result files.
+            // Commands that write result files have the same default.
             placements: true,
             window: WindowFile::default(),
             loads: Values::default(),
@@ -155,7 +155,7 @@ impl GridFile {
     /// tie = { sr = "1..9", af = "0..10", wf = "0..10", bf = "0..10" }
     /// "#;
     /// let grid = ParameterGrid::resolve(&GridFile::parse(text, "grid.toml")?)?;
-    /// // Of 9 * 11 * 11 * 11 vectors, those of one ratio are one strategy.
+    /// // There are 9 * 11 * 11 * 11 vectors. Vectors with the same ratio are one strategy.
     /// assert_eq!((grid.strategies.combinations(), grid.strategies.len()), (11_979, 9_298));
     /// # Ok::<(), replay_experiment::grid::GridError>(())
     /// ```
@@ -166,7 +166,7 @@ impl GridFile {
     /// Returns the grid file as TOML.
     ///
     /// # Errors
-    /// TOML errors, which no value of this type can cause.
+    /// TOML errors. No value of this type causes an error.
     pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
         toml::to_string(self)
     }

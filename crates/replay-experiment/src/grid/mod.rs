@@ -1,4 +1,4 @@
-//! Grids of runs in a file: traces, machines, schedulers and allocators with lists of parameter values.
+//! Files that describe grids of runs: traces, machines, schedulers, and allocators with lists of parameter values.
 //!
 //! ```toml
 //! traces = ["KTH-SP2"]            # default: the trace that comes with the project
@@ -9,8 +9,8 @@
 //! oversize = "drop"               # jobs larger than the machine; default: the policy's rule
 //! deps = "honour"                 # jobs that follow others; default: ignore
 //! down = { file = "down.csv", rule = "drain", walls = false }  # processors out of service; default: none
-//! node-map = "map.csv"             # where nodes stand (allocator recorded); default: by their numbers or names
-//! strict = false                   # stop where a log contradicts its machine (scheduler recorded)
+//! node-map = "map.csv"             # maps nodes to points (allocator recorded); default: by node number or name
+//! strict = false                   # stop if a log contradicts its machine (scheduler recorded)
 //! max-errors = 0                  # malformed lines to skip per trace
 //! ties = false                    # count tied decisions (several times the cost)
 //! placements = true               # measure diameter, dispersal, components
@@ -28,11 +28,11 @@
 //! tie = ["none", "2,13,20,6"]
 //! ```
 //!
-//! Allocators without lists may also stand in one array: `allocator = ["mm", "random"]`.
+//! Allocators without lists may also be written as one array: `allocator = ["mm", "random"]`.
 //!
-//! [`GridFile`] is the file as written. [`ParameterGrid`] is its interpretation: names are looked up, lists are
-//! multiplied, and equal strategies are removed (tie vectors of the same ratio are equal). Checking ten million
-//! combinations takes two seconds.
+//! [`GridFile`] contains the file as written. [`ParameterGrid`] is the interpretation of the file: names are looked up,
+//! all combinations of the lists are formed, and equal strategies are removed (strategies with tie vectors of the same
+//! ratio are equal). Checking ten million combinations takes two seconds.
 
 mod described;
 mod distinct;
@@ -63,18 +63,18 @@ use replay_core::simulation::WhenDown;
 use replay_core::topology::Topology;
 use replay_core::workload::{Dependencies, Oversize, Policy, Shake, Window};
 
-/// The interpretation of a grid file. Traces are names and have not been read.
+/// The interpretation of a grid file. The traces are only named; they have not been read.
 #[derive(Clone, Debug)]
 pub struct ParameterGrid {
-    /// The file with all defaults and canonical names.
+    /// The contents of the file, with all defaults filled in and with canonical names.
     pub file: GridFile,
-    /// Machines; empty for the machine in the header of each trace.
+    /// Machines. If empty, the machine in the header of each trace is used.
     pub machines: Vec<Topology>,
     /// Schedulers.
     pub schedulers: Vec<SchedulerSpec>,
     /// Cleaning policies.
     pub policies: Vec<Policy>,
-    /// Offered loads; empty for the original loads.
+    /// Offered loads. If empty, the load of each trace is not changed.
     pub loads: Vec<f64>,
     /// Distinct allocation strategies.
     pub strategies: Strategies,
@@ -86,19 +86,20 @@ pub struct ParameterGrid {
     pub deps: Dependencies,
     /// Treatment of jobs on processors that go out of service.
     pub when_down: WhenDown,
-    /// Perturbed copies to run in addition to every trace.
+    /// Number and kind of the perturbed copies of each trace that are run in addition to the trace.
     pub shake: Option<Shake>,
-    /// Measurements of each run.
+    /// Optional measurements of each run.
     pub measure: Measure,
-    /// Allocators built by checks, for use by the cells.
+    /// Allocators that checks have built, for reuse by the cells.
     pub prepared: Prepared,
 }
 
 impl ParameterGrid {
-    /// Looks up all names and multiplies the lists.
+    /// Looks up all names and forms all combinations of the lists.
     ///
     /// # Errors
-    /// [`GridError`] with the key: an unknown name or parameter, an invalid value, or too many combinations.
+    /// [`GridError`] with the key if a name or a parameter is unknown, a value is invalid, or there are too many
+    /// combinations.
     pub fn resolve(file: &GridFile) -> Result<Self, GridError> {
         Self::resolved(file).map_err(|error| error.placed(None))
     }
@@ -108,7 +109,7 @@ impl ParameterGrid {
         self.shake.map_or(0, |shake| shake.copies)
     }
 
-    /// Parses and resolves the text of a grid file; `name` is its name in messages.
+    /// Parses and resolves the text of a grid file. `name` is the name of the file in messages.
     ///
     /// # Errors
     /// Errors of [`GridFile::parse`] and [`resolve`](Self::resolve), with file and line.
@@ -166,7 +167,7 @@ impl ParameterGrid {
         let shake = file.shake;
         let strategies = Strategies::new(&file.allocator, &machines)?;
         if machines.is_empty() {
-            // An allocator can select a topology of the file.
+            // The parameters of an allocator can select another topology of the file.
             machines.extend(described::machine(&strategies)?.or(by_file));
         }
         let (schedulers, machines) = (once(schedulers), once(machines));
@@ -207,7 +208,7 @@ fn parse_all<T, E: std::fmt::Display>(
     names.iter().enumerate().map(one).collect()
 }
 
-/// Removes repeated values, keeping the first of each.
+/// Removes repeated values. The first occurrence of each value is kept.
 pub fn once<T: Clone + Eq + Hash>(mut values: Vec<T>) -> Vec<T> {
     let mut seen = HashSet::with_capacity(values.len());
     values.retain(|value| seen.insert(value.clone()));

@@ -3,16 +3,17 @@
 //! Decimal fractions are computed as integers in units of their last digit: `0..0.3:0.1` has exactly the values 0,
 //! 0.1, 0.2 and 0.3, without binary rounding.
 
-/// Maximum number of values of a range. A larger range is probably a typing error; so many cells could not be run.
+/// Maximum number of values of a range. A larger range is probably a typing error, because so many cells could not be
+/// run.
 const MOST_VALUES: i128 = 1_000_000;
 
 /// Maximum number of digits after the decimal point.
 const MOST_DECIMALS: usize = 9;
 
-/// Returns the numbers of a range as text; `None` if the text is not a range.
+/// Returns the numbers of a range as text. Returns `None` if the text does not contain `..`.
 ///
 /// # Errors
-/// Description of the error, for a text with `..` in it.
+/// A description of the error if a text with `..` is not a valid range.
 pub(super) fn expand(text: &str) -> Option<Result<Vec<String>, String>> {
     let (first, rest) = text.split_once("..")?;
     Some(expand_parts(first, rest))
@@ -22,7 +23,8 @@ fn expand_parts(first: &str, rest: &str) -> Result<Vec<String>, String> {
     let whole = |part: &str| !part.contains('.');
     let by_ones = !rest.contains(':');
     if by_ones && (!whole(first) || !whole(rest)) {
-        // A step of 1 would give little more than the first value, which is hardly intended.
+        // With the default step of 1, a range of fractions would contain only one or a few values, which is not
+        // intended.
         return Err("a range of fractions needs a step: FIRST..LAST:STEP".to_string());
     }
     let (last, step) = rest.split_once(':').unwrap_or((rest, "1"));

@@ -8,23 +8,23 @@ use replay_core::allocator::registry::{AllocatorSpec, ParameterValue};
 use replay_core::naming::{NameError, StrategyName};
 use replay_core::topology::{Topology, default_machine};
 
-/// Maximum number of parameter combinations of a grid, before equal strategies are removed. Checking that many takes
-/// a few seconds.
+/// Maximum number of parameter combinations of a grid, before equal strategies are removed. Checking this number of
+/// combinations takes a few seconds.
 pub const MOST_COMBINATIONS: u64 = 10_000_000;
 
-/// The distinct allocation strategies of a grid, in order.
+/// The distinct allocation strategies of a grid, in the order of the grid.
 ///
-/// Strategies are created on demand, so that each takes only four bytes.
+/// Strategies are created on demand; a stored strategy occupies only four bytes.
 #[derive(Clone, Debug)]
 pub struct Strategies {
     axes: Vec<Axis>,
-    /// Numbers of the distinct strategies among all combinations, ascending.
+    /// The number of each distinct strategy in the sequence of all combinations, in ascending order.
     distinct: Vec<u32>,
     combinations: u64,
 }
 
-/// An allocator and the lists of its parameters. A combination is a number in mixed radix: the tie rule is the
-/// fastest digit, then the last list.
+/// An allocator and the lists of its parameters. A combination is encoded as a number in mixed radix. The tie rule is
+/// the least significant digit, followed by the last list.
 #[derive(Clone, Debug)]
 struct Axis {
     base: AllocatorSpec,
@@ -45,8 +45,9 @@ enum TieAxis {
 }
 
 impl Strategies {
-    /// Creates the strategies of these allocators. Of several strategies that always choose the same processors on
-    /// all `machines`, the first is kept. Without machines, a mesh is used, as given by the header of a trace.
+    /// Creates the strategies of these allocators. If several strategies always choose the same processors on all
+    /// `machines`, only the first of them is kept. If `machines` is empty, the strategies are compared on a mesh,
+    /// because the headers of traces give meshes.
     pub(super) fn new(
         entries: &[AllocatorEntry],
         machines: &[Topology],
@@ -55,7 +56,7 @@ impl Strategies {
         let mesh = default_machine(1).map(|machine| machine.topology);
         let or_mesh = if machines.is_empty() { mesh.as_slice() } else { &[] };
         for machine in machines.iter().chain(or_mesh) {
-            // Equality depends only on the kind of the machine.
+            // Whether two strategies are equal depends only on the kind of the machine.
             if !kinds.iter().any(|known| discriminant(*known) == discriminant(machine)) {
                 kinds.push(machine);
             }
@@ -79,7 +80,7 @@ impl Strategies {
         let mut number = 0u32;
         for (place, axis) in axes.iter().enumerate() {
             let path = [Step::Key("allocator"), Step::Item(place)];
-            // A parameter without effect in all strategies of an entry is an error.
+            // A parameter that has no effect in any strategy of an entry is an error.
             let mut idle = None;
             for values in 0..axis.combinations / axis.ties.len() {
                 let mut patterns = Patterns::default();
@@ -104,7 +105,7 @@ impl Strategies {
         Ok(Self { axes, distinct, combinations })
     }
 
-    /// Creates a single strategy from any registry.
+    /// Creates a list with a single strategy, which may be from any registry.
     #[cfg(test)]
     pub(crate) fn of(base: AllocatorSpec) -> Self {
         let axis = Axis { base, lists: Vec::new(), ties: TieAxis::Own, combinations: 1 };
@@ -126,17 +127,17 @@ impl Strategies {
         self.combinations
     }
 
-    /// Returns strategy number `index`, below [`len`](Self::len).
+    /// Returns the strategy with index `index`, which must be below [`len`](Self::len).
     ///
     /// # Errors
-    /// None, because every strategy was created once when the grid was resolved.
+    /// No errors occur, because every strategy was already created once when the grid was resolved.
     pub fn get(&self, index: usize) -> Result<AllocatorSpec, NameError> {
         let (axis, index) = self.place(index);
         self.axes[axis].get(index)
     }
 
-    /// Returns `of` for each strategy. `of` must not depend on the tie vector: it is called once for consecutive
-    /// strategies that differ only in the vector.
+    /// Returns the result of `of` for each strategy. `of` must not depend on the tie vector, because it is called only
+    /// once for consecutive strategies that differ only in the tie vector.
     ///
     /// # Errors
     /// Errors of [`get`](Self::get).
@@ -212,7 +213,7 @@ impl Axis {
             let texts = values.texts().map_err(|e| at(&[key], e.to_string()))?;
             let value = |text: &String| {
                 let value = base.value(&name, text)?;
-                // Each value is checked alone, so that the error can name its key.
+                // Each value is checked separately, so that the error can name its key.
                 base.with([&value], None).map(|_| value)
             };
             let values = texts.iter().map(value).collect::<Result<Vec<_>, _>>();
@@ -300,7 +301,7 @@ impl TieAxis {
     }
 }
 
-/// Removes the last digit of a number in mixed radix, and returns it.
+/// Removes the least significant digit from a number in mixed radix, and returns the digit.
 fn digit(number: &mut u64, length: usize) -> usize {
     let digit = *number % length as u64;
     *number /= length as u64;

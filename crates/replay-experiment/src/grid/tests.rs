@@ -219,7 +219,7 @@ proptest! {
         let ranges = TieRanges { sr: Values::listed(&sr.to_string()), af, wf, bf: Values::listed("0,3") };
         let entry = AllocatorEntry { tie: Some(Ties::Product(ranges.clone())), ..AllocatorEntry::named("mm") };
         let grid = ParameterGrid::resolve(&GridFile { allocator: vec![entry], ..GridFile::default() }).expect("a grid");
-        // The reference keeps every vector without an earlier vector of the same ratio.
+        // The reference removes every vector that has the same ratio as an earlier vector.
         let mut kept: Vec<String> = Vec::new();
         let mut ratios = Vec::new();
         let lists = ranges.lists().map(|(_, list)| list.integers::<i32>().expect("integers"));

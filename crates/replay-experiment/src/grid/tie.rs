@@ -12,7 +12,7 @@ use super::values::{OneOrMore, Values};
 pub enum Ties {
     /// Single vectors, `SR,AF,WF,BF` or `none`.
     Vectors(Values),
-    /// Every combination of the lists.
+    /// Every combination of the values of four lists.
     Product(TieRanges),
 }
 
@@ -22,7 +22,7 @@ pub enum Ties {
 pub struct TieRanges {
     /// Scan radii, in shells.
     pub sr: Values,
-    /// Weights of free processors nearby.
+    /// Weights of nearby free processors.
     pub af: Values,
     /// Weights of the job's processors along walls.
     pub wf: Values,
@@ -44,7 +44,7 @@ impl<'de> Deserialize<'de> for Ties {
     }
 }
 
-/// Deserializes a table of four lists, or vectors.
+/// Deserializes vectors, or a table of four lists.
 struct VectorsOrProduct;
 
 impl<'de> Visitor<'de> for VectorsOrProduct {

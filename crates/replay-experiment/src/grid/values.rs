@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::range;
 
-/// One or more values of a parameter, as typed: words, numbers, or ranges of numbers.
+/// One or more values of a parameter, as the user wrote them: words, numbers, or ranges of numbers.
 ///
 /// In a grid file, a value is written as `"1..9"`, `3`, `true`, `"scan"` or an array of these. A range is
 /// `FIRST..LAST` or `FIRST..LAST:STEP` with decimal numbers and both ends included.
@@ -43,11 +43,11 @@ impl Values {
         Ok(all)
     }
 
-    /// Returns the values as integers. Unlike in [`texts`](Self::texts), a value can also be a list with commas
-    /// (`"1,3,5..9"`).
+    /// Returns the values as integers. Unlike [`texts`](Self::texts), this function also accepts a list with commas as
+    /// a value (`"1,3,5..9"`).
     ///
     /// # Errors
-    /// [`ValueError`] for an invalid range, or a value that is not an integer in the range of `T`.
+    /// [`ValueError`] if a range is invalid, or if a value is not an integer that the type `T` can represent.
     pub fn integers<T: FromStr>(&self) -> Result<Vec<T>, ValueError> {
         let items: Values = self.0.iter().flat_map(|text| text.split(',')).map(str::trim).collect();
         let integer = |text: String| {

@@ -1,16 +1,17 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Digest of the computation of a cell: equal jobs on the same machine under the same strategies with the same
-/// measurements have the same id in every grid.
+/// Digest of everything that determines the result of a cell: the jobs, the machine, the strategies and the
+/// measurements. Cells with equal values of these have the same id in every grid.
 ///
-/// Names do not matter: the path of a trace is irrelevant, and tie vectors with equal ratios are equal strategies.
+/// The id does not depend on names: the path of a trace is irrelevant, and tie vectors with equal ratios give the same
+/// id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellId([u8; 16]);
 
 impl CellId {
-    /// Id of a configuration, given as an unambiguous text whose first line states the kind of cell and the format of
-    /// the text.
+    /// Computes the id of a configuration, which is given as an unambiguous text. The first line of the text contains
+    /// the kind of the cell and the number of the text format.
     pub fn of(configuration: &str) -> Self {
         let mut id = [0; 16];
         id.copy_from_slice(&blake3::hash(configuration.as_bytes()).as_bytes()[..16]);

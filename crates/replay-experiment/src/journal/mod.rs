@@ -1,17 +1,19 @@
 //! Journal of the finished cells of a command, in a file that survives a crash.
 //!
-//! A journal is a text file that only grows: a header, then one line per finished cell with a checksum, the cell's
-//! [id](CellId) and its result as JSON. A cell is a run of a sweep, a point of streams, or a trace on a network. Each
-//! record is written in a single call, so a killed program leaves complete records and at most one incomplete line at
-//! the end, which the next [`open`](Journal::open) truncates. A damaged record in the middle is skipped and counted,
-//! and its cell is not done. If a cell has several records, the last one counts.
+//! A journal is a text file to which lines are only appended. After the header, it has one line for each finished cell,
+//! with a checksum, the [id](CellId) of the cell and its result as JSON. A cell is a run of a sweep, a point of
+//! streams, or a trace on a network. Each record is written in a single call. If the program is killed, the file
+//! therefore contains complete records and at most one incomplete line at the end; the next [`open`](Journal::open)
+//! removes this line. A damaged record in the middle of the file is skipped and counted, and its cell counts as not
+//! finished. If a cell has several records, the last record is used.
 //!
-//! Records are in the order in which cells finished, which depends on threads; result files are written from them in
-//! grid order, which does not. A record contains all data of its cell that result files need as named fields, so that
-//! a resumed sweep does not run the cell again, and fields can be added without invalidating journals.
+//! Records are in the order in which the cells finished; this order depends on threads. Result files are written from
+//! the records in grid order, which does not depend on threads. A record contains all data of its cell that result
+//! files need, so that a resumed sweep does not run the cell again. The data are named fields, so that fields can be
+//! added without invalidating journals.
 //!
-//! A record takes about forty bytes of memory. After a power failure, unlike after a kill, the newest records may be
-//! missing, because only [`sync`](Journal::sync) writes them through to the disk.
+//! A record occupies about forty bytes of memory. If the program is killed, no record is lost. After a power failure
+//! the newest records may be missing, because only [`sync`](Journal::sync) writes records to the disk.
 
 mod cell_id;
 mod record;
@@ -49,7 +51,7 @@ pub struct Journal<R> {
     path: PathBuf,
     file: File,
     reader: BufReader<File>,
-    /// Offset of the reader.
+    /// Offset of the reader in the file.
     position: u64,
     end: u64,
     index: HashMap<CellId, RecordPosition>,
@@ -76,7 +78,7 @@ pub enum JournalError {
     /// The journal has another version.
     #[error("{} is a journal of another version of replay", .0.display())]
     Version(PathBuf),
-    /// A record has a valid checksum but not the fields of this version.
+    /// A record has a valid checksum but does not have the fields of this version.
     #[error("{}: cannot read the record of cell {id} of another version: {source}", .path.display())]
     Record {
         /// Path of the journal.
@@ -88,9 +90,9 @@ pub enum JournalError {
     },
 }
 
-/// Whether a directory has a journal of any version. A journal is created together with its first line. A file
-/// without this line, such as an empty one, counts as a truncated journal only if the directory belongs to a command
-/// that keeps a journal (`begun`).
+/// Whether a directory has a journal of any version. A journal always begins with a header line. A file without a
+/// complete header, such as an empty file, counts as a truncated journal only if `begun` is set, that is, if the
+/// directory belongs to a command that writes a journal.
 ///
 /// # Errors
 /// Errors of the file system.
@@ -104,10 +106,11 @@ pub fn is_journal(dir: &Dir, begun: bool) -> io::Result<bool> {
     })
 }
 
-/// Removes the journal of any version from a directory, if present. [`is_journal`] explains `begun`.
+/// Removes the journal, of any version, from a directory. If there is no journal, nothing happens. [`is_journal`]
+/// explains `begun`.
 ///
 /// # Errors
-/// [`JournalError`] if the journal cannot be removed; a file that is not a journal is kept.
+/// [`JournalError`] if the journal cannot be removed, or if the file is not a journal. Such a file is kept.
 pub fn discard(dir: &Dir, begun: bool) -> Result<(), JournalError> {
     let path = dir.path().join(JOURNAL_FILE);
     let discard = || match dir.has(JOURNAL_FILE)? && is_journal(dir, begun)? {
@@ -122,12 +125,12 @@ pub fn discard(dir: &Dir, begun: bool) -> Result<(), JournalError> {
 }
 
 impl<R> Journal<R> {
-    /// Opens or creates the journal of a directory for writing. An incomplete line at the end is truncated; an
-    /// incomplete header is accepted only with `begun`, which [`is_journal`] explains. The caller must hold the
+    /// Opens or creates the journal of a directory for writing. An incomplete line at the end is removed. An incomplete
+    /// header is accepted only with `begun`, see [`is_journal`]. The caller must hold the
     /// [lock](crate::files::DirLock) of the directory.
     ///
     /// # Errors
-    /// [`JournalError`] if the file cannot be read or written; a file that is not a journal is kept.
+    /// [`JournalError`] if the file cannot be read or written, or if the file is not a journal. Such a file is kept.
     pub fn open(dir: &Dir, begun: bool) -> Result<Self, JournalError> {
         let path = dir.path().join(JOURNAL_FILE);
         let error = |source| JournalError::Io { verb: "write", path: path.clone(), source };
@@ -211,22 +214,22 @@ impl<R> Journal<R> {
         self.index.keys().copied()
     }
 
-    /// Numbers (from 1) of the lines skipped because of a wrong checksum.
+    /// Line numbers (from 1) of the lines that were skipped because of a wrong checksum.
     pub fn damaged(&self) -> &[u64] {
         &self.damaged
     }
 
-    /// Whether a cell failed; `None` if it has no record.
+    /// Whether a cell failed; `None` if the cell has no record.
     pub fn failed(&self, id: CellId) -> Option<bool> {
         self.index.get(&id).map(|record_position| record_position.failed)
     }
 
-    /// Appends the record of a cell: its result, or the reason of its failure. It replaces an earlier record of the
-    /// cell.
+    /// Appends the record of a cell: the result, or the reason for the failure. The record replaces an earlier record
+    /// of the cell.
     ///
     /// # Errors
-    /// [`JournalError`] if the record cannot be encoded or written. Earlier records are kept, and writing can be
-    /// tried again.
+    /// [`JournalError`] if the record cannot be encoded or written. Earlier records are kept, and the call can be
+    /// repeated.
     pub fn append(&mut self, id: CellId, outcome: Result<&R, &str>) -> Result<(), JournalError>
     where
         R: Serialize,
@@ -245,7 +248,7 @@ impl<R> Journal<R> {
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), JournalError> {
         if let Err(source) = self.file.write_all(bytes) {
-            // Remove a partly written line; if this fails, the next opening does it.
+            // Remove the partly written line. If this fails, the next call of `open` removes the line.
             let _ = self.file.set_len(self.end);
             return Err(JournalError::Io { verb: "write", path: self.path.clone(), source });
         }
@@ -253,7 +256,8 @@ impl<R> Journal<R> {
         Ok(())
     }
 
-    /// Reads the outcome of a cell; `None` if it has no record. Reading is fastest in the order of the records.
+    /// Reads the outcome of a cell. Returns `None` if the cell has no record. Reading cells in the order of their
+    /// records is fastest.
     ///
     /// # Errors
     /// [`JournalError`] if the record cannot be read or decoded.
@@ -285,7 +289,7 @@ impl<R> Journal<R> {
         String::from_utf8(line).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
     }
 
-    /// Waits until everything is on the disk.
+    /// Waits until all records are on the disk.
     ///
     /// # Errors
     /// [`JournalError::Io`] if the data cannot be written.

@@ -1,7 +1,7 @@
-//! Format of a record in one line: `CHECK ID STATE JSON`.
+//! Format of a record, which is one line: `CHECK ID STATE JSON`.
 //!
 //! CHECK is the first 16 hexadecimal digits of the BLAKE3 digest of the rest of the line. The JSON contains no line
-//! breaks, so that a reader finds the next record after a damaged one.
+//! breaks, so that a reader finds the next record after a damaged record.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,13 +15,13 @@ const FAILED: &str = "failed";
 /// Outcome of a cell.
 #[derive(Clone, Debug)]
 pub enum Outcome<R> {
-    /// Result of the cell, as far as it is recorded.
+    /// The cell has finished; the value is the recorded part of its result.
     Done(Box<R>),
-    /// Reason of the failure.
+    /// The cell failed; the value is the reason.
     Failed(String),
 }
 
-/// Encodes a record as a line with its line break.
+/// Encodes a record as a line, including the line break.
 pub(super) fn encode(
     id: CellId,
     outcome: Result<&impl Serialize, &str>,
@@ -34,7 +34,8 @@ pub(super) fn encode(
     Ok(format!("{} {body}\n", checksum(body.as_bytes())))
 }
 
-/// Id of the cell in a line without its line break, and whether it failed; `None` if the line is damaged.
+/// Parses the beginning of a line, which has no line break. Returns the id of the cell, and whether the cell failed;
+/// `None` if the line is damaged.
 pub(super) fn head(line: &[u8]) -> Option<(CellId, bool)> {
     let (sum, body) = line.split_at_checked(CHECKSUM_DIGITS)?;
     let body = body.strip_prefix(b" ")?;
@@ -45,7 +46,7 @@ pub(super) fn head(line: &[u8]) -> Option<(CellId, bool)> {
     Some((fields.next()?.parse().ok()?, fields.next()? == FAILED))
 }
 
-/// Decodes the outcome of a cell from a line without its line break.
+/// Decodes the outcome of a cell from a line, which has no line break.
 pub(super) fn decode<R: DeserializeOwned>(line: &str) -> Result<Outcome<R>, serde_json::Error> {
     let mut fields = line.splitn(4, ' ').skip(2);
     let (state, json) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());

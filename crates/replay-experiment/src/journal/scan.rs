@@ -6,7 +6,7 @@ use replay_core::lines::Lines;
 
 /// First line of a journal; the number is the version of the record format.
 pub const HEADER: &[u8] = b"replay journal 2\n";
-/// Start of the first line in any version.
+/// Prefix of the first line of a journal of any version.
 const ANY_HEADER: &[u8] = b"replay journal ";
 
 /// Position of a record in the file.
@@ -14,7 +14,7 @@ const ANY_HEADER: &[u8] = b"replay journal ";
 pub(super) struct RecordPosition {
     /// Offset of the first byte of the line.
     pub offset: u64,
-    /// Length of the line in bytes without the line break.
+    /// Length of the line in bytes, excluding the line break.
     pub length: u32,
     /// Whether the cell failed.
     pub failed: bool,
@@ -27,26 +27,26 @@ pub(super) struct Scan {
     pub index: HashMap<CellId, RecordPosition>,
     /// Offset of the end of the last complete line.
     pub end: u64,
-    /// Whether an incomplete line follows.
+    /// Whether an incomplete line follows the last complete line.
     pub torn: bool,
     /// Numbers (from 1) of the lines with a wrong checksum.
     pub damaged: Vec<u64>,
 }
 
-/// Reason why a file is not a journal of this version.
+/// The reason why a file is not a journal of this version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NotAJournal {
-    /// A journal of another version.
+    /// The file is a journal of another version.
     Version,
-    /// Another file.
+    /// The file is not a journal.
     Foreign,
 }
 
-/// Scans a journal from its first byte. A file truncated within the header is an empty journal.
+/// Scans a journal from its first byte. A file that is truncated within the header counts as an empty journal.
 pub(super) fn scan(mut input: impl BufRead) -> io::Result<Result<Scan, NotAJournal>> {
     let mut scan = Scan::default();
     let mut line = Vec::new();
-    // A foreign file may have very long lines.
+    // The first line of a foreign file may be very long.
     input.by_ref().take(HEADER.len() as u64 + 8).read_until(b'\n', &mut line)?;
     if line != HEADER {
         scan.torn = !line.is_empty();

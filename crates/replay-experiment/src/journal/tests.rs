@@ -79,7 +79,8 @@ fn result(run: u32) -> RunResult {
     }
 }
 
-/// A directory with a journal of `cells` cells, every third of which failed, and the text of the journal.
+/// Creates a directory with a journal of `cells` cells. Every third cell has failed. Also returns the text of the
+/// journal.
 fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     let dir = tempfile::tempdir().expect("a folder");
     let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
@@ -92,7 +93,7 @@ fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     (dir, text)
 }
 
-/// Whether the journal contains exactly the expected cells of the first `cells` cells, undamaged.
+/// Whether exactly the `expected` cells among the first `cells` cells are in the journal, undamaged.
 fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
     (0..cells).all(|run| match journal.read(id(run.into())).expect("readable") {
         None => !expected(run),
@@ -148,7 +149,7 @@ fn other_files_are_kept() {
             error => panic!("{error}"),
         }
         assert_eq!(fs::read_to_string(&path).expect("the file"), text);
-        // Only a journal (of any version) can be discarded.
+        // Only a journal can be discarded; its version does not matter.
         assert_eq!(discard(&folder(&dir), true).is_ok(), of_another_version, "{text}");
         assert_eq!(path.exists(), !of_another_version, "{text}");
     }
@@ -167,7 +168,7 @@ fn other_files_are_kept() {
         discard(&folder(&dir), true).expect("gone");
         assert!(!dir.path().join(JOURNAL_FILE).exists());
     }
-    // The target of a link does not belong to the directory, whether it is a journal or not.
+    // The target of a link does not belong to the directory, even if the target is a journal.
     let (elsewhere, text) = journal(3);
     let target = elsewhere.path().join(JOURNAL_FILE);
     std::os::unix::fs::symlink(&target, dir.path().join(JOURNAL_FILE)).expect("a link");
@@ -182,14 +183,14 @@ fn other_files_are_kept() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// After truncation at any byte, complete records are kept and the other cells run again.
+    /// After truncation at any byte, complete records are kept, and the cells without a complete record run again.
     #[test]
     fn an_incomplete_end_is_truncated(cut in 0usize..10_000) {
         const CELLS: u32 = 6;
         let (dir, text) = journal(CELLS);
         let cut = cut % (text.len() + 1);
         fs::write(dir.path().join(JOURNAL_FILE), &text[..cut]).expect("a file");
-        // Reference: lines that end before the truncation, without the header.
+        // Reference: the number of lines, without the header, that end before the truncation.
         let lines = text[..cut].iter().filter(|&&byte| byte == b'\n').count() as u32;
         let whole = lines.saturating_sub(1);
         let mut reader = Journal::<RunResult>::read_only(&folder(&dir)).expect("a journal");
@@ -204,7 +205,7 @@ proptest! {
         prop_assert_eq!(fs::read(journal.path()).expect("its text"), text);
     }
 
-    /// After a change of any byte, its record is skipped and the others are kept.
+    /// After a change of any byte, the record that contains this byte is skipped, and all other records are kept.
     #[test]
     fn a_damaged_record_is_skipped(at in 0usize..10_000, flip in 1u8..=255) {
         const CELLS: u32 = 6;
@@ -217,7 +218,7 @@ proptest! {
         fs::write(dir.path().join(JOURNAL_FILE), &text).expect("a file");
         let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
         prop_assert!(!journal.damaged().is_empty());
-        // A damaged line break invalidates the next line as well.
+        // If the damaged byte is a line break, the next line is invalid as well.
         let lost = |run| run == line || (newline && run == line + 1);
         prop_assert!(holds(&mut journal, CELLS, |run| !lost(run)));
     }

@@ -42,7 +42,7 @@ fn run_under(
     run_cell(0, &cell, measure, RunContext::new(&CancelToken::new())).expect("it runs")
 }
 
-/// In a log with more busy processors than the machine has, jobs without processors are excluded from all metrics.
+/// If a log has more busy processors than the machine has, jobs that get no processors are excluded from all metrics.
 #[test]
 fn metrics_cover_the_jobs_that_had_processors() {
     let swf =
@@ -62,7 +62,7 @@ fn metrics_cover_the_jobs_that_had_processors() {
         assert_eq!(schedule.mean_bounded_slowdown, mean(&|job| job.bounded_slowdown()));
         let pairwise = mean(&|job| job.placement.map_or(0.0, |place| place.pairwise_l1 as f64));
         assert_eq!(run.metrics.mean_pairwise_l1, pairwise);
-        // 20 + 20 + 1 + 20 processor-seconds in 511 s.
+        // The jobs use 20 + 20 + 1 + 20 processor-seconds in 511 s.
         assert_eq!((schedule.makespan, schedule.max_wait), (511, 500));
         assert_eq!(schedule.utilization, 61.0 / (4.0 * 511.0));
         assert!(run.series.busy.iter().all(|&busy| busy <= 4));
@@ -71,17 +71,17 @@ fn metrics_cover_the_jobs_that_had_processors() {
     }
 }
 
-/// Both jobs hold both hosts from the beginning, but the second computes only after the first has ended.
+/// Both jobs hold the two hosts from the beginning, but the second job computes only after the first job has ended.
 #[test]
 fn utilization_counts_computing_not_waiting_jobs() {
     let swf = "; MaxProcs: 2\n1 0 -1 100 2\n2 0 -1 100 2\n";
     for (machine, allocator, makespan, utilization, held) in [
         ("cluster:2x2", "elmer", 200, 1.0, 75.0),
         ("cluster:2x2", "elmer[demand=0.5]", 100, 1.0, 100.0),
-        // A fifth of both hosts remains for the second job: a quarter of its speed.
+        // A fifth of each host remains for the second job, which then runs at a quarter of its speed.
         ("cluster:2x3", "elmer[demand=0.8]", 175, 1.6 / 1.75, 550.0 / 10.5),
         ("cluster:2", "elmer", 200, 1.0, 100.0),
-        // No other job can use the remainder.
+        // No other job can use the rest of the hosts.
         ("cluster:2", "elmer[demand=0.5]", 200, 0.5, 100.0),
     ] {
         let run = fcfs(swf, machine, allocator);
@@ -98,8 +98,8 @@ fn utilization_counts_computing_not_waiting_jobs() {
     assert_eq!((whole.metrics.schedule.utilization, whole.metrics.system), (1.0, None));
 }
 
-/// The sample of the SWF specification: jobs 1 to 9 on 16 processors under FCFS (rule F7). Arrivals do not depend on
-/// the allocator.
+/// The test uses the sample of the SWF specification: jobs 1 to 9 on 16 processors under FCFS (rule F7). Arrival times
+/// do not depend on the allocator.
 #[test]
 fn honours_dependencies_of_jobs() {
     let text = "; MaxProcs: 16\n\
@@ -132,7 +132,7 @@ fn honours_dependencies_of_jobs() {
     assert_eq!(run.series, timeline.series);
 }
 
-/// The second job requests 8 processors and runs on 4 for twice its 10 s.
+/// The second job requests 8 processors for 10 s. It runs on 4 processors for 20 s.
 #[test]
 fn counts_a_folded_job_as_it_ran() {
     let swf = "; MaxProcs: 8\n1 0 -1 100 4\n2 0 -1 10 8\n";

@@ -4,24 +4,24 @@ use std::collections::HashMap;
 use super::candidate::Candidate;
 use super::problem::{Evaluation, Extent};
 
-/// Every evaluation of a search in the order of the requests.
+/// All evaluations of a search in the order of the requests.
 #[derive(Clone, Debug, Default)]
 pub struct Archive {
     evaluations: Vec<Evaluation>,
-    /// Index of the evaluation by reduced candidate.
+    /// Index of the evaluation of each reduced candidate.
     known: HashMap<Candidate, usize>,
-    /// Number of requests answered without an evaluation.
+    /// Number of requests that were answered without an evaluation.
     repeats: u64,
 }
 
 /// Work that a search avoided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SkippedWork {
-    /// Candidates requested repeatedly by strategies.
+    /// Number of requests for candidates that had been requested before.
     pub repeats: u64,
-    /// Evaluations stopped because their candidate was certain not to be among the best.
+    /// Number of evaluations that were stopped because their candidate was certain not to be among the best.
     pub stopped: u64,
-    /// Decisions that the stopped evaluations would still have replayed.
+    /// Number of decisions that the stopped evaluations did not replay.
     pub stopped_decisions: u64,
 }
 
@@ -32,7 +32,7 @@ impl Archive {
         self.evaluations.push(evaluation);
     }
 
-    /// Counts a request answered from the archive.
+    /// Counts a request that was answered from the archive.
     pub fn repeat(&mut self) {
         self.repeats += 1;
     }
@@ -42,13 +42,14 @@ impl Archive {
         &self.evaluations
     }
 
-    /// The evaluation of a candidate with the same ratio and slack, whole or stopped.
+    /// The evaluation, whole or stopped, of the candidate or of an equal candidate with the same ratio and slack.
     pub fn get(&self, candidate: Candidate) -> Option<&Evaluation> {
         self.known.get(&candidate.reduced()).map(|&number| &self.evaluations[number])
     }
 
-    /// Whole evaluations, best first: feasible before infeasible, the latter by their constraint excess, then by
-    /// improvement; on equality the earlier one first.
+    /// Returns the whole evaluations, best first. Feasible evaluations precede infeasible evaluations. Infeasible
+    /// evaluations are ordered by their excess over the constraints. After that, evaluations are ordered by
+    /// improvement, and equal evaluations are in the order of the requests.
     pub fn ranked(&self) -> Vec<&Evaluation> {
         let mut ranked: Vec<_> =
             self.evaluations.iter().filter(|one| one.extent == Extent::Whole).collect();
@@ -62,16 +63,17 @@ impl Archive {
         whole.reduce(|best, one| if better_first(one, best).is_lt() { one } else { best })
     }
 
-    /// Improvement in percent below which a candidate is certain not to be among the `keep` best: that of the
-    /// evaluation at this rank, if it is feasible.
+    /// Returns the threshold in percent: a candidate with a smaller improvement is certain not to be among the `keep`
+    /// best. The threshold is the improvement of the evaluation at rank `keep`; `None` if this evaluation is not
+    /// feasible or does not exist.
     pub fn stopping_threshold(&self, keep: usize) -> Option<f64> {
         let ranked = self.ranked();
         let last = ranked.get(keep.checked_sub(1)?)?;
         last.is_feasible().then_some(last.improvement_percent)
     }
 
-    /// Points at which the best improvement grew: decisions replayed so far, and improvement in percent. Only whole
-    /// and feasible evaluations count.
+    /// Returns the points at which the best improvement increased. Each point consists of the number of decisions
+    /// replayed so far and the improvement in percent. Only whole and feasible evaluations count.
     pub fn convergence(&self) -> Vec<(u64, f64)> {
         let mut steps: Vec<(u64, f64)> = Vec::new();
         let mut decisions = 0;
@@ -91,7 +93,7 @@ impl Archive {
         self.evaluations.iter().map(|one| one.decisions).sum()
     }
 
-    /// Avoided work; `whole` is the number of decisions of a whole evaluation.
+    /// Returns the avoided work. `whole` is the number of decisions of a whole evaluation.
     pub fn skipped_work(&self, whole: u64) -> SkippedWork {
         let mut skipped = SkippedWork { repeats: self.repeats, ..SkippedWork::default() };
         for one in self.evaluations.iter().filter(|one| one.extent == Extent::Stopped) {
@@ -102,7 +104,7 @@ impl Archive {
     }
 }
 
-/// Order of [`Archive::ranked`], except for equal evaluations.
+/// Compares two evaluations in the order of [`Archive::ranked`], except that equal evaluations are not ordered.
 pub fn better_first(a: &Evaluation, b: &Evaluation) -> Ordering {
     let excess = a.excess_percent.total_cmp(&b.excess_percent);
     excess.then(b.improvement_percent.total_cmp(&a.improvement_percent))

@@ -7,7 +7,8 @@ use replay_core::allocator::centre::{
     Slack, SlackError, SlackRule, TieBreaking, TieRule, TieVector, TieVectorError,
 };
 
-/// Candidate of a search: a tie vector, and the slack within which processor sets compete by tie value.
+/// Candidate of a search: a tie vector and a slack. Processor sets with scores within the slack of the best score are
+/// compared by tie value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Candidate {
     /// The tie vector.
@@ -17,7 +18,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// The candidate with its vector reduced. Candidates with equal ratio and slack are the same strategy.
+    /// Returns the candidate with the reduced vector. Candidates with equal ratio and slack are the same strategy.
     pub fn reduced(self) -> Self {
         Self { vector: self.vector.reduced(), ..self }
     }
@@ -27,9 +28,9 @@ impl Candidate {
         TieBreaking { tie: TieRule::Vector(self.vector), slack: SlackRule::Fixed(self.slack) }
     }
 
-    /// Sort key by which candidates that are likely to make the same decisions are close to each other: by slack,
-    /// then by groups of three scan radii, then by the share of BF in the factors, then of WF. The groups of radii
-    /// are small, because each radius has its own sums.
+    /// Returns a sort key. In the sorted order, candidates that are likely to make the same decisions are close to each
+    /// other. The key consists of the slack, the group of three scan radii, the share of BF in the factors, and the
+    /// share of WF. The groups of radii are small, because each radius has its own sums.
     pub fn similarity_key(self) -> impl PartialOrd + Copy {
         let TieVector { scan_radius, available, wall, border } = self.vector;
         let [available, wall, border] =
@@ -38,7 +39,7 @@ impl Candidate {
         (self.slack, scan_radius.saturating_sub(1) / 3, border / all, wall / all)
     }
 
-    /// Parses `SR,AF,WF,BF` or `SR,AF,WF,BF@SLACK`; without a slack `usual` is used.
+    /// Parses `SR,AF,WF,BF` or `SR,AF,WF,BF@SLACK`. If the text has no slack, `usual` is used.
     ///
     /// # Errors
     /// [`CandidateError`] if the vector or the slack is malformed.
@@ -50,7 +51,7 @@ impl Candidate {
     }
 }
 
-/// A candidate with exact ties only.
+/// Creates a candidate without slack, which compares only exact ties.
 impl From<TieVector> for Candidate {
     fn from(vector: TieVector) -> Self {
         Self { vector, slack: Slack::NONE }
@@ -72,7 +73,7 @@ impl fmt::Display for Candidate {
     }
 }
 
-/// Serializes the text form.
+/// Serializes a candidate as its text form.
 impl Serialize for Candidate {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)

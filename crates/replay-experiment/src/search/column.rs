@@ -18,7 +18,7 @@ pub struct SearchColumn {
     pub needs: Needs,
 }
 
-/// All columns that depend on the tie vector.
+/// All columns with values that depend on the tie vector.
 static SOUGHT: LazyLock<Vec<SearchColumn>> = LazyLock::new(|| {
     let groups = RunMetrics::groups().into_iter();
     let groups = groups.filter(|(needs, _)| !matches!(needs, Needs::Schedule | Needs::System));
@@ -31,13 +31,13 @@ static SOUGHT: LazyLock<Vec<SearchColumn>> = LazyLock::new(|| {
 /// Error from looking up a column that cannot be searched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SearchColumnError {
-    /// The column depends on the schedule only.
+    /// The column depends only on the schedule.
     #[error("it depends on the schedule alone, so no tie vector changes it")]
     Scheduled,
-    /// The column belongs to other strategies.
+    /// Only strategies without a tie vector have the column.
     #[error("only strategies that may refuse jobs or allocate units provide it")]
     System,
-    /// The column is unknown, but a similar one exists.
+    /// The column is unknown, but a column with a similar name exists.
     #[error("unknown column; did you mean \"{0}\"?")]
     Misspelt(&'static str),
     /// The column is unknown.
@@ -51,7 +51,7 @@ impl SearchColumn {
         SOUGHT.iter().map(|search_column| search_column.column.name.text())
     }
 
-    /// Looks up a column by name; `-` is read as `_`.
+    /// Looks up a column by name. A `-` in the name is read as `_`.
     ///
     /// # Errors
     /// [`SearchColumnError`] with the reason if the column cannot be searched.

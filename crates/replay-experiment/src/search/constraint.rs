@@ -5,10 +5,10 @@
 //! SUBJECT    = worst-class | worst-class[jobs=N,sizes=A..B] | COLUMN
 //! ```
 //!
-//! A subject measures how much a quantity worsens compared with no tie-breaking, in percent; negative values are
-//! improvements. `worst-class` is the job size with the largest increase of mean pairwise L1 among sizes in the range
-//! with at least N jobs (default 1); jobs of one processor and of the whole machine never change. `COLUMN` is a
-//! column that an objective may name.
+//! A subject measures how much a quantity worsens compared with no tie-breaking, in percent. Negative values are
+//! improvements. `worst-class` considers the job sizes in the range A..B with at least N jobs (default 1), and is the
+//! largest increase of mean pairwise L1 among these sizes. Jobs of one processor and of the whole machine never change.
+//! `COLUMN` is a column that can also be an objective.
 
 use std::fmt;
 use std::str::FromStr;
@@ -31,11 +31,11 @@ pub struct Constraint {
 /// Quantity of a [`Constraint`].
 #[derive(Clone, Debug)]
 pub enum Subject {
-    /// The job size with the largest worsening, among sizes in the range with enough jobs.
+    /// The job size with the largest worsening, among the sizes in the range that have enough jobs.
     WorstClass {
-        /// Least number of jobs of the size.
+        /// Smallest number of jobs that a size must have.
         jobs: u64,
-        /// Sizes considered.
+        /// Job sizes that are considered.
         sizes: Range,
     },
     /// A column of the table of runs.

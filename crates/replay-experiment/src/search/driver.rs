@@ -11,8 +11,8 @@ use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{PATIENCE, SearchStrategy};
 use crate::RunContext;
 
-/// Number of evaluations with a common stopping threshold. It is independent of the number of threads, so that the
-/// stopped evaluations and their stopping points are as well.
+/// Number of evaluations with a common stopping threshold. Because it does not depend on the number of threads, the set
+/// of stopped evaluations and their stopping points do not depend on it either.
 const BLOCK: usize = 64;
 
 /// Limits and callbacks of a search.
@@ -20,17 +20,18 @@ const BLOCK: usize = 64;
 pub struct Control<'a> {
     /// Largest number of evaluations.
     pub evaluations: Option<u64>,
-    /// Number of best candidates to keep: an evaluation stops when its candidate is certain not to be among them.
+    /// Number of best candidates to keep. An evaluation stops when its candidate is certain not to be among the best
+    /// candidates. `None` means that evaluations do not stop.
     pub keep: Option<usize>,
-    /// Earlier evaluations.
+    /// Earlier evaluations, which are not repeated.
     pub cache: Option<&'a EvaluationCache<'a>>,
-    /// Cancels the search and the running evaluations, and observes the progress of evaluations.
+    /// Cancellation of the search and its running evaluations, and observation of their progress.
     pub watch: RunContext<'a>,
     /// Called after every block of evaluations.
     pub progress: &'a dyn Fn(&Archive),
 }
 
-/// Reason why a search ended.
+/// The reason why a search ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
     /// The strategy requested no further candidates.
@@ -41,12 +42,12 @@ pub enum End {
     Halted,
 }
 
-/// Runs a search: evaluates the candidates requested by the strategy on all threads of the current rayon pool, and
-/// adds the results to the archive. Known candidates are not evaluated again. Unless the search is cancelled, the
-/// outcome is independent of the number of threads.
+/// Runs a search: evaluates the candidates that the strategy requests on all threads of the current rayon pool, and
+/// adds the results to the archive. Candidates that are already in the archive or in the cache are not evaluated again.
+/// Unless the search is cancelled, the result does not depend on the number of threads.
 ///
 /// # Errors
-/// [`SearchError`] if an evaluation or the strategy fails; finished evaluations are in `archive`.
+/// [`SearchError`] if an evaluation or the strategy fails. In this case `archive` contains the finished evaluations.
 pub fn search(
     problem: &Problem,
     strategy: &mut dyn SearchStrategy,
@@ -66,7 +67,7 @@ pub fn search(
         let complete = unknown_candidates.len() as u64 <= left;
         unknown_candidates.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         left -= unknown_candidates.len() as u64;
-        // Evaluations are independent of how candidates are grouped, but not of the threshold.
+        // An evaluation does not depend on the group of its candidate, but it depends on the threshold.
         let threads = rayon::current_num_threads();
         let size = control.keep.map_or(unknown_candidates.len().max(1), |_| BLOCK);
         for block in unknown_candidates.chunks(size) {
@@ -77,12 +78,12 @@ pub fn search(
                 .map_or(Ok(HashMap::new()), |cache| cache.look_up(block.iter().map(question)))?;
             let mut unknown: Vec<Candidate> =
                 block.iter().filter(|one| !known.contains_key(one)).copied().collect();
-            // Evaluate candidates that are likely to make the same decisions together, so that these are computed
-            // once.
+            // Candidates that are likely to make the same decisions are evaluated together, so that shared decisions
+            // are computed once.
             unknown.sort_by(|one, other| {
                 one.similarity_key().partial_cmp(&other.similarity_key()).unwrap_or(Ordering::Equal)
             });
-            // Distribute the candidates evenly over the threads. Before a deadline use small parts, because only
+            // Distribute the candidates evenly over the threads. If there is a deadline, use small parts, because only
             // finished parts are kept.
             let most = match control.watch.stop.is_timed() {
                 true => problem.batch_size().min(BLOCK),
@@ -128,8 +129,8 @@ pub fn search(
     }
 }
 
-/// Splits the candidates into parts and orders them such that the first thread gets the first group of parts, the
-/// second thread the next group, and so on. Successive rounds assign parts in alternating direction, because the
+/// Splits the candidates into parts and orders the parts such that the first thread gets the first group of parts, the
+/// second thread gets the next group, and so on. The direction of the assignment alternates between rounds, because the
 /// duration of parts changes gradually.
 fn alternating_parts<T>(candidates: &[T], together: usize, threads: usize) -> Vec<&[T]> {
     let parts: Vec<_> = candidates.chunks(together).collect();
@@ -141,8 +142,8 @@ fn alternating_parts<T>(candidates: &[T], together: usize, threads: usize) -> Ve
     (0..threads).flat_map(parts_of_thread).copied().collect()
 }
 
-/// Reduced candidates that are not yet known, each once, without vectors of no effect. A stopped evaluation counts as
-/// known only if `stopped_is_enough`.
+/// Returns the reduced candidates without a known evaluation, each once. Vectors without effect are omitted. A stopped
+/// evaluation counts as known only if `stopped_is_enough` is set.
 fn unknown_candidates(
     archive: &mut Archive,
     candidates: &[Candidate],

@@ -19,12 +19,12 @@ pub enum SearchError {
     /// The strategy does not support the machine.
     #[error(transparent)]
     Allocator(#[from] NameError),
-    /// The strategy has no tie vector to search for.
+    /// The strategy has no tie vector, or its tie vector is already set.
     #[error(
         "allocator \"{0}\" breaks no ties by a vector, or its vector is already set (stream --backlog N --search searches for weights of boxes)"
     )]
     NoTie(String),
-    /// The objective is 0 or unmeasured without tie-breaking.
+    /// Without tie-breaking, the objective is 0 or was not measured.
     #[error("{part}: {objective} is {value} without tie-breaking: there is nothing to improve")]
     NothingToImprove {
         /// Name of the trace.
@@ -34,23 +34,23 @@ pub enum SearchError {
         /// Value of the objective.
         value: f64,
     },
-    /// No trace has a job size to which a constraint applies.
+    /// A constraint does not apply to any job size of the traces.
     #[error(
         "constraint \"{0}\": no trace has such a job size whose placement an allocator can change"
     )]
     NothingConstrained(String),
-    /// The cut of a trace leaves no jobs on one side.
+    /// A trace cannot be split, because there are no jobs before or no jobs after the split.
     #[error(
         "{part}: a cut at {share} of its time leaves {before} jobs before and {after} after: both sides need jobs"
     )]
     Split {
         /// Name of the trace.
         part: String,
-        /// Share of the time before the cut.
+        /// Share of the trace's time that is before the split.
         share: f64,
-        /// Number of jobs before the cut.
+        /// Number of jobs before the split.
         before: usize,
-        /// Number of jobs after the cut.
+        /// Number of jobs after the split.
         after: usize,
     },
     /// The external search program could not be started.
@@ -66,7 +66,7 @@ pub enum SearchError {
     Protocol {
         /// The command.
         command: String,
-        /// Line of its output, from 1.
+        /// Line number in the output of the program, from 1.
         line: u64,
         /// Description of the problem.
         problem: String,

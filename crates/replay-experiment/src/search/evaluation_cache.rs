@@ -6,15 +6,15 @@ use super::candidate::Candidate;
 use super::problem::{Evaluation, Problem};
 use crate::journal::{CellId, Journal, JournalError, Outcome};
 
-/// Evaluations of a problem stored in journals.
+/// Evaluations of a problem that are stored in journals.
 #[derive(Debug)]
 pub struct EvaluationCache<'a> {
-    /// Digest of the problem; see [`Problem::identity`].
+    /// Digest of the problem, see [`Problem::identity`].
     problem: String,
     journals: &'a [Mutex<Journal<Evaluation>>],
     /// Whether new evaluations are appended to the first journal.
     grows: bool,
-    /// First error from appending, if any.
+    /// First error from appending, if there was an error.
     write_error: Mutex<Option<JournalError>>,
 }
 
@@ -23,12 +23,12 @@ pub struct EvaluationCache<'a> {
 pub struct Question {
     /// The reduced candidate.
     pub candidate: Candidate,
-    /// Improvement in percent below which the evaluation may be stopped.
+    /// Threshold in percent: the evaluation may stop if the improvement is certain to be smaller.
     pub threshold: Option<f64>,
 }
 
 impl Question {
-    /// Key of a whole evaluation.
+    /// Creates the key of a whole evaluation.
     pub fn whole(candidate: Candidate) -> Self {
         Self { candidate: candidate.reduced(), threshold: None }
     }
@@ -42,7 +42,8 @@ impl Question {
 }
 
 impl<'a> EvaluationCache<'a> {
-    /// A cache of a problem over these journals; if `grows`, new evaluations are appended to the first journal.
+    /// Creates a cache for a problem from these journals. If `grows` is set, new evaluations are appended to the first
+    /// journal.
     pub fn new(problem: &Problem, journals: &'a [Mutex<Journal<Evaluation>>], grows: bool) -> Self {
         let write_error = Mutex::new(None);
         Self { problem: problem.identity(), journals, grows, write_error }
@@ -53,7 +54,7 @@ impl<'a> EvaluationCache<'a> {
         question.id(&self.problem)
     }
 
-    /// Looks up known evaluations; returns them by candidate.
+    /// Looks up known evaluations. Returns the evaluations by candidate.
     ///
     /// # Errors
     /// [`SearchError::Journal`] if a journal cannot be read.
@@ -75,8 +76,8 @@ impl<'a> EvaluationCache<'a> {
         Ok(known)
     }
 
-    /// Appends evaluations to the journal. After the first error, such as a full disk, nothing more is appended and
-    /// the search continues.
+    /// Appends evaluations to the journal. After the first error, for example from a full disk, no further evaluation
+    /// is appended, and the search continues.
     pub(super) fn append<'b>(&self, answers: impl Iterator<Item = (Question, &'b Evaluation)>) {
         let Some(journal) = self.journals.first().filter(|_| self.grows) else { return };
         let mut write_error = open(&self.write_error);
@@ -95,13 +96,13 @@ impl<'a> EvaluationCache<'a> {
         open(&self.write_error).is_some()
     }
 
-    /// Error from appending, if any.
+    /// Returns the error from appending, if there was an error.
     pub fn write_error(self) -> Option<JournalError> {
         self.write_error.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn open<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    // The next opening of the journal removes a line that a panicking thread left incomplete.
+    // A panicking thread may have written an incomplete line. The next call of `open` removes this line.
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

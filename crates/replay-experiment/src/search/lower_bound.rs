@@ -1,16 +1,16 @@
 use replay_core::topology::{NodeId, PairDistances, Topology};
 
-/// Lower bound of the pairwise L1 sum of a job, by job size from 0 to the whole machine.
+/// Computes lower bounds of the pairwise L1 sum of a job, indexed by job size from 0 to the whole machine.
 ///
-/// At most C(r) processors, including itself, are within distance r of any processor, where C(r) is this number for
-/// the processor in the middle. Hence the distances from one of k processors to the others sum to at least the sum
-/// over r >= 0 of max(0, k - C(r)), and k times this sum counts each pair twice. The bound avoids a search for the
-/// best shape of each job size, for which no closed form is known. The value for the whole machine is exact. The
-/// bound is 0 for several tori.
+/// Let C(r) be the number of processors within distance r of the processor in the middle, including this processor. No
+/// processor has more than C(r) processors within distance r. For a job of k processors, the sum of the distances from
+/// one processor to the others is therefore at least the sum over r >= 0 of max(0, k - C(r)). The bound is k times this
+/// sum, divided by 2 because each pair is counted twice. No closed form is known for the best shape of each job size;
+/// the bound avoids searching for it. The value for the whole machine is exact. For several tori, all values are 0.
 pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
     let processors = topology.processors();
     if let Topology::MultiTorus(_) | Topology::Hierarchy(_) = topology {
-        // No single processor has the most others within every distance.
+        // There is no processor that has the most processors within every distance.
         return vec![0; processors + 1];
     }
     let middle = middle(topology);
@@ -39,8 +39,8 @@ pub fn least_pairwise_l1(topology: &Topology) -> Vec<u64> {
     least
 }
 
-/// A processor with the most others within every distance. Along one axis this is the middle position, and distances
-/// add up over axes; on a hypercube all processors are equal.
+/// Returns a processor that has, for every distance, the most processors within this distance. On a grid it is in the
+/// middle of each axis, because distances add up over axes. On a hypercube all processors are equivalent.
 fn middle(topology: &Topology) -> NodeId {
     match topology.grid() {
         Some(grid) => grid.node(grid.axes().map(|axis| axis.extent / 2)),
@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn small_jobs_and_whole_machines_are_exact() {
         let least = least_pairwise_l1(&"10x10".parse().expect("a mesh"));
-        // One, two and three processors in a corner; the best four are a block with sum 8.
+        // The bound is exact for one, two and three processors. The best four processors are a block with sum 8.
         assert_eq!(&least[..5], [0, 0, 1, 3, 6]);
         assert_eq!(least[100], 33_000);
         assert_eq!(least.len(), 101);
@@ -72,7 +72,7 @@ mod tests {
             let topology: Topology = machine.parse().expect("a machine");
             let least = least_pairwise_l1(&topology);
             let any: Vec<_> = topology.nodes().filter(|n| members[n.index()]).collect();
-            // The processors nearest to a centre, which are close to optimal.
+            // The processors that are nearest to a centre have a sum that is close to the minimum.
             let mut near: Vec<_> = topology.nodes().collect();
             let centre = middle(&topology);
             near.sort_by_key(|&node| topology.hops(centre, node));

@@ -1,39 +1,39 @@
 //! Search for good tie vectors and slacks.
 //!
-//! A [`Problem`] consists of a strategy without its tie vector, an [`Objective`], [`Constraint`]s and one or several
-//! traces, each scheduled once. A [`strategy`] requests [`Candidate`]s, and [`search`] evaluates them on all threads
-//! and stores the results in an [`Archive`].
+//! A [`Problem`] consists of an allocation strategy without a tie vector, an [`Objective`], [`Constraint`]s and one or
+//! several traces. Each trace is scheduled once. A search [`strategy`] requests [`Candidate`]s. The function [`search`]
+//! evaluates them on all threads and stores the results in an [`Archive`].
 //!
-//! The search of Johnson, Bunde, Leung (section III) corresponds to the strategies [`strategy::List`] over
-//! [`Space::grid`] and [`strategy::Local`]; their Fig. 15 is a [`Portability`].
+//! The search of Johnson, Bunde, Leung (section III) corresponds to the strategy [`strategy::List`] over
+//! [`Space::grid`], followed by the strategy [`strategy::Local`]. Their Fig. 15 corresponds to a [`Portability`].
 //!
 //! # Perturbed traces
 //!
 //! A problem may contain [perturbed copies](replay_core::workload::shake) of each trace instead of the trace.
-//! Candidates are then ranked by their mean improvement over the copies, and [`GapToBest`] states which candidates
-//! differ significantly from the best. The best of many candidates is partly the luckiest: its mean over the copies
-//! on which it was found is too high, so it should be evaluated on other copies. All copies of a search are in memory
-//! once, for any number of candidates.
+//! Candidates are then ranked by their mean improvement over the copies. [`GapToBest`] shows which candidates
+//! differ significantly from the best candidate. The best of many candidates is best partly by chance: its mean over
+//! the copies on which it was found is too high, so it should be evaluated on other copies. All copies of a search are
+//! in memory once; the number of candidates does not matter.
 //!
 //! # Skipped work
 //!
-//! * Vectors of equal ratio are equivalent: [`Space::grid`] contains each ratio once, and the archive answers
-//!   requests for all of them. This is exact.
-//! * With [`Control::keep`] an evaluation stops when the sum so far, plus a lower bound of the contribution of the
-//!   remaining jobs (see `lower_bound`), exceeds the sum of the last candidate to be kept. This is exact, because sums only
-//!   grow. The threshold is fixed per block of evaluations, so that the same evaluations stop for any number of
-//!   threads.
+//! * Vectors with equal ratios are equivalent. [`Space::grid`] contains one vector for each ratio, and the archive
+//!   answers requests for equivalent vectors without an evaluation. The results are exact.
+//! * With [`Control::keep`], an evaluation can stop early. It stops when its sum so far, plus a lower bound for the
+//!   remaining jobs (see `lower_bound`), exceeds the sum of the last candidate to be kept. The results are exact,
+//!   because sums only increase. The threshold is the same for all evaluations of a block, so that the number of
+//!   threads does not affect which evaluations stop.
 //!
 //! # Resuming
 //!
-//! With an [`EvaluationCache`] a search reads earlier evaluations from journals and appends new ones. A strategy
-//! repeats its requests and gets the same results, so an interrupted search continues where it stopped and finds the
-//! same. If requests do not depend on results, as on a grid, several processes can evaluate a part each
-//! ([`strategy::questions`]) beforehand.
+//! With an [`EvaluationCache`], a search reads earlier evaluations from journals and appends new evaluations. When an
+//! interrupted search is repeated, the strategy makes the same requests and gets the same results, so the search
+//! continues where it stopped and has the same outcome. If requests do not depend on results, as on a grid, several
+//! processes can each evaluate a part of the requests beforehand ([`strategy::questions`]).
 //!
 //! # Cost
 //!
-//! One evaluation replays each timeline once; see [`simulation`](replay_core::simulation).
+//! Each evaluation replays the timeline of each trace once, see [`simulation`](replay_core::simulation).
 
 mod archive;
 mod candidate;

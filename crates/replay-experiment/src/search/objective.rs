@@ -5,9 +5,9 @@
 //! CLASSES   = RANGE:WEIGHT,RANGE:WEIGHT,...      RANGE = A..B or A, in processors
 //! ```
 //!
-//! The weights apply to the jobs in the mean of `mean_pairwise_l1`: equal for all jobs (`jobs`), the number of
-//! processors (`size`), or by size class. A size in no class has weight 0; of several matching classes the first
-//! applies.
+//! The weights apply to the jobs in the mean of `mean_pairwise_l1`. All jobs have the same weight (`jobs`), the weight
+//! is the number of processors (`size`), or each size class has a weight. If several classes contain a size, the first
+//! of these classes applies. If no class contains a size, its weight is 0.
 
 use replay_core::table::name;
 use std::fmt;
@@ -45,12 +45,12 @@ pub enum Weights {
     Jobs,
     /// The weight is the number of processors.
     Size,
-    /// Weight of the first class that contains the size; 0 if there is none.
+    /// The weight of a job is the weight of the first class that contains its size; 0 if no class contains the size.
     Classes(Vec<(Range, u64)>),
 }
 
 impl Weights {
-    /// Weight of a job of a size.
+    /// Returns the weight of a job with this size.
     pub fn of(&self, size: u32) -> u64 {
         match self {
             Weights::Jobs => 1,
@@ -62,20 +62,20 @@ impl Weights {
     }
 }
 
-/// A column of the table of runs with its direction and the weights of jobs.
+/// The objective of a search: a column of the table of runs, the direction of optimization, and the weights of jobs.
 #[derive(Clone, Debug)]
 pub struct Objective {
     /// The column.
     pub search_column: &'static SearchColumn,
     /// Direction of optimization.
     pub goal: Goal,
-    /// Weights of jobs; [`Weights::Jobs`] except for `mean_pairwise_l1`.
+    /// Weights of jobs. For columns other than `mean_pairwise_l1`, they are always [`Weights::Jobs`].
     pub weights: Weights,
 }
 
 impl Objective {
-    /// Whether the objective is a weighted sum of pairwise L1 sums to be minimized, so that every further decision
-    /// can only increase it.
+    /// Whether the objective is to minimize a weighted sum of pairwise L1 sums. Such a sum cannot decrease with further
+    /// decisions.
     pub fn is_monotonic(&self) -> bool {
         self.search_column.needs == Needs::Pairwise && self.goal == Goal::Min
     }

@@ -12,28 +12,29 @@ use replay_core::metrics::estimate::Estimate;
 use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
 
-/// Value of [`Found::on`] for candidates given by the user.
+/// Value of [`Found::on`] for candidates that the user has given.
 pub const GIVEN: &str = "given";
 
-/// Improvements of candidates on traces other than those on which they were found (Johnson, Bunde, Leung, Fig. 15).
+/// Improvements by candidates on traces other than the traces on which they were found (Johnson, Bunde, Leung, Fig.
+/// 15).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Portability {
-    /// Candidates, each with the traces on which it was found.
+    /// Candidates, each with the names of the traces on which it was found.
     pub found: Vec<Found>,
-    /// Traces.
+    /// Traces on which the candidates are evaluated.
     pub parts: Vec<Tried>,
-    /// Results by candidate, then trace.
+    /// Results, indexed by candidate and then by trace.
     pub cells: Vec<Vec<PortabilityCell>>,
 }
 
-/// A candidate with its origin.
+/// A candidate and its origin.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found {
     /// The candidate as it was found.
     pub candidate: Candidate,
-    /// Names of the traces on which it was found, or "given".
+    /// Names of the traces on which the candidate was found, or "given".
     pub on: String,
-    /// Width of the machine on which it was found, if scan radii are scaled.
+    /// Width of the machine on which the candidate was found, if scan radii are scaled.
     pub width: Option<u32>,
 }
 
@@ -44,31 +45,31 @@ pub struct Tried {
     pub name: String,
     /// Name of the machine.
     pub topology: String,
-    /// Objective without tie-breaking.
+    /// Value of the objective without tie-breaking.
     pub baseline: f64,
 }
 
 /// Result of a candidate on a trace.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PortabilityCell {
-    /// Evaluated candidate; its scan radius may be scaled.
+    /// The evaluated candidate, possibly with a scaled scan radius.
     pub candidate: Candidate,
     /// Objective.
     pub value: f64,
     /// Improvement over no tie-breaking in percent.
     pub improvement_percent: f64,
-    /// Largest excess over a constraint in percentage points; 0 if all constraints hold.
+    /// Largest excess over a constraint in percentage points; 0 if all constraints are satisfied.
     pub excess_percent: f64,
-    /// Improvement in percent by perturbed copy of the trace; `None` without perturbation.
+    /// Improvement in percent on each perturbed copy of the trace; `None` if there are no perturbed copies.
     pub copies: Option<Vec<f64>>,
 }
 
 impl Portability {
-    /// Evaluates every candidate on every problem in parallel, where each problem is a trace or its perturbed copies;
-    /// `None` if `stop` is raised first.
+    /// Evaluates every candidate on every problem in parallel. Each problem contains a trace or its perturbed copies.
+    /// Returns `None` if `stop` is raised before the end.
     ///
     /// # Errors
-    /// [`SearchError`] as for [`Problem::evaluate`].
+    /// Errors of [`Problem::evaluate`].
     pub fn new(
         found: Vec<Found>,
         problems: &[Problem],
@@ -115,7 +116,7 @@ impl Portability {
 }
 
 impl PortabilityCell {
-    /// Mean improvement over perturbed copies with its confidence interval.
+    /// Mean improvement over the perturbed copies, with a confidence interval.
     pub fn estimate(&self) -> Option<Estimate> {
         self.copies.as_deref().map(shaken::mean)
     }
@@ -126,8 +127,8 @@ pub fn improvement(cells: &[PortabilityCell]) -> f64 {
     cells.iter().map(|cell| cell.improvement_percent).sum::<f64>() / cells.len() as f64
 }
 
-/// Mean improvement of a candidate over several traces and their perturbed copies, with its confidence interval;
-/// `None` without perturbation.
+/// Mean improvement of a candidate over several traces and their perturbed copies, with a confidence interval;
+/// `None` if there are no perturbed copies.
 pub fn shaken_improvement(cells: &[PortabilityCell]) -> Option<Estimate> {
     let copies = cells.first()?.copies.as_ref()?.len();
     let all: Vec<f64> =
@@ -180,7 +181,8 @@ impl Table for PortabilityRow<'_> {
     }
 }
 
-/// Extent of a machine along its longest dimension; the number of dimensions of a hypercube; 1 for a cluster.
+/// Returns the extent of a machine along its longest dimension. For a hypercube, this is the number of dimensions; for
+/// a cluster, it is 1.
 pub fn width(topology: &Topology) -> u32 {
     match topology {
         Topology::Grid(grid) => {
@@ -192,7 +194,7 @@ pub fn width(topology: &Topology) -> u32 {
     }
 }
 
-/// The vector with its scan radius scaled in proportion to the machine's width, at least 1.
+/// Scales the scan radius of a vector in proportion to the width of the machine. The scaled radius is at least 1.
 fn scaled(vector: TieVector, from: u32, to: u32) -> TieVector {
     let (radius, to, from) = (u64::from(vector.scan_radius), u64::from(to), u64::from(from.max(1)));
     let scan_radius = ((radius * to + from / 2) / from).clamp(1, TieVector::MAX as u64);
@@ -205,7 +207,7 @@ mod tests {
 
     #[test]
     fn scan_radii_scale_with_the_width() {
-        // Fig. 15: 2 for width 10 corresponds to 3 for 16, 4 for 20 and 6 for 32.
+        // Fig. 15: the scan radius 2 for width 10 corresponds to 3 for width 16, 4 for width 20 and 6 for width 32.
         let vector: TieVector = "2,13,20,6".parse().expect("a vector");
         assert_eq!(
             [10, 16, 20, 32, 2].map(|to| scaled(vector, 10, to).scan_radius),

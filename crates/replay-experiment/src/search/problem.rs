@@ -13,22 +13,24 @@ use crate::{RunContext, batched_run};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::Cancelled;
 
-/// Format of identities: increase it when an evaluation of the same problem would give other numbers.
+/// Format number of identities. Increase it if an evaluation of the same problem would give other numbers.
 const FORMAT: u32 = 1;
 
-/// Search problem: the tie vector and slack of a strategy for one or several traces or their perturbed copies.
+/// A search problem: find the tie vector and the slack of a strategy for one or several traces or their perturbed
+/// copies.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    /// Traces; with perturbation, instead the same number of copies of each trace, numbered from 1.
+    /// The traces. If they are perturbed, the list contains the same number of perturbed copies, numbered from 1, of
+    /// each trace instead of the trace.
     pub parts: Vec<SearchTrace>,
-    /// Strategy without a tie vector; its slack is ignored.
+    /// Allocation strategy without a tie vector. The slack of this strategy is ignored.
     pub allocator: AllocatorSpec,
     /// Quantity to optimize.
     pub objective: Objective,
     /// Constraints on vectors.
     pub constraints: Vec<Constraint>,
     needs: Needs,
-    /// Replays without tie-breaking for comparison, one per part.
+    /// Results without tie-breaking for comparison, one for each part.
     baselines: Vec<Tally>,
 }
 
@@ -48,22 +50,23 @@ pub struct Evaluation {
     pub candidate: Candidate,
     /// Extent of the evaluation.
     pub extent: Extent,
-    /// Improvement of the objective over no tie-breaking in percent, averaged over parts; an upper bound if stopped.
+    /// Improvement of the objective over no tie-breaking in percent, averaged over parts. If the evaluation stopped,
+    /// this is an upper bound.
     pub improvement_percent: f64,
-    /// Objective by part; empty if stopped.
+    /// Objective by part; empty if the evaluation stopped.
     pub values: Vec<f64>,
-    /// Improvement by part in percent; empty if stopped.
+    /// Improvement by part in percent; empty if the evaluation stopped.
     pub improvements: Vec<f64>,
-    /// Job size with the largest worsening in any trace; `None` if stopped or if no size can change.
+    /// Job size with the largest worsening in any trace; `None` if the evaluation stopped or if no size can change.
     pub worst: Option<WorstClass>,
-    /// Largest excess over a constraint in percentage points; 0 if all constraints hold.
+    /// Largest excess over a constraint in percentage points; 0 if all constraints are satisfied.
     pub excess_percent: f64,
     /// Number of decisions replayed.
     pub decisions: u64,
 }
 
 impl Evaluation {
-    /// Whether all constraints hold; `true` if stopped, because it is unknown then.
+    /// Whether all constraints are satisfied. If the evaluation stopped, this is unknown, and the result is `true`.
     pub fn is_feasible(&self) -> bool {
         self.excess_percent == 0.0
     }
@@ -73,8 +76,9 @@ impl Problem {
     /// Creates a problem and measures the allocator without tie-breaking on all parts.
     ///
     /// # Errors
-    /// [`SearchError`] if the allocator takes no vector or has one already, does not support a machine, or leaves
-    /// nothing to improve; if a constraint applies to no job size; or if cancelled.
+    /// [`SearchError`] if the allocator has no tie vector, its tie vector is already set, it does not support a
+    /// machine, the objective is 0 or unknown without tie-breaking, a constraint does not apply to any job size, or if
+    /// cancelled.
     pub fn new(
         parts: Vec<SearchTrace>,
         allocator: AllocatorSpec,
@@ -122,7 +126,7 @@ impl Problem {
         measured.into_iter().collect()
     }
 
-    /// Number of candidates that are evaluated together most efficiently.
+    /// The most efficient number of candidates to evaluate together.
     pub fn batch_size(&self) -> usize {
         self.parts
             .iter()
@@ -142,8 +146,8 @@ impl Problem {
         self.parts.chunk_by(|part, next| next.follows(part))
     }
 
-    /// Digest of everything that determines evaluations: jobs, start times, machines, the strategy, the objective and
-    /// the constraints. Names are ignored.
+    /// Returns a digest of everything that determines evaluations: jobs, start times, machines, the strategy, the
+    /// objective and the constraints. Names are ignored.
     pub fn identity(&self) -> String {
         let mut text = format!("replay search {FORMAT}\n{}\n", self.allocator.identity());
         let constraints = self.constraints.iter().map(ToString::to_string);
@@ -155,12 +159,12 @@ impl Problem {
         text_digest(&text)
     }
 
-    /// Number of parts per trace: its perturbed copies, or 1 without perturbation.
+    /// Number of parts per trace: the number of perturbed copies, or 1 if there are no perturbed copies.
     pub fn copies(&self) -> usize {
         self.traces().next().map_or(1, <[SearchTrace]>::len)
     }
 
-    /// Objective without tie-breaking by part.
+    /// Value of the objective without tie-breaking for each part.
     pub fn baseline_values(&self) -> Vec<f64> {
         let parts = self.parts.iter().zip(&self.baselines);
         parts
@@ -173,11 +177,12 @@ impl Problem {
         self.parts.iter().map(|part| part.decisions() as u64).sum()
     }
 
-    /// Evaluates a candidate. With a `threshold`, the evaluation stops as soon as the improvement is certain to be below
-    /// it, in percent; the threshold is ignored unless the objective is [monotonic](Objective::is_monotonic).
+    /// Evaluates a candidate. With a `threshold` in percent, the evaluation stops as soon as the improvement is certain
+    /// to be below the threshold. The threshold is ignored unless the objective is
+    /// [monotonic](Objective::is_monotonic).
     ///
     /// # Errors
-    /// [`SearchError`] as for [`SearchTrace::measure`].
+    /// Errors of [`SearchTrace::measure`].
     pub fn evaluate(
         &self,
         candidate: Candidate,
@@ -188,11 +193,11 @@ impl Problem {
         one.pop().ok_or(SearchError::Cancelled(Cancelled))
     }
 
-    /// Evaluates several candidates as [`evaluate`](Self::evaluate) does. Candidates that make the same decisions
-    /// share one replay; the results are the same as for single evaluations.
+    /// Evaluates several candidates. Candidates that make the same decisions share one replay. The results are the same
+    /// as from [`evaluate`](Self::evaluate).
     ///
     /// # Errors
-    /// [`SearchError`] as for [`SearchTrace::measure_all`].
+    /// Errors of [`SearchTrace::measure_all`].
     pub fn evaluate_all(
         &self,
         candidates: &[Candidate],
@@ -225,7 +230,7 @@ impl Problem {
         Ok(states.into_iter().map(CandidateProgress::end).collect())
     }
 
-    /// Progress of a candidate before its first part.
+    /// Creates the progress of a candidate before its first part.
     fn begin(
         &self,
         candidate: Candidate,
@@ -276,7 +281,7 @@ impl Problem {
         let before = baseline.objective(&self.objective, part.schedule_metrics());
         evaluation.values.push(value);
         improvements[number] = improvement_percent(self.objective.goal, before, value);
-        // Job sizes are assessed over all copies of a trace together.
+        // For each job size, the sums are combined over all copies of a trace before the worsening is computed.
         let (all, before) = match copies.take() {
             None => (tally, baseline.clone()),
             Some((mut all, mut before)) => {
@@ -291,7 +296,8 @@ impl Problem {
         }
     }
 
-    /// Updates the worst job size and the constraint excess from one trace; `number` is the index of its last part.
+    /// Updates the worst job size and the constraint excess from one trace. `number` is the index of the last part of
+    /// this trace.
     fn record_trace(
         &self,
         evaluation: &mut Evaluation,
@@ -314,15 +320,15 @@ impl Problem {
         }
     }
 
-    /// Upper bound of the improvement on a part in percent.
+    /// Returns an upper bound, in percent, of the improvement on a part.
     fn improvement_bound(&self, part: usize) -> f64 {
         let baseline = &self.baselines[part];
         let lower_bound = self.parts[part].lower_bound() as f64;
         100.0 * (1.0 - lower_bound / baseline.weighted_sum(&self.objective.weights) as f64)
     }
 
-    /// Largest weighted sum whose improvement over the baseline may still reach `percent`; rounding errs on the safe
-    /// side.
+    /// Returns the largest weighted sum with an improvement over the baseline that may reach `percent`. The sum is
+    /// rounded up, so that no candidate is stopped by a rounding error.
     fn largest_sum(&self, baseline: &Tally, percent: f64) -> u128 {
         let sum = baseline.weighted_sum(&self.objective.weights) as f64;
         ((sum * (1.0 - percent / 100.0)) * (1.0 + 1e-12) + 1.0).max(0.0) as u128
@@ -333,14 +339,14 @@ impl Problem {
 struct CandidateProgress {
     allocator: AllocatorSpec,
     evaluation: Evaluation,
-    /// Improvement by part in percent, or its upper bound for parts not yet replayed.
+    /// Improvement by part in percent. For parts that have not been replayed yet, this is an upper bound.
     improvements: Vec<f64>,
-    /// Sums over the copies of the current trace so far, and their baseline.
+    /// Sums over the copies of the current trace that have been replayed so far, and the baseline of these copies.
     copies: Option<(Tally, Tally)>,
 }
 
 impl CandidateProgress {
-    /// Evaluation after the last part.
+    /// Returns the evaluation after the last part.
     fn end(self) -> Evaluation {
         let Self { mut evaluation, improvements, .. } = self;
         if evaluation.extent != Extent::Stopped {

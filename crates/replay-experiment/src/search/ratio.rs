@@ -1,6 +1,6 @@
-//! Ratios of the factors as points of a square.
+//! The ratio of the three factors of a tie vector as a point of a square.
 //!
-//! Decisions depend only on the ratio AF : WF : BF, so a search needs two dimensions instead of three:
+//! Decisions depend only on the ratio AF : WF : BF. A search therefore needs two dimensions instead of three:
 //!
 //! * wall share = WF / (AF + WF), border share = BF / (AF + WF + BF), both from 0 to 1.
 //!
@@ -8,7 +8,7 @@
 
 use replay_core::allocator::centre::TieVector;
 
-/// Ratio of factors that are nonnegative and not all 0.
+/// Ratio of three nonnegative factors, of which at least one is positive.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ratio {
     /// WF / (AF + WF).
@@ -18,25 +18,25 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Ratio of a vector; negative factors count as 0.
+    /// Returns the ratio of a vector. Negative factors count as 0.
     pub fn of(vector: TieVector) -> Self {
         let [a, w, b] = vector.factors().map(|factor| f64::from(factor.max(0)));
         let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };
         Self { wall: share(w, a + w), border: share(b, a + w + b) }
     }
 
-    /// (AF, WF, BF), normalized to sum 1.
+    /// Returns AF, WF and BF, normalized such that their sum is 1.
     pub fn factors(self) -> [f64; 3] {
         let rest = 1.0 - self.border;
         [(1.0 - self.wall) * rest, self.wall * rest, self.border]
     }
 }
 
-/// The reduced vector with integer factors up to `largest` whose ratio is nearest to that of the real `factors`;
-/// `None` unless a factor is positive and finite.
+/// Returns the reduced vector with integer factors up to `largest` that has the ratio nearest to the ratio of the real
+/// numbers `factors`. Returns `None` if no factor is positive and finite.
 ///
-/// A factor becomes 0 if its ratio to the largest factor is below half of `1 / largest`. Among equally near vectors
-/// the one with the smallest numbers is chosen.
+/// A factor becomes 0 if its ratio to the largest factor is below half of `1 / largest`. If several vectors are equally
+/// near, the vector with the smallest numbers is chosen.
 pub fn nearest_vector(scan_radius: u32, factors: [f64; 3], largest: u32) -> Option<TieVector> {
     let factors = factors.map(|factor| factor.max(0.0));
     let most = factors.iter().fold(0.0, |most: f64, &factor| most.max(factor));
@@ -85,7 +85,7 @@ mod tests {
             let vector = TieVector { scan_radius: 3, available: a, wall: w, border: b }.reduced();
             let factors = [a, w, b].map(|factor| f64::from(factor) * scale);
             let found = nearest_vector(3, factors, 100).expect("a vector");
-            // Rounding may prefer smaller numbers if they are equally near within the precision.
+            // If two vectors are equally near within the precision, the vector with smaller numbers may be chosen.
             let (x, y) = (Ratio::of(vector), Ratio::of(found));
             prop_assert!((x.wall - y.wall).abs() < 1e-9 && (x.border - y.border).abs() < 1e-9);
         }

@@ -9,57 +9,59 @@ use crate::shaken::Significance;
 use replay_core::metrics::estimate::Estimate;
 use replay_core::table::{Column, Table, name};
 
-/// Origin of a candidate.
+/// Origin of the candidate in a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// No tie-breaking.
+    /// The row is for no tie-breaking.
     None,
-    /// Requested by the search.
+    /// The search requested the candidate.
     Found,
-    /// Given by the user for comparison.
+    /// The user gave the candidate for comparison.
     Given,
 }
 
 /// An evaluation of a search as a table row.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SearchRow {
-    /// Searched traces, joined by `+`.
+    /// Names of the searched traces, joined by `+`.
     pub searched: String,
-    /// Origin of the vector.
+    /// Origin of the candidate.
     pub origin: Origin,
-    /// Rank among the whole evaluations, from 1; feasible ones first.
+    /// Rank among the whole evaluations, from 1. Feasible evaluations precede infeasible evaluations.
     pub rank: Option<u64>,
     /// Vector and slack; `None` for no tie-breaking.
     pub candidate: Option<Candidate>,
-    /// Objective averaged over traces; `None` if stopped.
+    /// Objective averaged over traces; `None` if the evaluation stopped.
     pub value: Option<f64>,
-    /// Improvement over no tie-breaking in percent, averaged over traces; an upper bound if stopped.
+    /// Improvement over no tie-breaking in percent, averaged over traces. If the evaluation stopped, this is an upper
+    /// bound.
     pub improvement_percent: f64,
-    /// Improvement on the test traces in percent; `None` if not evaluated there.
+    /// Improvement on the test traces in percent; `None` if the candidate was not evaluated on the test traces.
     pub test_improvement_percent: Option<f64>,
-    /// Mean improvement over perturbed copies with its confidence interval.
+    /// Mean improvement over the perturbed copies, with a confidence interval.
     pub shaken: Option<Estimate>,
-    /// Mean improvement over perturbed copies of the test traces with its confidence interval.
+    /// Mean improvement over the perturbed copies of the test traces, with a confidence interval.
     pub test_shaken: Option<Estimate>,
-    /// Difference from the best candidate on the same copies; `None` for the best itself.
+    /// Difference from the best candidate on the same copies; `None` for the best candidate.
     pub behind: Option<GapToBest>,
-    /// Whether all constraints hold; `None` if stopped.
+    /// Whether all constraints are satisfied; `None` if the evaluation stopped.
     pub feasible: Option<bool>,
-    /// Largest excess over a constraint in percentage points; `None` if stopped.
+    /// Largest excess over a constraint in percentage points; `None` if the evaluation stopped.
     pub excess_percent: Option<f64>,
     /// Job size with the largest worsening: its processors, its number of jobs, the worsening in percent, and the
     /// trace.
     pub worst: Option<(u32, u64, f64, String)>,
     /// Extent of the evaluation.
     pub extent: Extent,
-    /// Number of the request by the search, from 1; `None` if not requested.
+    /// Number of the search's request for this candidate, from 1; `None` if the search did not request it.
     pub evaluation: Option<u64>,
     /// Number of decisions replayed.
     pub decisions: u64,
 }
 
-/// Rows of a search: no tie-breaking, whole evaluations from best to worst, then the others in their order. Vectors
-/// in `given` that the search did not evaluate are listed among the whole evaluations without a rank.
+/// Returns the rows of a search: no tie-breaking, whole evaluations from best to worst, and stopped evaluations in
+/// the order of the requests. Vectors in `given` that the search did not evaluate are listed among the whole
+/// evaluations without a rank.
 pub fn rows(problem: &Problem, archive: &Archive, given: &Archive) -> Vec<SearchRow> {
     let builder = RowBuilder { problem, searched: problem.name(), best: archive.best() };
     let numbered = |archive: &Archive| -> HashMap<_, u64> {
@@ -223,20 +225,20 @@ impl Table for SearchRow {
 /// Evaluations that a search avoided for one reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SkippedWorkRow {
-    /// Searched traces, joined by `+`.
+    /// Names of the searched traces, joined by `+`.
     pub searched: String,
-    /// Reason as an identifier.
+    /// Identifier of the reason.
     pub reason: &'static str,
-    /// Reason as a sentence.
+    /// Description of the reason.
     pub about: &'static str,
     /// Number of evaluations.
     pub evaluations: u64,
-    /// Number of decisions they would have replayed.
+    /// Number of decisions that these evaluations did not replay.
     pub decisions: u64,
 }
 
 impl SkippedWorkRow {
-    /// Avoided work of a search, of whose grid `equal_ratios` vectors were removed.
+    /// Returns the avoided work of a search. `equal_ratios` is the number of vectors that were removed from the grid.
     #[rustfmt::skip]
     pub fn of(problem: &Problem, skipped: &SkippedWork, equal_ratios: u64) -> [Self; 3] {
         let whole = problem.decisions();
@@ -269,7 +271,8 @@ impl Table for SkippedWorkRow {
 }
 
 impl SearchRow {
-    /// Whether the search found this candidate and it does not differ significantly from the best.
+    /// Whether the search found this candidate, and the candidate does not differ significantly from the best
+    /// candidate.
     pub fn is_as_good(&self) -> bool {
         let is_not_separated =
             self.behind.is_some_and(|behind| behind.verdict != Significance::Yes);

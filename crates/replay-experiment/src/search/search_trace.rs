@@ -17,33 +17,34 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Decision, Event, Observer, Placed, SimulationError, Starts};
 use replay_core::workload::JobId;
 
-/// A trace of a search, scheduled once; every evaluation replays its timeline.
+/// A trace of a search. It is scheduled once, and every evaluation replays its timeline.
 #[derive(Clone, Debug)]
 pub struct SearchTrace {
-    /// Name in tables.
+    /// Name of the trace in tables.
     pub name: String,
     /// Jobs and machine.
     pub trace: Arc<Trace>,
     schedule: Schedule,
     /// Canonical name of the scheduler.
     scheduler: String,
-    /// Weight by job size.
+    /// Weight of a job, indexed by job size.
     weights: Vec<u64>,
-    /// Lower bound of the contribution of the remaining jobs to the weighted sum, by the number of decisions made.
+    /// Lower bound of the contribution of the remaining jobs to the weighted sum, indexed by the number of decisions
+    /// made.
     lower_bounds: Vec<u128>,
 }
 
 /// Limit at which a replay may stop early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplayLimit {
-    /// Weighted pairwise L1 sum above which the replay may stop; set only for monotonic objectives.
+    /// Weighted pairwise L1 sum above which the replay may stop. Only monotonic objectives have this limit.
     pub most: Option<u128>,
-    /// Number of decisions of all replays of the evaluation, for estimating its remaining time.
+    /// Number of decisions of all replays of the evaluation, from which its remaining time is estimated.
     pub of: usize,
 }
 
 impl SearchTrace {
-    /// Schedules the trace, unless `stop` is raised.
+    /// Creates a trace of a search and schedules it, unless `stop` is raised.
     ///
     /// # Errors
     /// [`SearchError::Simulation`] if a job does not fit the machine; [`SearchError::Cancelled`] if cancelled.
@@ -74,7 +75,7 @@ impl SearchTrace {
         Ok(Self { name, trace, schedule, scheduler: scheduler.to_string(), weights, lower_bounds })
     }
 
-    /// Whether this is the perturbed copy after `other` of the same trace.
+    /// Whether this is the perturbed copy that follows the copy `other` of the same trace.
     pub fn follows(&self, other: &Self) -> bool {
         other.trace.copy > 0 && self.trace.copy == other.trace.copy + 1 && self.name == other.name
     }
@@ -84,7 +85,8 @@ impl SearchTrace {
         self.lower_bounds.len() - 1
     }
 
-    /// Everything apart from the strategy that determines its replays, in one line. The name is ignored.
+    /// Returns a line of text that contains everything that determines the replays of this trace, except the strategy.
+    /// The name is ignored.
     pub fn identity(&self) -> String {
         let PlannedTrace { jobs_digest, starts_digest, topology, .. } =
             PlannedTrace::new(&self.trace);
@@ -92,7 +94,7 @@ impl SearchTrace {
         format!("{jobs_digest} {starts} {topology} {}", self.scheduler)
     }
 
-    /// Metrics that depend on the schedule only.
+    /// Metrics that depend only on the schedule.
     pub fn schedule_metrics(&self) -> &ScheduleMetrics {
         &self.schedule.metrics
     }
@@ -102,8 +104,8 @@ impl SearchTrace {
         self.lower_bounds[0]
     }
 
-    /// Replays the timeline with several allocators. A tally with fewer decisions than the trace has exceeded
-    /// [`ReplayLimit::most`].
+    /// Replays the timeline with several allocators. If a tally contains fewer decisions than the trace, its replay has
+    /// stopped because the sum exceeded [`ReplayLimit::most`].
     ///
     /// # Errors
     /// [`SearchError`] if a strategy does not support the machine or refuses a job, or if cancelled.
@@ -121,7 +123,7 @@ impl SearchTrace {
         }
     }
 
-    /// [`measure_all`](Self::measure_all) for pairwise L1 in lockstep.
+    /// Replays the timeline in lockstep, as [`measure_all`](Self::measure_all) does, and measures only pairwise L1.
     fn measure_in_lockstep(
         &self,
         batch: BatchReplay,
@@ -227,7 +229,7 @@ impl RunningSum {
         Self { tally: Tally { classes, ..Tally::default() }, weighted: 0, limit }
     }
 
-    /// Adds a decision. Returns whether to continue the replay.
+    /// Adds a decision. Returns whether the replay must continue.
     #[inline]
     fn add(&mut self, part: &SearchTrace, size: u32, pairwise_l1: u64) -> bool {
         let Self { tally, weighted, limit } = self;
@@ -244,13 +246,13 @@ impl RunningSum {
 /// Sums of the replays of many configurations in lockstep.
 struct Tallies<'a> {
     runs: &'a [(AllocatorSpec, ReplayLimit)],
-    /// Pairwise L1 sums by job size, then by configuration.
+    /// Pairwise L1 sums, indexed by job size and then by configuration.
     pairwise_l1: Vec<u64>,
-    /// Weighted sums by configuration, for configurations with a limit.
+    /// Weighted sum of each configuration that has a limit.
     weighted: Vec<u128>,
     /// Number of decisions made so far.
     made: usize,
-    /// Number of decisions at which each stopped configuration ended.
+    /// For each configuration, the number of decisions at which it stopped; `None` if it has not stopped.
     ended: Vec<Option<usize>>,
     latest: Option<JobId>,
 }
@@ -267,7 +269,8 @@ impl<'a> Tallies<'a> {
         }
     }
 
-    /// Adds the next decision of some configurations, and removes those whose replay stops from `configs`.
+    /// Adds the next decision of the configurations in `configs`. Configurations whose replays stop are removed from
+    /// `configs`.
     fn add(
         &mut self,
         part: &SearchTrace,

@@ -4,22 +4,23 @@ use super::problem::{Evaluation, Extent, Problem};
 use crate::shaken::{CONFIDENCE, Significance};
 use replay_core::metrics::estimate::{Accumulator, Estimate};
 
-/// Difference of a candidate from the best on the same perturbed copies.
+/// Difference between a candidate and the best candidate on the same perturbed copies.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct GapToBest {
-    /// Difference of the improvements in percentage points: mean over the copies with its confidence interval.
+    /// Difference of the improvements in percentage points: the mean over the copies, with a confidence interval.
     pub percent: Estimate,
     /// Whether the difference is significant.
     pub verdict: Significance,
 }
 
 impl Evaluation {
-    /// Improvement by perturbed copy in percent, averaged over traces; `None` without perturbation or if stopped.
+    /// Returns the improvement in percent for each perturbed copy, averaged over traces; `None` if there are no
+    /// perturbed copies or if the evaluation stopped.
     pub fn by_copy(&self, problem: &Problem) -> Option<Vec<f64>> {
         by_copy(&self.improvements, problem.copies())
     }
 
-    /// Difference from the best evaluation of the same problem; `None` unless both are whole.
+    /// Returns the difference from the best evaluation of the same problem; `None` unless both evaluations are whole.
     pub fn behind(&self, best: &Evaluation, problem: &Problem) -> Option<GapToBest> {
         let whole = |one: &Evaluation| one.extent == Extent::Whole;
         if !whole(self) || !whole(best) {
@@ -32,7 +33,8 @@ impl Evaluation {
     }
 }
 
-/// Averages values ordered by trace and then copy over traces; `None` if there are fewer than two copies.
+/// Averages values over traces and returns one mean for each copy. `values` is ordered by trace and then by copy.
+/// Returns `None` if there are fewer than two copies.
 pub fn by_copy(values: &[f64], copies: usize) -> Option<Vec<f64>> {
     if copies < 2 || values.is_empty() {
         return None;
@@ -44,7 +46,7 @@ pub fn by_copy(values: &[f64], copies: usize) -> Option<Vec<f64>> {
     Some((0..copies).map(mean).collect())
 }
 
-/// Mean of values with its confidence interval.
+/// Returns the mean of values with a confidence interval.
 pub fn mean(values: &[f64]) -> Estimate {
     values.iter().copied().collect::<Accumulator>().estimate(CONFIDENCE)
 }
@@ -66,7 +68,7 @@ mod tests {
         assert_eq!((by_copy(&values, 1), by_copy(&[], 3)), (None, None));
         let estimate = mean(&[3.0, 3.0, 6.0]);
         assert_eq!((estimate.count, estimate.mean), (3, 4.0));
-        // The half width is 4.303 standard errors of 1.
+        // The half-width is 4.303 standard errors, and the standard error is 1.
         assert!((estimate.half_width - 4.302_652_7).abs() < 1e-6);
     }
 }

@@ -5,11 +5,11 @@ use crate::Trace;
 use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::workload::Workload;
 
-/// Splits a trace in two at a share of the time from its first to its last submission. Each half is scheduled
-/// separately on an empty machine; the names end in `[before SHARE]` and `[after SHARE]`.
+/// Splits a trace into two parts at a share of the time from its first to its last submission. Each part is scheduled
+/// separately and begins on an empty machine. The names of the parts end in `[before SHARE]` and `[after SHARE]`.
 ///
 /// # Errors
-/// [`SearchError::Split`] if one side has no job.
+/// [`SearchError::Split`] if one of the parts has no jobs.
 pub fn split(
     trace: &Trace,
     scheduler: &SchedulerSpec,

@@ -6,18 +6,18 @@ use super::objective::{Goal, Objective, Weights};
 use replay_core::metrics::run::{PlacementMeans, RunMetrics};
 use replay_core::metrics::{ScheduleMetrics, TieStatistics};
 
-/// Sums over a replay, or over its first decisions.
+/// Sums over all decisions of a replay, or over its first decisions.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tally {
-    /// Sums by job size, from 0.
+    /// Sums by job size. The index is the size.
     pub classes: Vec<ClassSum>,
     /// Number of decisions made.
     pub decisions: usize,
-    /// Means of placement metrics, if requested.
+    /// Means of placement metrics, if they were requested.
     pub placements: PlacementMeans,
-    /// Tie counts, if requested.
+    /// Tie counts, if they were requested.
     pub ties: TieStatistics,
-    /// Number of further copies of the trace included in the sums.
+    /// Number of additional copies of the trace that are included in the sums.
     pub others: u64,
 }
 
@@ -26,7 +26,7 @@ pub struct Tally {
 pub struct ClassSum {
     /// Number of jobs.
     pub jobs: u64,
-    /// Sum of their pairwise L1 sums.
+    /// Sum of the pairwise L1 sums of these jobs.
     pub pairwise_l1: u64,
 }
 
@@ -37,14 +37,15 @@ pub struct WorstClass {
     pub part: usize,
     /// Job size in processors.
     pub size: u32,
-    /// Number of jobs of the size.
+    /// Number of jobs of this size.
     pub jobs: u64,
-    /// Increase of their mean pairwise L1 over no tie-breaking in percent; negative if even this size improves.
+    /// Increase of the mean pairwise L1 of these jobs over no tie-breaking, in percent. It is negative if this size
+    /// improves.
     pub worsened_percent: f64,
 }
 
 impl Tally {
-    /// Adds the sums of a replay of another copy of the trace with the same number of decisions.
+    /// Adds the sums of a replay of another copy of the trace. Both replays must have the same number of decisions.
     pub fn add(&mut self, other: &Tally) {
         for (class, more) in self.classes.iter_mut().zip(&other.classes) {
             class.jobs += more.jobs;
@@ -56,7 +57,7 @@ impl Tally {
         self.others += 1 + other.others;
     }
 
-    /// Sum of weights times pairwise L1 sums.
+    /// Sum over all jobs of the weight times the pairwise L1 sum.
     pub fn weighted_sum(&self, weights: &Weights) -> u128 {
         let classes = (0..).zip(&self.classes);
         classes
@@ -64,13 +65,13 @@ impl Tally {
             .sum()
     }
 
-    /// Sum of weights.
+    /// Sum over all jobs of the weight.
     pub fn weight(&self, weights: &Weights) -> u128 {
         let classes = (0..).zip(&self.classes);
         classes.map(|(size, class)| u128::from(weights.of(size)) * u128::from(class.jobs)).sum()
     }
 
-    /// Value of a column; NaN if it was not measured.
+    /// Value of a column; NaN if the column was not measured.
     pub fn column(&self, search_column: &SearchColumn, schedule: &ScheduleMetrics) -> f64 {
         let total = self.classes.iter().map(|class| class.pairwise_l1).sum();
         let ties = (self.ties.decisions > 0).then_some(self.ties);
@@ -81,7 +82,7 @@ impl Tally {
     /// Value of an objective; NaN if the total weight is 0.
     pub fn objective(&self, objective: &Objective, schedule: &ScheduleMetrics) -> f64 {
         if objective.search_column.column.name == "mean_pairwise_l1" {
-            // Average over the replayed jobs, which may be the first part only.
+            // The average is over the replayed jobs, which may be only the first jobs of the trace.
             let weight = self.weight(&objective.weights);
             self.weighted_sum(&objective.weights) as f64 / weight as f64
         } else {
@@ -100,7 +101,7 @@ impl Tally {
         }
     }
 
-    /// Worsening of a constrained quantity compared with `baseline` in percent.
+    /// Returns how much a constrained quantity is worse than in `baseline`, in percent.
     pub fn worsening(
         &self,
         baseline: &Tally,
@@ -113,7 +114,7 @@ impl Tally {
                 .worst_class(baseline, processors, |size, class| {
                     class.jobs >= jobs && sizes.contains(size)
                 })
-                // Without a matching class nothing worsens.
+                // If no job size matches, no quantity worsens.
                 .map_or(f64::NEG_INFINITY, |worst| worst.worsened_percent),
             Subject::Column(search_column) => {
                 let goal = if search_column.column.rises { Goal::Max } else { Goal::Min };
@@ -132,8 +133,9 @@ impl Tally {
         }
     }
 
-    /// The admitted job size with the largest increase of mean pairwise L1 over `baseline`; the smaller size on
-    /// equality. Jobs of one processor and of the whole machine are skipped, because no allocator can change them.
+    /// Returns the job size, among the admitted sizes, with the largest increase of mean pairwise L1 over `baseline`.
+    /// If two sizes have the same increase, the smaller size is returned. Jobs of one processor and of the whole
+    /// machine are skipped, because no allocator can change them.
     pub fn worst_class(
         &self,
         baseline: &Tally,
@@ -141,7 +143,7 @@ impl Tally {
         admitted: impl Fn(u32, &ClassSum) -> bool,
     ) -> Option<WorstClass> {
         let mut worst: Option<WorstClass> = None;
-        // Sums of one copy of the trace.
+        // Number of jobs in one copy of the trace.
         let per_copy =
             |class: &ClassSum| ClassSum { jobs: class.jobs / (1 + self.others), ..*class };
         for (size, (class, base)) in (0u32..).zip(self.classes.iter().zip(&baseline.classes)) {
@@ -160,7 +162,7 @@ impl Tally {
     }
 }
 
-/// Improvement of a value over `before` in percent of `before`; 0 if both are equal.
+/// Returns the improvement from `before` to `after` in percent of `before`; 0 if the values are equal.
 pub fn improvement_percent(goal: Goal, before: f64, after: f64) -> f64 {
     if before == after {
         return 0.0;
@@ -182,7 +184,7 @@ mod tests {
 
     #[test]
     fn the_worst_class_can_be_changed_by_an_allocator() {
-        // Sizes 0 to 4 on a machine of 4 processors, of which only 2 and 3 can change.
+        // The sizes are 0 to 4 on a machine of 4 processors. Only the sizes 2 and 3 can change.
         let before = tally(&[(0, 0), (9, 0), (20, 100), (2, 10), (1, 8)]);
         let after = tally(&[(0, 0), (9, 0), (20, 101), (2, 12), (1, 8)]);
         let worst = |least| {

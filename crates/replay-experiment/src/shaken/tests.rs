@@ -9,7 +9,7 @@ use replay_core::workload::{Policy, Shake, Window, Workload};
 
 const SWF: &[u8] = include_bytes!("../../../../traces/lublin-10x10.swf");
 
-/// Creates a plan on the first jobs of the project's own trace, and runs it.
+/// Creates a plan on the first jobs of the trace that is part of the project, and runs the plan.
 fn run(grid: &str) -> (Plan, Vec<RunResult>) {
     let grid =
         ParameterGrid::resolve(&GridFile::parse(grid, "grid").expect("a grid")).expect("names");
@@ -43,7 +43,7 @@ fn cell_numbers_and_positions_correspond() {
         assert_eq!((result.run, plan.key(run).expect("a key")), (run, result.key.clone()));
         assert!(ids.insert(plan.id(run).expect("an id")));
     }
-    // The first cells equal those of a plan without perturbed copies, with the same ids.
+    // The first cells and their ids equal the cells and ids of a plan without perturbed copies.
     let (plain, unshaken) = self::run(&GRID.replace("shake = { copies = 5, width = 60 }", ""));
     assert_eq!(plain.len(), 12);
     for (run, result) in (0..).zip(&unshaken) {
@@ -83,7 +83,7 @@ fn estimates_match_the_results() {
             }
         }
     }
-    // None of these strategies refuses a job, so metrics of the schedule are equal on every copy.
+    // None of these strategies refuses a job. On each copy, all strategies therefore have equal schedule metrics.
     let waits = rows.iter().filter(|row| row.metric == "mean_wait");
     let verdicts: Vec<_> = waits.filter_map(|row| row.difference).map(|it| it.verdict).collect();
     assert_eq!(verdicts, [Significance::Same; 8]);

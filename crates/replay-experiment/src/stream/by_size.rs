@@ -11,14 +11,14 @@ use replay_core::table::{Column, Table, name};
 pub struct SizeEstimate {
     /// Requested processors.
     pub size: u32,
-    /// Number of counted jobs in all replications.
+    /// Number of counted jobs of this size in all replications.
     pub jobs: u64,
-    /// Mean turnaround in time units over the replications with such a job.
+    /// Mean turnaround in time units over the replications that contain a job of this size.
     pub turnaround: Estimate,
 }
 
 impl Estimates {
-    /// Estimates by ascending size; empty unless requested by the point.
+    /// Returns the estimates in order of ascending size; empty unless the point requests them.
     pub fn by_size(&self) -> Vec<SizeEstimate> {
         let mut sizes: BTreeMap<u32, (u64, Accumulator)> = BTreeMap::new();
         for (&size, of) in self.samples.iter().flat_map(|sample| &sample.by_size) {
@@ -34,8 +34,8 @@ impl Estimates {
         sizes.into_iter().map(estimate).collect()
     }
 
-    /// Ratio of the mean turnarounds of two sizes, with the confidence interval over the replications that contain
-    /// both.
+    /// Ratio of the mean turnaround of `size` to the mean turnaround of `base`, with a confidence interval over the
+    /// replications that contain jobs of both sizes.
     pub fn size_ratio(&self, size: u32, base: u32) -> Estimate {
         let both = self.samples.iter().filter_map(|sample| {
             let (own, other) = (sample.by_size.get(&size)?, sample.by_size.get(&base)?);

@@ -3,9 +3,9 @@
 //! # How to add a metric
 //!
 //! Add a line to the table below: the Rust name, the column with unit and meaning, the axis title of figures, and the
-//! value in a replication. The metric is then estimated, included in tables and their documentation, and drawn;
-//! `Metric::NAME` is passed to [`Estimates::of`](super::Estimates::of) for its estimate, and published numbers may
-//! refer to it.
+//! value in a replication. The metric is then estimated, included in tables and in their documentation, and plotted.
+//! `Metric::NAME` is the argument of [`Estimates::of`](super::Estimates::of), and published numbers may refer to the
+//! metric.
 
 use replay_core::table::{Name, name};
 use std::collections::BTreeMap;
@@ -18,12 +18,13 @@ use replay_core::workload::stochastic::Stream;
 pub(super) struct Replication<'a> {
     pub stream: &'a Stream,
     pub recorder: &'a SystemRecorder,
-    /// Indices of the jobs that count in mean times.
+    /// Indices of the jobs that are included in mean times.
     pub counted: Vec<usize>,
     pub system: SystemMetrics,
-    /// Totals of all messages and the sum of the jobs' weighted dispersals, if messages determine the run times.
+    /// Totals of all messages, and the sum of the weighted dispersals of the jobs; `None` unless messages determine the
+    /// run times.
     pub messages: Option<(Totals, f64)>,
-    /// Sums over all jobs in hops: pairwise L1, and mean distance of a pair.
+    /// Two sums over all jobs, in hops: the pairwise L1 sum, and the mean distance of a pair.
     pub distances: [f64; 2],
 }
 
@@ -49,7 +50,7 @@ impl Replication<'_> {
         sum(self.counted.iter().map(|&job| self.recorder.ends()[job]))
     }
 
-    /// Mean in time units over the counted jobs of times with this sum.
+    /// Divides a sum of times in ticks by the number of counted jobs. Returns the mean in time units.
     fn mean(&self, ticks: f64) -> f64 {
         ticks / (self.counted.len().max(1) as f64 * f64::from(self.stream.ticks_per_unit))
     }
@@ -73,12 +74,12 @@ impl Replication<'_> {
         self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_packets(sums(all)))
     }
 
-    /// Mean over sending jobs of their means; NaN without messages.
+    /// Mean over the sending jobs of the mean of each job; NaN without messages.
     fn mean_over_senders(&self, sums: fn(&Totals) -> Sums) -> f64 {
         self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_jobs(sums(all)))
     }
 
-    /// Mean over jobs of a total of messages; NaN without messages.
+    /// Mean over all jobs of a total of the messages; NaN without messages.
     fn mean_over_jobs(&self, sum: fn(&(Totals, f64)) -> f64) -> f64 {
         self.messages.as_ref().map_or(f64::NAN, |messages| sum(messages) / self.jobs())
     }
@@ -154,12 +155,12 @@ metrics! {
     WeightedDispersal: mean_weighted_dispersal ["processors"] "mean over jobs of dispersal times the number of processors, including those lost to internal fragmentation; null if not measured", "Weighted dispersal (processors)", |r| r.mean_over_jobs(|(_, weighted)| *weighted);
 }
 
-/// Metrics of one replication.
+/// Values of all metrics of one replication.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sample {
-    /// Values by [`Metric`]; NaN if the strategy has no units or the stream no messages.
+    /// Values by [`Metric`]. A value is NaN if the strategy or the stream does not provide the metric.
     pub metrics: [f64; Metric::ALL.len()],
-    /// Turnaround by requested processors; empty unless requested.
+    /// Turnaround by the number of processors that a job requests; empty unless turnaround by size was requested.
     pub by_size: BTreeMap<u32, SizeSample>,
 }
 

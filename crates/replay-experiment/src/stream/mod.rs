@@ -1,8 +1,8 @@
-//! Replicated runs of stochastic streams, as in experiments on fragmentation and heavy tails.
+//! Replicated runs of stochastic streams, as in published experiments on fragmentation and heavy tails.
 //!
 //! A [`Point`] is a stream of jobs on one machine, under one scheduler and one allocator. Replications use common
-//! random numbers: with one seed, a replication has the same jobs at every point, so that differences between
-//! strategies are not caused by differences between jobs.
+//! random numbers: with the same seed, a replication has the same jobs at every point. Differences between strategies
+//! are therefore not caused by differences between jobs.
 
 pub mod backlog;
 mod by_size;
@@ -32,7 +32,7 @@ use replay_core::table::{Column, Table, name};
 use replay_core::topology::Topology;
 use replay_core::workload::stochastic::StochasticStream;
 
-/// A replicated experiment.
+/// A point: the parameters of a replicated experiment.
 #[derive(Clone, Debug)]
 pub struct Point {
     /// The machine.
@@ -45,20 +45,20 @@ pub struct Point {
     pub allocator: AllocatorSpec,
     /// Source of the jobs' run times.
     pub life: Life,
-    /// Selection of jobs in mean times.
+    /// Selection of the jobs that are included in mean times.
     pub counting: Counting,
 }
 
-/// Jobs that count in mean times, and details to keep.
+/// Selects the jobs that are included in mean times, and the details that are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counting {
-    /// Number of first completions excluded from mean times, during which the system is not yet full.
+    /// Number of first completions that are excluded from mean times, because the system is not yet full.
     pub warm_up: u32,
     /// Whether to keep turnaround times by job size.
     pub by_size: bool,
-    /// Number of completions after which measuring ends, while further jobs keep arriving; `None` for all jobs.
-    /// Times, utilizations, fragmentation, units and busy lists then cover the time until that completion; packets,
-    /// distances, attempts, operations and searches cover all jobs of the stream.
+    /// Number of completions after which measuring ends; `None` to measure until the end of the stream. Further jobs
+    /// continue to arrive. Times, utilizations, fragmentation, units and busy lists are measured until this completion.
+    /// Packets, distances, attempts, operations and searches are measured over all jobs of the stream.
     pub completions: Option<u32>,
 }
 
@@ -67,13 +67,13 @@ pub struct Counting {
 pub enum Life {
     /// The service times of the stream.
     RunTimes,
-    /// The delivery of the jobs' messages. The service times of the stream are ignored, and its tick is a cycle.
+    /// The delivery of the jobs' messages. The service times of the stream are ignored, and a tick is a cycle.
     Messages(Messages),
 }
 
 impl Point {
-    /// Arrivals per time unit. Among the numbers whose inverse is the mean time between arrivals this is the one with
-    /// the fewest digits, which is the number given by the user.
+    /// Arrivals per time unit. Several numbers can have the mean time between arrivals as their inverse. The number
+    /// with the fewest digits is returned, which is the number that the user gave.
     pub fn arrivals(&self) -> f64 {
         let mean = self.stream.arrivals.mean();
         let load = 1.0 / mean;
@@ -81,7 +81,8 @@ impl Point {
         written.into_iter().find(|&short: &f64| 1.0 / short == mean).unwrap_or(load)
     }
 
-    /// Requested processor-time over available processor-time; `None` if messages determine the run times.
+    /// Ratio of the requested processor-time to the available processor-time; `None` if messages determine the run
+    /// times.
     pub fn offered_load(&self) -> Option<f64> {
         match self.life {
             Life::RunTimes => self.stream.offered_load().ok(),
@@ -89,7 +90,7 @@ impl Point {
         }
     }
 
-    /// Id of the estimates, distinct for other points, seeds, stop rules and watched metrics.
+    /// Id of the estimates. Different points, seeds, stop rules and watched metrics have different ids.
     pub fn id(&self, seed: u64, rule: &StopRule, watched: &[Metric]) -> CellId {
         let Self { topology, stream, scheduler, allocator, life, counting } = self;
         let strategy = allocator.identity();
@@ -106,7 +107,7 @@ impl Point {
         let watched = watched.join(" ");
         let completions =
             completions.map(|jobs| format!("{jobs} completions\n")).unwrap_or_default();
-        // One field per line; canonical names and numbers have no line breaks.
+        // Each line contains one field. Canonical names and numbers contain no line breaks.
         CellId::of(&format!(
             "replay stream 3\n{topology}\n{arrivals}\n{sides}\n{service}\n{jobs}\n{x} {y} {z}\n\
              {ticks_per_unit}\n{scheduler}\n{strategy}\n{life}\n{seed}\n\
@@ -124,7 +125,7 @@ impl Point {
 }
 
 impl Point {
-    /// Columns of tables whose rows have a point.
+    /// Returns the columns that describe the point of a row.
     #[rustfmt::skip]
     fn columns<Row>(
         of: impl for<'a> Fn(&'a Row) -> &'a Point + Copy + Send + Sync + 'static,
@@ -159,7 +160,7 @@ impl fmt::Display for Point {
 /// Error from estimating a point.
 pub type PointError = ReplicateError<SampleError>;
 
-/// Estimates of a point by [`Metric`]. The serialized form contains all replications without loss.
+/// Estimates of all metrics of a point. The serialized form contains all replications without loss of precision.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(into = "record::Record", try_from = "record::Record")]
 pub struct Estimates {
@@ -183,27 +184,28 @@ impl Estimates {
         }
     }
 
-    /// Estimates without every `of`-th replication from `group` on. The change of a derived number without a group
-    /// shows its uncertainty (jackknife).
+    /// Returns the estimates without the replications of one group. The replications are divided into `of` groups;
+    /// group `group` consists of every `of`-th replication from index `group` on. The uncertainty of a derived number
+    /// is estimated from its changes when groups are left out (jackknife).
     pub fn without(&self, group: usize, of: usize) -> Self {
         let kept = self.samples.iter().enumerate().filter(|(at, _)| at % of != group);
         let kept = kept.map(|(_, sample)| sample.clone()).collect();
         Self::new(Replicated::of(kept, self.met), self.confidence)
     }
 
-    /// Whether jobs run on fewer processors than requested ([`comparable`]).
+    /// Whether the strategy runs jobs on fewer processors than requested, see [`comparable`].
     pub fn folds(&self) -> bool {
         comparable::folds(Some(self.of(Metric::Folded).mean))
     }
 
-    /// Estimate of a metric with its confidence interval; NaN if the strategy does not provide it.
+    /// Estimate of a metric with a confidence interval; NaN if the strategy does not provide the metric.
     pub fn of(&self, metric: Metric) -> Estimate {
         self.values[metric as usize]
     }
 
-    /// Ratio of the means of a metric here and at another point with the same seed. Both points have the same jobs in
-    /// the same replication, so the confidence interval uses paired differences from the ratio of the means (delta
-    /// method) and is far narrower than the intervals of the means suggest.
+    /// Ratio of the mean of a metric to its mean in `base`, which are estimates of another point with the same seed. In
+    /// each replication, both points have the same jobs. The confidence interval is therefore computed from paired
+    /// differences (delta method), and is much narrower than the intervals of the two means suggest.
     pub fn ratio(&self, base: &Self, metric: Metric) -> Estimate {
         let at = metric as usize;
         let both = self.samples.iter().zip(&base.samples);
@@ -211,7 +213,8 @@ impl Estimates {
     }
 }
 
-/// Ratio of the means of the first and second values, with the confidence interval from paired differences.
+/// Ratio of the mean of the first values to the mean of the second values, with a confidence interval from paired
+/// differences.
 fn paired(pairs: impl Iterator<Item = (f64, f64)> + Clone, confidence: f64) -> Estimate {
     let (own, other): (Accumulator, Accumulator) =
         (pairs.clone().map(|(a, _)| a).collect(), pairs.clone().map(|(_, b)| b).collect());
@@ -234,8 +237,8 @@ pub fn estimate(
     estimate_unless(RunContext::new(&CancelToken::new()), point, seed, rule, watched)
 }
 
-/// Estimates a point as [`estimate`] does, but fails with [`SampleError::Cancelled`] soon after the context is
-/// cancelled.
+/// Estimates a point as [`estimate`] does. Soon after the context is cancelled, the function fails with
+/// [`SampleError::Cancelled`].
 ///
 /// # Errors
 /// [`PointError`] if a replication fails or is cancelled.
@@ -288,7 +291,7 @@ mod tests {
     use replay_core::workload::stochastic::Arrivals;
 
     proptest! {
-        /// A decimal number is restored exactly, although only its inverse is stored.
+        /// The arrival rate is returned exactly as the user gave it, although only its inverse is stored.
         #[test]
         fn arrivals_are_shown_as_given(digits in 1u32..1_000_000, places in 0usize..7) {
             let text = format!("{digits}e-{places}");

@@ -1,4 +1,4 @@
-//! Journal form of estimates, which consists of all replications.
+//! Form of estimates in the journal. It contains all replications.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Record {
     samples: Vec<Replication>,
 }
 
-/// A replication: its metrics in their order, and its sizes.
+/// A replication: the values of all metrics in the order of [`Metric::ALL`], and the results by job size.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Replication {
     metrics: Vec<Number>,
@@ -81,7 +81,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Writing and reading preserves every bit.
+        /// Values that are written and read again are equal in every bit.
         #[test]
         fn serialization_is_lossless(
             numbers in prop::collection::vec(prop::num::f64::ANY, Metric::ALL.len() * 5),
@@ -102,7 +102,7 @@ mod tests {
             let made = Estimates::new(Replicated::of(samples, met), 0.95);
             let text = serde_json::to_string(&made).expect("JSON");
             let read: Estimates = serde_json::from_str(&text).expect("estimates");
-            // The debug form of NaN equals itself.
+            // The debug forms are compared, because NaN does not equal itself.
             prop_assert_eq!(format!("{read:?}"), format!("{made:?}"));
         }
     }

@@ -35,7 +35,7 @@ pub enum SampleError {
         /// Cause of the failure.
         cause: SimulationError,
     },
-    /// The stream of a backlog ended before any of its jobs.
+    /// The stream of a backlog ended before its first job completed.
     #[error("the stream ends before any of its jobs ends; it needs more of them")]
     Drained,
     /// Cancelled.
@@ -56,7 +56,7 @@ pub fn sample(
     let stop = watch.stop;
     stop.check()?;
     let stream = point.stream.generate(seed, replication)?;
-    // Random strategies and patterns have a separate seed in every replication.
+    // In every replication, random strategies and patterns have a different seed.
     let own_seed = seed.wrapping_add(replication.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let mut allocator = point.allocator.build(&point.topology, own_seed)?;
     let starts = CountStarts(ProgressMeter::new(watch, stream.jobs.len()).counted());
@@ -100,8 +100,8 @@ pub fn sample(
     Ok(Sample { metrics: replication.metrics(), by_size })
 }
 
-/// Indices of all jobs except the first `warm_up` to complete; of simultaneous completions the earlier job counts
-/// first.
+/// Returns the indices of all jobs except the first `warm_up` jobs to complete. Jobs that complete at the same time are
+/// ordered by index.
 fn counted(ends: &[i64], warm_up: usize) -> Vec<usize> {
     let mut jobs: Vec<usize> = (0..ends.len()).collect();
     if (1..ends.len()).contains(&warm_up) {
@@ -110,7 +110,7 @@ fn counted(ends: &[i64], warm_up: usize) -> Vec<usize> {
     jobs.split_off(warm_up.min(ends.len()))
 }
 
-/// Forwards events to an observer until a number of jobs have completed.
+/// Observer that forwards events to another observer until a given number of jobs have completed.
 struct ForwardUntil<O> {
     observer: O,
     completions: usize,
@@ -123,13 +123,13 @@ impl<O: Observer> ForwardUntil<O> {
         Self { observer, completions, completed: Vec::new() }
     }
 
-    /// The observer while events are forwarded.
+    /// Returns the observer if events are still forwarded.
     fn active_observer(&mut self) -> Option<&mut O> {
         (self.completed.len() < self.completions).then_some(&mut self.observer)
     }
 }
 
-/// Defines methods that forward to the observer while events are forwarded.
+/// Defines methods that forward an event to the observer if events are still forwarded.
 macro_rules! forward_while_active {
     ($($method:ident($($argument:ident: $type:ty),*);)*) => {
         $(fn $method(&mut self, $($argument: $type),*) {
@@ -159,7 +159,7 @@ impl<O: Observer> Observer for ForwardUntil<O> {
     }
 }
 
-/// Counts started jobs for the progress.
+/// Observer that counts started jobs for the progress display.
 struct CountStarts<'a>(ProgressMeter<'a>);
 
 impl Observer for CountStarts<'_> {
@@ -168,12 +168,12 @@ impl Observer for CountStarts<'_> {
     }
 }
 
-/// Sums distances between the processors of jobs, once for each allocation.
+/// Observer that sums the distances between the processors of jobs, once for each allocation.
 struct Distances<'a> {
     locality: Locality,
     topology: &'a Topology,
     jobs: &'a [Job],
-    /// Points of the next job to start, if it gets fewer than requested.
+    /// Number of points of the job that starts next, if the job gets fewer points than requested.
     reduced: Option<u32>,
     pairwise_l1: u64,
     mean_pair: f64,
@@ -196,7 +196,7 @@ impl<'a> Distances<'a> {
         }
     }
 
-    /// Sums over all jobs in hops: pairwise L1, and mean distance of a pair.
+    /// Two sums over all jobs, in hops: the pairwise L1 sum, and the mean distance of a pair.
     fn sums(&self) -> [f64; 2] {
         [self.pairwise_l1 as f64, self.mean_pair]
     }
@@ -229,8 +229,8 @@ mod tests {
     use replay_core::scheduler::registry::SchedulerSpec;
     use replay_core::workload::stochastic::{Arrivals, StochasticStream};
 
-    /// On one processor with FCFS jobs complete in order, so the first jobs of a longer stream are those of a shorter
-    /// one.
+    /// On one processor under FCFS, jobs complete in order. The first jobs of a longer stream therefore equal the jobs
+    /// of a shorter stream.
     #[test]
     fn measures_until_a_number_of_completions() {
         let metrics = |jobs, completions| {

@@ -1,13 +1,13 @@
 use crate::journal::CellId;
 use replay_core::workload::{Follows, Job, Shake, Waits};
 
-/// Format of ids: increase it when the same cell would give other numbers.
+/// Format number of ids. Increase it if the same cell would give other numbers.
 const FORMAT: u32 = 2;
 
-/// Configuration that determines the id of a cell.
+/// The configuration of a cell, which determines its id.
 #[derive(Clone, Debug)]
 pub struct CellConfiguration<'a> {
-    /// Digest of the replayed jobs; see [`jobs_digest`].
+    /// Digest of the replayed jobs, see [`jobs_digest`].
     pub jobs: &'a str,
     /// Canonical name of the machine.
     pub topology: &'a str,
@@ -22,22 +22,23 @@ pub struct CellConfiguration<'a> {
     pub ties: bool,
     /// Whether placements are measured.
     pub placements: bool,
-    /// Perturbation of the jobs and number of the copy; `None` for unperturbed jobs. The number of copies is ignored.
+    /// Perturbation of the jobs, and the index of the copy; `None` for unperturbed jobs. The total number of copies
+    /// does not affect the id.
     pub shaken: Option<(Shake, u32)>,
-    /// Digest of the recorded start times, if the cell repeats them.
+    /// Digest of the recorded start times, if the cell repeats the recorded start times.
     pub recorded: Option<&'a str>,
-    /// Digest of the recorded placements, if the cell repeats them.
+    /// Digest of the recorded placements, if the cell repeats the recorded placements.
     pub places: Option<&'a str>,
-    /// Digest of the outages, if any.
+    /// Digest of the outages, if there are outages.
     pub outages: Option<&'a str>,
-    /// Digest of the jobs that the run with recorded starts lacks, if any.
+    /// Digest of the set of jobs that the run with recorded start times lacks, if it lacks jobs.
     pub log_jobs: Option<&'a str>,
 }
 
 impl CellConfiguration<'_> {
     /// The id.
     pub fn id(&self) -> CellId {
-        // One field per line: every text is a canonical name or a digest without line breaks.
+        // Each line contains one field. Every text is a canonical name or a digest, and contains no line breaks.
         let Self { jobs, topology, scheduler, strategy, seed, ties, placements, .. } = self;
         let mut text = format!(
             "replay cell {FORMAT}\n{jobs}\n{topology}\n{scheduler}\n{strategy}\n{seed}\n{ties}\n{placements}\n"
@@ -47,7 +48,7 @@ impl CellConfiguration<'_> {
         }
         let digests = [
             ("recorded", self.recorded),
-            // The key dates from the change that included jobs without a placement in time measures.
+            // The key was introduced when jobs without a placement were included in time metrics.
             ("placed", self.places),
             ("down", self.outages),
             ("log jobs", self.log_jobs),
@@ -61,7 +62,7 @@ impl CellConfiguration<'_> {
     }
 }
 
-/// BLAKE3 digest in hexadecimal of jobs of which some follow others.
+/// Returns the BLAKE3 digest, in hexadecimal, of jobs with dependencies.
 pub fn chains_digest(jobs: &[Job], follows: &[Option<Follows>]) -> String {
     let mut text = jobs_digest(jobs);
     for (follows, job) in follows.iter().zip(0..) {
@@ -72,13 +73,13 @@ pub fn chains_digest(jobs: &[Job], follows: &[Option<Follows>]) -> String {
     text_digest(&text)
 }
 
-/// BLAKE3 digest in hexadecimal of a text.
+/// Returns the BLAKE3 digest, in hexadecimal, of a text.
 pub fn text_digest(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// BLAKE3 digest in hexadecimal of the recorded start times of jobs, which the scheduler `recorded` uses in addition
-/// to the jobs.
+/// Returns the BLAKE3 digest, in hexadecimal, of the recorded start times of jobs. The scheduler `recorded` depends on
+/// these times in addition to the jobs.
 pub fn starts_digest(jobs: &[Job], waits: &Waits) -> String {
     let mut digest = Digest::default();
     for job in jobs {
@@ -88,9 +89,10 @@ pub fn starts_digest(jobs: &[Job], waits: &Waits) -> String {
     digest.hex()
 }
 
-/// BLAKE3 digest in hexadecimal of jobs as seen by schedulers and allocators, including shapes and user limits if
-/// present. It represents the combination of the trace's text, cleaning policy, window and fit to the machine: a
-/// comment in the trace does not change it, a corrected cleaning rule does.
+/// Returns the BLAKE3 digest, in hexadecimal, of all properties of jobs that schedulers and allocators use, including
+/// shapes and user limits if there are any. The digest depends on the trace, the cleaning policy, the window and the
+/// treatment of jobs that are larger than the machine. A changed comment in the trace does not change the digest; a
+/// corrected cleaning rule changes it.
 pub fn jobs_digest(jobs: &[Job]) -> String {
     let mut digest = Digest::default();
     for job in jobs {
@@ -100,12 +102,12 @@ pub fn jobs_digest(jobs: &[Job]) -> String {
         digest.take(&job.size.to_le_bytes());
     }
     if jobs.iter().any(|job| job.shape.is_some()) {
-        // A job without a shape has sides of 0 if other jobs have shapes.
+        // If some jobs have shapes, a job without a shape counts as a shape with sides of 0.
         for side in jobs.iter().flat_map(|job| job.shape.unwrap_or_default()) {
             digest.take(&side.to_le_bytes());
         }
     }
-    // Some allocators use the users' limits, from which cleaning derives estimates.
+    // Some allocators use the users' limits. Cleaning computes the estimates from these limits.
     if jobs.iter().any(|job| job.limit.is_some()) {
         for job in jobs {
             digest.take(&job.limit.map_or(-1, i64::from).to_le_bytes());
@@ -114,7 +116,7 @@ pub fn jobs_digest(jobs: &[Job]) -> String {
     digest.hex()
 }
 
-/// Digest of many small numbers, buffered because BLAKE3 is fastest on many chunks at once.
+/// Digest of many small numbers. The numbers are buffered, because BLAKE3 is fastest if it hashes many chunks at once.
 #[derive(Default)]
 struct Digest {
     hasher: blake3::Hasher,

@@ -1,11 +1,12 @@
-//! Sweeps: grids that may be run in several sessions.
+//! Sweeps, which are grids that may be run in several sessions.
 //!
-//! A [`Plan`] numbers the cells of a [grid](super::grid) and gives each a [`CellId`], a digest of its computation.
-//! [`run_sweep`] runs the cells without a record in the [journal](super::journal); after any interruption, another
-//! call continues. A [`Shard`] is one of n parts of a plan for n independent machines; with a plan saved as JSON
-//! their journals can be merged without the traces.
+//! A [`Plan`] numbers the cells of a [grid](super::grid). Each cell has a [`CellId`], which is a digest of everything
+//! that determines its result. [`run_sweep`] runs the cells that have no record in the [journal](super::journal). After
+//! an interruption, another call runs the remaining cells. A [`Shard`] is one of n parts of a plan; the parts can run
+//! on n independent machines. If the plan is saved as JSON, the journals of the parts can be merged without the traces.
 //!
-//! Memory: about forty bytes per finished cell and a few per strategy; results are not kept.
+//! A finished cell occupies about forty bytes of memory, and a strategy occupies a few bytes. Results are not kept in
+//! memory.
 
 mod configuration;
 mod pairs;

@@ -4,23 +4,23 @@ use crate::grid::ParameterGrid;
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::NameError;
 
-/// All pairs of schedulers and strategies of a grid in its order, except incompatible ones: a strategy that repeats
-/// recorded placements requires a scheduler that repeats recorded starts, because the processors are not free at
-/// other times. Pairs are numbered without storing a list.
+/// All compatible pairs of schedulers and strategies of a grid, in grid order. A strategy that repeats recorded
+/// placements is compatible only with a scheduler that repeats recorded start times, because the recorded processors
+/// need not be free at other times. Pairs are numbered without storing a list.
 #[derive(Clone, Debug)]
 pub struct Pairs {
-    /// Whether each scheduler repeats recorded starts.
+    /// For each scheduler, whether it repeats recorded start times.
     repeats: Vec<bool>,
     strategies: usize,
-    /// Ascending indices of the strategies that repeat recorded placements.
+    /// Indices of the strategies that repeat recorded placements, in ascending order.
     bound: Vec<usize>,
 }
 
 impl Pairs {
-    /// The pairs of a grid.
+    /// Creates the pairs of a grid.
     ///
     /// # Errors
-    /// None for a resolved grid; see [`Strategies::get`](crate::grid::Strategies::get).
+    /// A resolved grid causes no errors, see [`Strategies::get`](crate::grid::Strategies::get).
     pub fn of(grid: &ParameterGrid) -> Result<Self, NameError> {
         let repeats = grid.schedulers.iter().map(|scheduler| scheduler.recorded().is_some());
         let strategies = grid.strategies.len();
@@ -34,7 +34,7 @@ impl Pairs {
         self.repeats[scheduler] || !self.bound.contains(&strategy)
     }
 
-    /// Number of strategies compatible with a scheduler.
+    /// Number of strategies that are compatible with a scheduler.
     fn width(&self, scheduler: usize) -> usize {
         self.strategies - if self.repeats[scheduler] { 0 } else { self.bound.len() }
     }
@@ -44,14 +44,15 @@ impl Pairs {
         (0..self.repeats.len()).map(|scheduler| self.width(scheduler)).sum()
     }
 
-    /// Incompatible pairs.
+    /// Returns the incompatible pairs.
     pub fn incompatible(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let schedulers = (0..self.repeats.len()).filter(|&scheduler| !self.repeats[scheduler]);
         schedulers
             .flat_map(|scheduler| self.bound.iter().map(move |&strategy| (scheduler, strategy)))
     }
 
-    /// Scheduler and strategy of the pair with index `pair`, below [`count`](Self::count).
+    /// Returns the indices of the scheduler and the strategy of the pair with index `pair`, which must be below
+    /// [`count`](Self::count).
     pub fn at(&self, pair: usize) -> (usize, usize) {
         let (mut scheduler, mut strategy) = (0, pair);
         while strategy >= self.width(scheduler) {
@@ -59,7 +60,7 @@ impl Pairs {
             scheduler += 1;
         }
         if !self.repeats[scheduler] {
-            // In ascending order, each skipped strategy shifts the index by one.
+            // Each skipped strategy, in ascending order, shifts the index by one.
             for &bound in &self.bound {
                 strategy += usize::from(bound <= strategy);
             }
@@ -67,7 +68,8 @@ impl Pairs {
         (scheduler, strategy)
     }
 
-    /// Index of a [compatible](Self::are_compatible) scheduler and strategy.
+    /// Returns the index of the pair of a scheduler and a strategy, which must be
+    /// [compatible](Self::are_compatible).
     pub fn pair(&self, scheduler: usize, strategy: usize) -> usize {
         let before: usize = (0..scheduler).map(|scheduler| self.width(scheduler)).sum();
         let bound = match self.repeats[scheduler] {
@@ -77,7 +79,7 @@ impl Pairs {
         before + strategy - bound
     }
 
-    /// Index of the first pair of a scheduler, or 0 if it has none.
+    /// Returns the index of the first pair of a scheduler, or 0 if the scheduler has no pairs.
     pub fn first_of(&self, scheduler: usize) -> usize {
         match self.width(scheduler) {
             0 => 0,
@@ -92,7 +94,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The numbering equals that of an explicit list.
+        /// The numbering equals the numbering of an explicit list.
         #[test]
         fn pairs_match_an_explicit_list(
             repeats in proptest::collection::vec(any::<bool>(), 1..5),

@@ -16,35 +16,35 @@ use replay_core::cancel::CancelToken;
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;
 
-/// The numbered cells of a sweep. A plan contains only names and digests of its traces, so it can be saved, and read
-/// elsewhere without the traces.
+/// The numbered cells of a sweep. A plan contains only the names and the digests of its traces. It can therefore be
+/// saved and be read on another machine without the traces.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The grid.
     pub grid: ParameterGrid,
-    /// Every trace under every policy on every machine.
+    /// The traces of the plan: every combination of a trace, a policy and a machine.
     pub traces: Vec<PlannedTrace>,
-    /// Build of the program that made the plan.
+    /// Build of the program that created the plan.
     pub build: Build,
-    /// Compatible schedulers and strategies.
+    /// Compatible pairs of schedulers and strategies.
     pub pairs: Pairs,
 }
 
-/// A build of this program. Builds may compute different results even with equal versions.
+/// A build of this program. Two builds of the same version may compute different results.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Build {
-    /// Version.
+    /// Version of the program.
     pub version: String,
-    /// Commit for information; ends in "-dirty" if the sources differ from it.
+    /// Commit of the sources, for information. It ends in "-dirty" if the sources differ from the commit.
     #[serde(default)]
     pub commit: String,
-    /// Digest of the sources, equal for every checkout of them.
+    /// Digest of the sources. It is equal for all checkouts of the same sources.
     #[serde(default)]
     pub sources: String,
 }
 
 impl Build {
-    /// Whether another build computes the same, which requires equal versions and sources.
+    /// Whether another build computes the same results: whether versions and sources are equal.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.version, &self.sources) == (&other.version, &other.sources)
     }
@@ -57,39 +57,39 @@ impl fmt::Display for Build {
     }
 }
 
-/// A trace on a machine without its jobs.
+/// The description of a trace on a machine, without the jobs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PlannedTrace {
     /// Name of the trace.
     pub name: String,
-    /// File as named by the user.
+    /// Path of the file as the user gave it.
     pub source: String,
-    /// BLAKE3 digest of the uncompressed text.
+    /// BLAKE3 digest of the uncompressed text of the file.
     pub digest: String,
-    /// Time 0 of the trace in seconds since 1970-01-01 UTC, if its header states it.
+    /// Time 0 of the trace in seconds since 1970-01-01 UTC, if the header of the trace contains this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unix_start_time: Option<i64>,
     /// BLAKE3 digest of the replayed jobs.
     pub jobs_digest: String,
-    /// BLAKE3 digest of the recorded start times, if cells use them.
+    /// BLAKE3 digest of the recorded start times, if cells use the recorded start times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starts_digest: Option<String>,
-    /// BLAKE3 digest of the recorded placements, if cells use them.
+    /// BLAKE3 digest of the recorded placements, if cells use the recorded placements.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub places_digest: Option<String>,
-    /// BLAKE3 digest of the outages, if any.
+    /// BLAKE3 digest of the outages, if there are outages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outages_digest: Option<String>,
-    /// BLAKE3 digest of the jobs that runs with recorded starts lack, if any.
+    /// BLAKE3 digest of the set of jobs that runs with recorded start times lack, if they lack jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_jobs_digest: Option<String>,
-    /// Number of jobs replayed.
+    /// Number of jobs that are replayed.
     pub jobs: usize,
     /// Machine.
     pub topology: String,
     /// Cleaning policy.
     pub policy: String,
-    /// Report of the cleaning and the window.
+    /// Report of the cleaning and of the selection of the window.
     pub cleaning: serde_json::Value,
 }
 
@@ -117,13 +117,13 @@ pub enum PlanError {
     /// The grid is not valid in this version.
     #[error(transparent)]
     Grid(#[from] GridError),
-    /// A strategy of an unresolved grid.
+    /// A strategy cannot be built, because the grid was not resolved.
     #[error(transparent)]
     Strategy(#[from] NameError),
 }
 
 impl PlannedTrace {
-    /// Keeps names and digests of a loaded trace.
+    /// Creates the description of a loaded trace from its names and digests.
     pub fn new(trace: &Trace) -> Self {
         let workload = &trace.workload;
         Self {
@@ -143,7 +143,7 @@ impl PlannedTrace {
                 .map(|places| text_digest(&places.identity(&workload.jobs))),
             outages_digest: (!trace.outages().is_empty())
                 .then(|| text_digest(&trace.outages().identity())),
-            // Nothing cancels this; the cells report errors of the log.
+            // This computation is never cancelled. Errors of the log are reported by the cells.
             log_jobs_digest: trace
                 .log_jobs(&CancelToken::new())
                 .ok()
@@ -159,7 +159,7 @@ impl PlannedTrace {
 }
 
 impl Plan {
-    /// Plan of a grid with loaded traces for this build.
+    /// Creates the plan of a grid with loaded traces, for this build.
     ///
     /// # Errors
     /// [`PlanError::TooMany`] if the cells cannot be numbered, [`PlanError::Strategy`] for an unresolved grid.
@@ -181,10 +181,10 @@ impl Plan {
         Self::checked(ParameterGrid::resolve(&grid)?, traces, build)
     }
 
-    /// The plan as JSON.
+    /// Converts the plan to JSON.
     ///
     /// # Errors
-    /// A serialization error, which a valid plan does not cause.
+    /// A serialization error. A valid plan does not cause an error.
     pub fn to_json(&self) -> Result<serde_json::Value, serde_json::Error> {
         let Self { grid, traces, build, .. } = self;
         let (build, traces, grid) = (build.clone(), traces.clone(), grid.file.clone());
@@ -208,11 +208,11 @@ impl Plan {
 
     /// Number of cells.
     pub fn len(&self) -> u32 {
-        // The number fits: it was checked when the plan was made.
+        // The number of cells was checked when the plan was created, so the conversion does not truncate it.
         (self.traces.len() * self.copies() * self.of_a_copy()) as u32
     }
 
-    /// Number of copies of each trace, including the trace itself.
+    /// Number of copies of each trace, including the unperturbed trace.
     fn copies(&self) -> usize {
         1 + self.grid.copies() as usize
     }
@@ -236,8 +236,8 @@ impl Plan {
         u128::from(self.len()) + times * removed
     }
 
-    /// Indices of cell `run` in the lists of traces, copies, schedulers, strategies and seeds, with the last list
-    /// varying fastest. Copy 0 is the trace itself.
+    /// Returns the indices of cell `run` in the lists of traces, copies, schedulers, strategies and seeds. The last
+    /// index varies fastest. Copy 0 is the unperturbed trace.
     pub fn places(&self, run: u32) -> [usize; 5] {
         let mut rest = run as usize;
         let mut digit = |length: usize| {
@@ -251,7 +251,7 @@ impl Plan {
         [rest, copy, scheduler, strategy, seed]
     }
 
-    /// Number of the cell at these [indices](Self::places), whose scheduler and strategy must be
+    /// Returns the number of the cell at these [indices](Self::places). The scheduler and the strategy must be
     /// [compatible](Pairs::are_compatible).
     pub fn run_at(&self, [trace, copy, scheduler, strategy, seed]: [usize; 5]) -> u32 {
         self.of_pair([trace, copy], self.pairs.pair(scheduler, strategy), seed)
@@ -262,15 +262,16 @@ impl Plan {
         (run * self.grid.seeds.len() + seed) as u32
     }
 
-    /// The cell with which cell `run` is compared, on the same copy of the trace with the same seed: under the same
-    /// scheduler the first strategy, or with a single strategy the first scheduler.
+    /// Returns the cell with which cell `run` is compared. It has the same copy of the trace and the same seed. If the
+    /// grid has several strategies, it has the same scheduler and the first strategy; otherwise it has the first
+    /// scheduler.
     pub fn compared_with(&self, run: u32) -> u32 {
         let [trace, copy, scheduler, _, seed] = self.places(run);
         let scheduler = if self.grid.strategies.len() == 1 { 0 } else { scheduler };
         self.of_pair([trace, copy], self.pairs.first_of(scheduler), seed)
     }
 
-    /// Index of cell `run` when copies of the trace are not distinguished.
+    /// Returns the index of cell `run` if the copies of a trace are not distinguished.
     pub fn cell_without_copy(&self, run: u32) -> usize {
         let [trace, ..] = self.places(run);
         trace * self.of_a_copy() + run as usize % self.of_a_copy()
@@ -282,18 +283,18 @@ impl Plan {
         self.traces[trace].jobs as u64
     }
 
-    /// A strategy adapted to the machine of a trace.
+    /// Returns the strategy with index `index`, adapted to the machine of a trace.
     fn strategy(&self, index: usize, trace: &PlannedTrace) -> Result<AllocatorSpec, NameError> {
         let allocator = self.grid.strategies.get(index)?;
-        // The machine name from a plan is valid.
+        // The machine names in a plan are valid.
         let machine = trace.topology.parse::<Topology>();
         Ok(machine.map_or(allocator.clone(), |machine| allocator.on(&machine)))
     }
 
-    /// Key of cell `run` (below [`len`](Self::len)) in the results.
+    /// Returns the key of cell `run` in the results. `run` must be below [`len`](Self::len).
     ///
     /// # Errors
-    /// None for a resolved grid; see [`Strategies::get`](crate::grid::Strategies::get).
+    /// A resolved grid causes no errors, see [`Strategies::get`](crate::grid::Strategies::get).
     pub fn key(&self, run: u32) -> Result<RunKey, NameError> {
         let [trace, copy, scheduler, strategy, seed] = self.places(run);
         let trace = &self.traces[trace];
@@ -310,7 +311,7 @@ impl Plan {
         })
     }
 
-    /// The id of cell `run`.
+    /// Returns the id of cell `run`.
     ///
     /// # Errors
     /// See [`key`](Self::key).
@@ -344,7 +345,7 @@ impl Plan {
         Ok(configuration.id())
     }
 
-    /// Cell `run` with the loaded traces of this plan.
+    /// Returns cell `run`, using the loaded traces of this plan.
     ///
     /// # Errors
     /// See [`key`](Self::key).
@@ -362,8 +363,9 @@ impl Plan {
         })
     }
 
-    /// BLAKE3 digest in hexadecimal of what all cells in order compute and how results name them; equal digests mean
-    /// equal plans. It takes a few microseconds per cell and does not depend on the [build](Self::build).
+    /// Returns the BLAKE3 digest, in hexadecimal, of the ids and the keys of all cells in order. Plans with equal
+    /// digests are equal. The computation takes a few microseconds per cell. The digest does not depend on the
+    /// [build](Self::build).
     ///
     /// # Errors
     /// See [`key`](Self::key).

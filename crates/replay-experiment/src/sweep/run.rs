@@ -15,13 +15,13 @@ pub enum SweepError {
     /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// A strategy cannot be built again.
+    /// A strategy of the plan cannot be built.
     #[error(transparent)]
     Name(#[from] NameError),
 }
 
-/// The cells of a shard that have to run: those without a record, and with `retry_failed` also those that failed. Of
-/// cells with equal ids only the first is listed.
+/// Returns the cells of a shard that still have to run: the cells without a record, and with `retry_failed` also the
+/// cells that failed. If several cells have the same id, only the first of these cells is returned.
 ///
 /// # Errors
 /// [`NameError`] as for [`Plan::id`].
@@ -43,12 +43,12 @@ pub fn pending(
     Ok(pending)
 }
 
-/// Runs cells of a plan on the current rayon pool. `take` receives the number of each cell and its outcome in the
-/// order given by `turn`; when it returns `false` or fails, running cells finish and no further ones start.
-/// Cancellation also ends running cells, whose outcomes are not reported.
+/// Runs cells of a plan on the current rayon pool. `take` is called with the number and the outcome of each cell, in
+/// the order that `turn` defines. After `take` has returned `false` or an error, running cells finish and no further
+/// cell starts. Cancellation also stops running cells; `take` is not called for these cells.
 ///
 /// # Errors
-/// Errors of `take`, and [`NameError`] as for [`Plan::cell`].
+/// Errors of `take` and of [`Plan::cell`].
 pub fn run_plan<E: From<NameError>>(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -60,7 +60,7 @@ pub fn run_plan<E: From<NameError>>(
     let bundles = bundles(plan, traces, runs)?;
     let measure = |cell: &Cell| {
         let measure = plan.grid.measure;
-        // Individual jobs of perturbed copies are not needed.
+        // Data of single jobs are needed only for the unperturbed trace.
         let itself = cell.trace.copy == 0;
         let (jobs, nodes) = (measure.jobs && itself, measure.nodes && itself);
         Measure { jobs, nodes, ..measure }
@@ -96,8 +96,8 @@ pub fn run_plan<E: From<NameError>>(
     })
 }
 
-/// Ranges of `runs` that share a replay: consecutive cells that differ only in the tie vector, split such that every
-/// thread gets some.
+/// Splits `runs` into ranges of cells that share a replay: consecutive cells that differ only in the tie vector. Long
+/// ranges are split such that every thread gets cells.
 pub(super) fn bundles(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -125,13 +125,14 @@ pub(super) fn bundles(
     Ok(bundles)
 }
 
-/// Runs cells as [`run_plan`] does and appends each finished cell to the journal in order of completion. `finished`
-/// is called for every cell after it is in the journal.
+/// Runs cells as [`run_plan`] does, and appends each finished cell to the journal in the order of completion. After a
+/// cell has been appended, `finished` is called for this cell.
 ///
-/// At most two results per thread are kept in memory before they are in the journal.
+/// At most two results per thread are kept in memory before they are written to the journal.
 ///
 /// # Errors
-/// [`SweepError`]; every cell reported to `finished` is in the journal.
+/// [`SweepError`] if a strategy cannot be built or the journal cannot be written. Every cell for which `finished` was
+/// called is in the journal.
 pub fn run_sweep(
     plan: &Plan,
     traces: &[Arc<Trace>],

@@ -1,8 +1,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// One of `count` parts of a plan: every `count`-th cell from cell `number` (from 1) on. Neighbouring cells have
-/// similar costs, so the parts do as well.
+/// One of `count` parts of a plan. The part with number `number` (from 1) contains every `count`-th cell, beginning
+/// with cell `number`. Because neighbouring cells have similar costs, the parts have similar costs as well.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shard {
     number: u32,
@@ -23,17 +23,17 @@ impl Shard {
         self.count
     }
 
-    /// Part `number` of the same split; `None` if out of range.
+    /// Returns the part `number` of the same plan and count; `None` if `number` is out of range.
     pub fn sibling(self, number: u32) -> Option<Self> {
         (1..=self.count).contains(&number).then_some(Self { number, ..self })
     }
 
-    /// The part of the same split that contains a cell.
+    /// Returns the part that contains a cell, with the same count.
     pub fn of_cell(self, run: u32) -> Self {
         Self { number: run % self.count + 1, ..self }
     }
 
-    /// Ascending cells of this part in a plan with `cells` cells.
+    /// Returns the numbers of the cells of this part, in ascending order, for a plan with `cells` cells.
     pub fn cells(self, cells: u32) -> impl Iterator<Item = u32> {
         (self.number - 1..cells).step_by(self.count as usize)
     }

@@ -48,10 +48,10 @@ fn ids_depend_on_the_computation_not_on_names() {
     let ids_a = ids(&plan_a);
     let distinct: std::collections::HashSet<_> = ids_a.iter().collect();
     assert_eq!(distinct.len(), 12);
-    // An equivalent vector or a comment in the trace gives the same cells.
+    // A grid with an equivalent vector, or a trace with an additional comment, gives the same cells.
     let again = GRID.replace("'1,2,3,4', ", "");
     assert_eq!(ids(&plan(&again, &format!("; Note: moved\n{SWF}")).0), ids_a);
-    // Another job or measure changes all ids.
+    // A change of a job or of the measurements changes all ids.
     for other in
         [plan(GRID, &SWF.replace("60 4", "61 4")), plan(&format!("ties = true\n{GRID}"), SWF)]
     {
@@ -101,7 +101,7 @@ fn a_sweep_resumes_after_an_interruption() {
     assert_eq!(pool.install(|| stop_after_three(&mut journal)), 3);
     let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
     assert!(rest.iter().copied().eq(3..12));
-    // Outside of a pool, running cells are finished.
+    // Without a single-threaded pool, cells that are already running finish.
     let count = stop_after_three(&mut journal);
     assert!(count >= 3 && journal.len() >= count, "{count}");
     let rest = pending(&plan, Shard::WHOLE, &journal, false).expect("cells");
@@ -113,7 +113,7 @@ fn a_sweep_resumes_after_an_interruption() {
     assert_eq!(pending(&plan, Shard::WHOLE, &journal, true), Ok(vec![5]));
 }
 
-/// Strategies that use the users' limits must not reuse results of another log.
+/// The digest includes the users' limits: strategies that use them must not reuse results of a log with other limits.
 #[test]
 fn digests_cover_all_numbers_of_many_jobs() {
     let jobs: Vec<Job> = (0..5000i64)
@@ -156,7 +156,7 @@ fn digests_depend_on_user_limits() {
     }
 }
 
-/// Cells that share a replay have the same results as alone, except for the elapsed time.
+/// Cells that share a replay have the same results as in separate runs, except for the elapsed time.
 #[test]
 fn bundles_equal_separate_cells() {
     let jobs = |number: i64| {
@@ -174,7 +174,7 @@ fn bundles_equal_separate_cells() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool");
         let mut seen = Vec::new();
         pool.install(|| {
-            // Ensures that the comparison includes shared replays.
+            // Check that some replays in this comparison are shared.
             let bundles = super::run::bundles(&plan, &traces, &all).expect("cells");
             assert!(bundles.iter().any(|bundle| bundle.len() > 4), "no replay is shared");
             run_plan(&plan, &traces, &all, Turn::InOrder, RunContext::new(&stop), |run, outcome| {

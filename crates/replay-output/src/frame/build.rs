@@ -23,7 +23,7 @@ pub fn frame<Row: Table>(rows: &[Row]) -> PolarsResult<DataFrame> {
     DataFrame::new(rows.len(), Row::columns().iter().map(values).collect())
 }
 
-/// A column of lists of integers, which keeps its type if all values are null.
+/// Returns a column of lists of integers. The type of the column does not change if all values are null.
 fn lists(name: PlSmallStr, values: impl ExactSizeIterator<Item = Option<Vec<i64>>>) -> ListChunked {
     let rows = values.len();
     let mut lists =

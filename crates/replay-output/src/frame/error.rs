@@ -31,8 +31,8 @@ impl FrameError {
         |source| Self::Io { path: path.to_path_buf(), source }
     }
 
-    /// Converts an error of polars from writing a file. Polars reports a full disk as a format error, so an I/O error
-    /// recorded by the file takes precedence.
+    /// Converts an error that polars returns when it writes a file. Polars reports a full disk as a format error, so an
+    /// I/O error recorded by the file takes precedence.
     pub(super) fn written<'a>(
         path: &'a Path,
         file: &AtomicFile,

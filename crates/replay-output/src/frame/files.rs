@@ -7,8 +7,8 @@ use super::{FrameError, frame};
 use replay_core::table::{Table, TableInfo, write_csv};
 use replay_experiment::files::AtomicFile;
 
-/// Open files of one table: Parquet, and CSV on request. [`Files::finish`] renames them to their final names, so that
-/// an incomplete file never has a final name.
+/// Open files of one table: a Parquet file and, on request, a CSV file. [`Files::finish`] renames them to their final
+/// names, so that an incomplete file never has a final name.
 pub(super) struct Files {
     path: PathBuf,
     file: AtomicFile,
@@ -17,8 +17,8 @@ pub(super) struct Files {
 }
 
 impl Files {
-    /// Creates the files in `dir`. The Parquet metadata contains the units and meanings of the columns as `unit:NAME`
-    /// and `about:NAME`, and `metadata`.
+    /// Creates the files in `dir`. The Parquet metadata contains `metadata`, the unit of each column as `unit:NAME`,
+    /// and the meaning of each column as `about:NAME`.
     pub fn create<Row: Table>(
         dir: &Path,
         metadata: &[(String, String)],
@@ -32,7 +32,7 @@ impl Files {
         let empty = frame::<Row>(&[]).map_err(FrameError::frame(&path))?;
         let writer = ParquetWriter::new(file.clone())
             .with_key_value_metadata(Some(key_values(&TableInfo::of::<Row>(), metadata)))
-            // One thread: results are numerous and small, and the replays need the cores.
+            // Use one thread, because results are numerous and small, and the replays need the cores.
             .set_parallel(false)
             .batched(empty.schema())
             .map_err(FrameError::written(&path, &file))?;

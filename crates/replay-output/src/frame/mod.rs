@@ -2,10 +2,10 @@
 //!
 //! [`frame()`] converts the rows of any [`Table`](replay_core::table::Table) to a data frame, and [`write()`] saves
 //! them as Parquet and CSV. [`Tables`] writes the tables of a grid as results arrive: `runs`, `by_size` and, on
-//! request, `jobs` and `placements`, joined by the column `run`; also `shaken` if traces are perturbed, and
-//! `against_log` if a run repeats the log.
+//! request, `jobs` and `placements`. The column `run` joins these tables. There is also a table `shaken` if traces are
+//! perturbed, and `against_log` if a run repeats the log.
 //!
-//! [`mod@read`] reads results back for comparisons.
+//! [`mod@read`] reads these files for comparisons.
 //!
 //! The metadata of Parquet files contains the meaning and unit of each column and the origin of the data. Files
 //! contain no wall-clock times, so equal results give equal bytes.

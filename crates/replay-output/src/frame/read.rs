@@ -1,7 +1,7 @@
-//! Reads results back.
+//! Reads the tables of results directories.
 //!
-//! Every table is opened through a [`ResultFolder`], which checks its digest, and is decoded in a wrapper that
-//! returns panics of the Parquet reader as errors, because tables of other programs may be damaged in any way.
+//! Every table is opened through a [`ResultFolder`], which checks its digest, and is decoded in a wrapper that converts
+//! panics of the Parquet reader to errors, because a table may be damaged in any way.
 
 use replay_core::table::{Name, name};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use replay_import::damaged;
 /// Error from reading a table.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The directory does not contain the result as it was written.
+    /// The contents of the directory differ from what the program wrote.
     #[error(transparent)]
     Results(#[from] ResultError),
     /// The file is not a readable table of this program.
@@ -67,8 +67,8 @@ pub fn runs(folder: &ResultFolder, tables: &JobTables) -> Result<Vec<RunRow>, Re
     rows.map_err(ReadError::table(&folder.path().join(&name)))
 }
 
-/// Reads the given columns of the table of runs; returns the values in the order of `columns` by run number. Null is
-/// read as NaN.
+/// Reads the given columns of the table of runs. Returns, for each run number, the values in the order of `columns`.
+/// Null is read as NaN.
 ///
 /// # Errors
 /// [`ReadError`] if the table is missing or lacks a column.
@@ -90,15 +90,15 @@ pub fn values(
     values.map_err(ReadError::table(&folder.path().join(&name)))
 }
 
-/// The table of jobs of a result directory. It is read run by run, because the table of a large grid does not fit
+/// The table of jobs of a result directory. The jobs are read run by run, because the table of a large grid may not fit
 /// into memory.
 #[derive(Clone, Debug)]
 pub struct JobsTable {
     path: PathBuf,
     tables: &'static JobTables,
-    /// File whose digest was checked. Its name may refer to another file by now.
+    /// Open file whose digest was checked. The name of the file may refer to another file by now.
     file: Arc<File>,
-    /// First row and number of rows of each part of a run.
+    /// For each run, the first row and the number of rows of each part.
     parts: HashMap<i64, Vec<(usize, usize)>>,
 }
 
@@ -128,7 +128,8 @@ impl JobsTable {
         Ok(Self { path, tables, file: Arc::new(file), parts })
     }
 
-    /// Reads the jobs of one run by job number, then submission; empty for an unknown run.
+    /// Reads the jobs of one run, ordered by job number and then by submission time. Returns an empty list for an
+    /// unknown run.
     ///
     /// # Errors
     /// [`ReadError`] if the table lacks a column.
@@ -199,7 +200,7 @@ fn integers(frame: &DataFrame, name: Name) -> PolarsResult<Vec<i64>> {
     Ok(frame.column(&name)?.i64()?.iter().map(|value| value.unwrap_or(0)).collect())
 }
 
-/// Numbers of any type as floats; null is read as NaN.
+/// Returns a column of numbers of any type as floats; null is read as NaN.
 fn reals(frame: &DataFrame, name: &str) -> PolarsResult<Vec<f64>> {
     let column = frame.column(name)?;
     match column.f64() {
@@ -211,7 +212,7 @@ fn reals(frame: &DataFrame, name: &str) -> PolarsResult<Vec<f64>> {
     }
 }
 
-/// Text or numbers as text; null is read as the empty text.
+/// Returns a column of text or numbers as text; null is read as the empty text.
 fn texts(frame: &DataFrame, name: &str) -> PolarsResult<Vec<String>> {
     let column = frame.column(name)?;
     let text = |value: Option<String>| value.unwrap_or_default();

@@ -9,20 +9,20 @@ use replay_experiment::log_comparison::LogComparisonRow;
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::{Measure, RunResult, WithRun};
 
-/// Number of buffered rows of the small tables at which a Parquet row group is written.
+/// Maximum number of buffered rows of a small table. When it is reached, the rows are written as a Parquet row group.
 const BUFFERED_ROWS: usize = 1 << 16;
 
-/// Number of jobs in one Parquet row group. Writing all columns of a run of millions of jobs at once would dominate
-/// its memory use.
+/// Maximum number of jobs in one Parquet row group. The memory use of a run of millions of jobs would be dominated by
+/// writing all its columns at once.
 const JOB_ROWS: usize = 1 << 18;
 
-/// Number of processors in one Parquet row group of the table of placements, unless a single job has more.
+/// Maximum number of processors in one Parquet row group of the table of placements, unless a single job has more.
 const PLACEMENT_PROCESSORS: usize = 1 << 20;
 
 /// Result files of a grid, written as results arrive.
 ///
-/// Jobs and placements are written at once as row groups of each run, which bounds the memory; the small rows of runs
-/// and sizes are buffered. If the value is dropped without [`finish`](Tables::finish), no file remains.
+/// The rows of jobs and placements are written after each run, which bounds the memory use; the small rows of runs and
+/// sizes are buffered. If the value is dropped without [`finish`](Tables::finish), no file remains.
 pub struct Tables {
     runs: Files,
     by_size: Files,
@@ -42,7 +42,7 @@ pub struct Tables {
 impl Tables {
     /// Creates the directory `dir` and all files in it, so that an invalid path fails before any work is done.
     /// `metadata` is added to every Parquet file. `jobs.parquet` and `placements.parquet` are created if `kept`
-    /// includes them; files of an earlier grid in `dir` are not touched otherwise.
+    /// includes them; otherwise these files of an earlier grid in `dir` are not changed.
     ///
     /// # Errors
     /// [`FrameError`] if the directory or a file cannot be created.
@@ -69,7 +69,7 @@ impl Tables {
         })
     }
 
-    /// Appends one result. Files keep the order of the calls.
+    /// Appends one result. The rows in the files are in the order of the calls.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written.
@@ -178,7 +178,7 @@ impl Tables {
     }
 }
 
-/// Splits rows into parts with a bounded number of processors, which bounds the memory for their lists.
+/// Splits rows into parts with a bounded number of processors, which bounds the memory for the lists of processors.
 fn parts<'a, 'b>(
     mut rows: &'b [WithRun<'a, Allocation>],
 ) -> impl Iterator<Item = &'b [WithRun<'a, Allocation>]> {
@@ -188,14 +188,14 @@ fn parts<'a, 'b>(
             listed += of.row.nodes.len();
             listed > PLACEMENT_PROCESSORS
         });
-        // A single row above the bound is a part of its own.
+        // A single row with more processors than the bound is a separate part.
         let (part, rest) = rows.split_at(end.map_or(rows.len(), |end| end.max(1)));
         rows = rest;
         (!part.is_empty()).then_some(part)
     })
 }
 
-/// Copy of the fields required by the small tables.
+/// Returns a copy with only the fields required by the small tables.
 fn without_jobs(result: &RunResult) -> RunResult {
     RunResult {
         key: result.key.clone(),

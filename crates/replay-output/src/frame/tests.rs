@@ -93,7 +93,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
     }
 }
 
-/// Allocations of the first processors of a mesh, of which some fill a box.
+/// Allocations of the first processors of a mesh; some allocations fill a box.
 fn allocations(sizes: &[u32]) -> Vec<Allocation> {
     let mesh = "4x4".parse().expect("a mesh");
     let of = |(i, &size): (i64, &u32)| {
@@ -152,7 +152,8 @@ fn files_are_complete_and_documented() {
     assert_eq!(value("about:job").as_deref(), Some("job number in the trace"));
 }
 
-/// Directories of other programs have no digests; reading any damaged table must return an error or values.
+/// Directories of other programs have no digests, so damaged tables may be read. Reading a damaged table must return an
+/// error or values, but not panic.
 #[test]
 fn damaged_tables_are_errors() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -193,7 +194,7 @@ fn damaged_tables_are_errors() {
     assert!(rejected > 100 && read_whole > 20, "{rejected} {read_whole}");
 }
 
-/// Copy of a table with one of several kinds of damage, mostly in the footer.
+/// Returns a copy of a table with one of several kinds of damage, mostly in the footer.
 fn damage(whole: &[u8], attempt: usize, seed: &mut ChaCha8Rng) -> Vec<u8> {
     let (mut bytes, length) = (whole.to_vec(), whole.len());
     let footer = length - length / 4;
@@ -276,8 +277,8 @@ fn an_unfinished_file_does_not_have_the_final_name() {
     assert!(!part.exists() && !dir.path().join("jobs.parquet").exists());
 }
 
-/// Checks that rows are equal after writing and reading, and that two files of a table can be concatenated regardless
-/// of which columns are all null.
+/// Checks that rows are equal after writing and reading, and that two files of a table can be concatenated even if a
+/// column of one file contains only nulls.
 fn round_trip<Row: Table>(rows: &[Row]) {
     let dir = tempfile::tempdir().expect("a folder");
     let parts: Vec<&[Row]> = rows.chunks(1).chain([&[] as &[Row], rows]).collect();
@@ -307,7 +308,7 @@ fn round_trip<Row: Table>(rows: &[Row]) {
 
 #[test]
 fn files_of_one_table_can_be_concatenated() {
-    // One run with ties and without a vector, and one without ties and with a vector.
+    // The first run counts ties and has no vector; the second run has a vector and does not count ties.
     let mut runs = [run(0, None, &[1, 2, 2, 16]), run(1, Some("2,13,20,6"), &[3, 1])];
     let recorder = SystemRecorder::new(1);
     runs[1].metrics.system = Some(recorder.metrics(0, 16, &Overhead::default()));
@@ -409,7 +410,7 @@ fn files_of_one_table_can_be_concatenated() {
 
 #[test]
 fn tables_of_streams_and_contention_can_be_concatenated() {
-    // A strategy with units, and one without.
+    // A strategy with units, and a strategy without units.
     let rows = ["paging", "mc1x1[tie=2,13,20,6]"].map(|allocator| {
         let point = Point {
             topology: "4x4".parse().expect("a machine"),

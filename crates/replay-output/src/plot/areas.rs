@@ -7,8 +7,8 @@ use super::scale::Scale;
 use super::style::{Colour, WHITE};
 use super::{Canvas, Figure, Lines, PlotError, Table};
 
-/// Filled areas of nested quantities, such as a total, a part of it, and a part of that part. Each line must be
-/// nowhere above the line before it; later areas are drawn over earlier ones, so that all stay visible.
+/// Filled areas of nested quantities, such as a total, a part of it, and a part of that part. No line may be above the
+/// previous line at any point. Later areas are drawn over earlier areas, so that all areas are visible.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Areas(pub Lines);
 
@@ -20,7 +20,7 @@ fn fill(i: usize) -> Colour {
 }
 
 impl Areas {
-    /// Scales of both axes. The x axis ends at the first and last point.
+    /// Scales of both axes. The x axis extends from the first to the last point.
     fn scales(&self) -> [Scale; 2] {
         let [x, y] = self.0.scales();
         let xs = self.0.lines.iter().flat_map(|line| self.0.points(line)).map(|point| point.x);

@@ -6,8 +6,8 @@ use super::header::{Head, Mark};
 use super::style::{BLUE, Colour, GREEN, INK, MARGIN, MUTED, SKY, TICK, VERMILION, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
-/// The candidates of one decision side by side: the shells and the score of each, and the processors that count in
-/// its tie value (Johnson, Bunde and Leung draw them so in Figs. 5 to 7).
+/// The candidates of one decision side by side. Each map shows the shells and the score of a candidate, and the
+/// processors that contribute to its tie value, as in Figs. 5 to 7 of Johnson, Bunde and Leung.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Candidates {
     /// Figure title.
@@ -16,13 +16,13 @@ pub struct Candidates {
     pub subtitle: Vec<String>,
     /// Columns, rows and slices of the machine.
     pub sides: [usize; 3],
-    /// Ends of the rows and ends of the columns.
+    /// Boundaries at the ends of the rows and at the ends of the columns.
     pub edges: [Edge; 2],
     /// State of each processor before the decision, in page order: x fastest, then y, then z.
     pub states: Vec<ProcessorState>,
-    /// Number of shells scanned beyond the last used one; `None` without a tie vector.
+    /// Number of shells scanned beyond the last used shell; `None` without a tie vector.
     pub scan_radius: Option<u32>,
-    /// Candidates, winner first.
+    /// Candidates, with the selected candidate first.
     pub candidates: Vec<CandidateMap>,
 }
 
@@ -46,12 +46,12 @@ pub struct CandidateMap {
     pub lines: Vec<String>,
     /// Index of the centre in [`Candidates::states`].
     pub centre: usize,
-    /// Shell number around the centre, by index in [`Candidates::states`].
+    /// For each index in [`Candidates::states`], the number of the shell around the centre.
     pub shells: Vec<u32>,
-    /// Whether the candidate allocates the processor, by index in [`Candidates::states`].
+    /// For each index in [`Candidates::states`], whether the candidate allocates the processor.
     pub chosen: Vec<bool>,
-    /// Term of the tie value in which the processor counts, and its weight in that sum before multiplication by the
-    /// vector; `None` if the processor does not count. By index in [`Candidates::states`].
+    /// For each index in [`Candidates::states`], the term of the tie value to which the processor contributes, and its
+    /// weight in this term before multiplication by the vector; `None` if the processor does not contribute.
     pub weights: Vec<Option<(TieTerm, i64)>>,
 }
 
@@ -87,9 +87,9 @@ impl TieTerm {
 
 /// Gap between maps and below a map.
 const GAP: f64 = 34.0;
-/// Room left of a map and below it for row and column numbers.
+/// Room to the left of a map and below it for row and column numbers.
 const LABELS: f64 = 22.0;
-/// Room above a slice for its number.
+/// Room above a slice for the number of the slice.
 const SLICE: f64 = 26.0;
 /// Height of a text line above a map.
 const LINE: f64 = 19.0;
@@ -99,7 +99,7 @@ const CELL: (f64, f64) = (2.0, 34.0);
 const BUSY: Colour = Colour(206, 206, 206);
 
 impl CandidateMap {
-    /// Largest shell from which the candidate takes processors.
+    /// Returns the largest number of a shell from which the candidate allocates processors.
     fn last_shell(&self) -> u32 {
         let chosen = self.shells.iter().zip(&self.chosen).filter(|(_, chosen)| **chosen);
         chosen.map(|(shell, _)| *shell).max().unwrap_or(0)
@@ -109,9 +109,9 @@ impl CandidateMap {
 /// Layout of the maps on the page.
 #[derive(Clone, Copy)]
 struct Layout {
-    /// Maps per row.
+    /// Number of maps per row.
     across: usize,
-    /// Slices per row of one map, and rows of slices.
+    /// Number of slices per row of one map, and number of rows of slices.
     slices: [usize; 2],
     cell: f64,
     /// Width and height of a map with its text and gaps.
@@ -119,7 +119,7 @@ struct Layout {
 }
 
 impl Candidates {
-    /// Largest number of candidates drawn.
+    /// Maximum number of candidates that are drawn.
     pub const MOST: usize = 12;
 
     fn drawn_candidates(&self) -> &[CandidateMap] {
@@ -138,7 +138,7 @@ impl Candidates {
         let fits = |across: usize| widest + LABELS + GAP <= width / across as f64;
         let cells = (columns * beside + (beside - 1)) as f64;
         let cell = |across: usize| (width / across as f64 - GAP - LABELS) / cells;
-        // Put as many maps in a row as leave cells large enough for a number.
+        // Use the largest number of maps in a row for which cells are large enough for a number.
         let most = [3, 2].into_iter().find(|&across| cell(across) >= 15.0 && fits(across));
         let across = most.unwrap_or(1);
         let across = across.min(self.drawn_candidates().len().max(1));
@@ -179,7 +179,7 @@ impl Candidates {
     }
 }
 
-/// Colour of an allocated processor: darker nearer to the centre.
+/// Returns the colour of an allocated processor: the nearer to the centre, the darker.
 fn shade(wins: bool, shell: u32, last: u32) -> Colour {
     let colour = if wins { GREEN } else { SKY };
     let share = 0.25 + 0.5 * f64::from(shell) / f64::from(last.max(1));
@@ -312,7 +312,7 @@ impl Candidates {
                 canvas.dashes(from, to, 1.25, BLUE)?;
             }
         }
-        // Outline of the candidate's processors, and its centre.
+        // Draw the outline of the candidate's processors, and mark its centre.
         for line in cells.outline(|x, y| candidate.chosen[at(x, y)]) {
             canvas.line(&line, 1.5, INK)?;
         }

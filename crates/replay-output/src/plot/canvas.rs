@@ -33,7 +33,7 @@ impl Ink {
         }
     }
 
-    /// Distance from the library's top of a text down to its baseline, in ems.
+    /// Distance from the top of a text, as defined by the plotting library, down to the baseline, in ems.
     pub(super) fn baseline(self) -> f64 {
         match self {
             Ink::Vector => 0.76,
@@ -42,34 +42,34 @@ impl Ink {
     }
 }
 
-/// The part of a text that lies at its x coordinate.
+/// Alignment: the part of a text that is at the x coordinate of the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Align {
-    /// Start of the text.
+    /// The start of the text is at the x coordinate.
     Left,
-    /// Middle of the text.
+    /// The middle of the text is at the x coordinate.
     Centre,
-    /// End of the text.
+    /// The end of the text is at the x coordinate.
     Right,
 }
 
 /// Text style.
 #[derive(Clone, Copy, Debug)]
 pub struct Text {
-    /// Em size in units of the layout.
+    /// Size of an em in units of the layout.
     pub size: f64,
     /// Bold instead of regular.
     pub bold: bool,
     /// Colour.
     pub colour: Colour,
-    /// The part of the text that lies at x.
+    /// Part of the text that is at its x coordinate.
     pub align: Align,
     /// Whether the text reads upwards.
     pub upwards: bool,
 }
 
 impl Text {
-    /// Regular, left-aligned text of a size in the default colour.
+    /// Returns the style of regular, left-aligned text of this size in the default colour.
     pub fn of_size(size: f64) -> Self {
         Self { size, bold: false, colour: INK, align: Align::Left, upwards: false }
     }
@@ -103,7 +103,7 @@ impl Text {
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.
     pub fn width(self, text: &str) -> Result<f64, PlotError> {
-        // Measured at a large size, because the library rounds to whole pixels.
+        // Measure the text at a large size, because the library rounds to whole pixels.
         const MEASURE: f64 = 1000.0;
         let font = FontDesc::new(FontFamily::Name(FONT), MEASURE * LINE_HEIGHT, self.style());
         let (width, _) = font.box_size(text).map_err(PlotError::draw)?;
@@ -112,7 +112,7 @@ impl Text {
 }
 
 impl<DB: DrawingBackend> Canvas<DB> {
-    /// Creates a page of `size` on a back end with `scale` pixels per unit.
+    /// Creates a page of this size in units of the layout, on a back end with `scale` pixels per unit.
     pub(super) fn new(
         area: DrawingArea<DB, Shift>,
         scale: f64,
@@ -151,7 +151,8 @@ impl<DB: DrawingBackend> Canvas<DB> {
         ShapeStyle::from(RGBColor::from(colour)).filled()
     }
 
-    /// Draws a filled rectangle between two opposite corners. It is at least one pixel wide and high.
+    /// Draws a filled rectangle between two opposite corners. The rectangle is at least one pixel wide and one pixel
+    /// high.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the back end fails.
@@ -174,8 +175,8 @@ impl<DB: DrawingBackend> Canvas<DB> {
         if self.ink == Ink::Vector {
             return self.area.draw(&PathElement::new(pixels, style)).map_err(PlotError::draw);
         }
-        // The library draws wide paths with spikes at sharp corners and makes some slopes too thin. Here each segment
-        // is filled row by row and the joints are round, as in the SVG.
+        // The library draws wide paths with spikes at sharp corners and makes some slopes too thin. Instead, each
+        // segment is filled row by row and the joints are round, as in the SVG.
         for pair in pixels.windows(2) {
             for (upper_left, lower_right) in raster::segment(pair[0], pair[1], style.stroke_width) {
                 let row = Rectangle::new([upper_left, lower_right], Self::fill(colour));
@@ -232,7 +233,7 @@ impl<DB: DrawingBackend> Canvas<DB> {
         self.area.draw(&disc).map_err(PlotError::draw)
     }
 
-    /// Draws an upright cross. `arm` is the length of an arm, `half` half of its thickness.
+    /// Draws an upright cross. `arm` is the length of an arm, and `half` is half of the thickness of an arm.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the back end fails.
@@ -247,8 +248,8 @@ impl<DB: DrawingBackend> Canvas<DB> {
         self.rectangle((x - half, y - arm), (x + half, y + arm), colour)
     }
 
-    /// Draws a text at x, with its digits and capitals centred on y. For text that reads upwards x and y are
-    /// exchanged.
+    /// Draws a text at x, with its digits and capitals vertically centred on y. For text that reads upwards, the roles
+    /// of x and y are exchanged.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the back end fails.

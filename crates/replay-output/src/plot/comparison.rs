@@ -17,32 +17,33 @@ pub struct Comparison {
     pub subtitle: Vec<String>,
     /// Panel titles with units.
     pub measures: Vec<String>,
-    /// Strategies from top to bottom, each with one value per measure; `None` where it was not measured.
+    /// Strategies from top to bottom, each with one value per measure; `None` if the measure was not measured.
     pub strategies: Vec<(String, Vec<Option<f64>>)>,
     /// Confidence intervals in the order of the values; empty if there are none.
     pub intervals: Vec<Vec<Option<[f64; 2]>>>,
-    /// Start of the bars by measure, such as an ideal value; 0 for measures without an entry.
+    /// For each measure, the value at which bars begin, such as an ideal value; 0 for measures without an entry.
     pub begins: Vec<f64>,
-    /// Further statistics of the same distributions, in the order of the values; empty if there are none.
+    /// Further statistics of the distributions of the values, in the order of the values; empty if there are none.
     pub marks: Vec<Vec<Option<Marks>>>,
 }
 
-/// Statistics drawn beside a median.
+/// Statistics that are drawn in addition to a median.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Marks {
-    /// Mean without the values at both ends; drawn as a ring.
+    /// Mean without the smallest and largest values; drawn as a ring.
     pub trimmed_mean: f64,
     /// 95th percentile; drawn as a tick.
     pub p95: f64,
 }
 
 const TITLE: &str = "Strategies compared";
-/// Heading of the printed values right of all marks, and its height.
+/// Heading of the values that are printed to the right of all marks, and the height of this heading.
 const MEDIAN: &str = "median";
 const HEADING: f64 = 16.0;
-/// Shortest axis of bars that do not begin at 0, as a share of their start value.
+/// Minimum length of an axis with bars that do not begin at 0, as a share of the value at which the bars begin.
 const LEAST_SPAN: f64 = 0.02;
-/// Ratio of largest to smallest value from which such an axis is logarithmic.
+/// Minimum ratio of the largest to the smallest value for which an axis with bars that do not begin at 0 is
+/// logarithmic.
 const WIDE: f64 = 2.0;
 
 impl Comparison {
@@ -55,7 +56,7 @@ impl Comparison {
         self
     }
 
-    /// Values of one measure in order of the strategies.
+    /// Returns the values of one measure in the order of the strategies.
     fn values(&self, measure: usize) -> impl Iterator<Item = Option<f64>> + Clone {
         self.strategies.iter().map(move |(_, values)| values.get(measure).copied().flatten())
     }
@@ -76,7 +77,7 @@ impl Comparison {
         self.begins.get(measure).copied().unwrap_or(0.0)
     }
 
-    /// Largest number drawn in a row.
+    /// Returns the largest number that is drawn in a row.
     fn farthest(&self, row: usize, measure: usize, value: f64) -> f64 {
         let marks = self.marks(row, measure);
         let marks = marks.into_iter().flat_map(|marks| [marks.trimmed_mean, marks.p95]);
@@ -130,7 +131,7 @@ impl Comparison {
     ) -> Result<(), PlotError> {
         let colour = PALETTE[measure % PALETTE.len()];
         let at = |value: f64| panel.at_x(value).clamp(panel.left, panel.right);
-        // A median equal to the ideal value still gets a visible bar.
+        // Draw a visible bar even if the median equals the ideal value.
         let (begin, end) = (at(self.begin(measure)), at(value));
         let end = if (end - begin).abs() < SHORTEST_BAR { begin + SHORTEST_BAR } else { end };
         rows.bar_between(canvas, row, [begin, end], colour)?;
@@ -157,7 +158,7 @@ fn column_name(measure: &str, what: &str) -> String {
     format!("{measure}, {what}")
 }
 
-/// Length of the shortest bar.
+/// Minimum length of a bar.
 const SHORTEST_BAR: f64 = 3.0;
 const LOW: &str = "low";
 const HIGH: &str = "high";
@@ -205,7 +206,7 @@ impl Figure for Comparison {
             rows.axes(canvas, &panel, title)?;
             if self.begin(i) != 0.0 {
                 let begin = panel.at_x(self.begin(i));
-                // Dashed, so that it does not look like a second axis.
+                // Dash the line, so that it does not look like a second axis.
                 canvas.dashes((begin, panel.top), (begin, panel.bottom), AXIS_LINE, MUTED)?;
             }
         }

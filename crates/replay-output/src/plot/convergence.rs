@@ -6,7 +6,7 @@ use super::scale::Scale;
 use super::style::{AXIS_LINE, Colour, DATA_LINE, PALETTE};
 use super::{Canvas, Figure, PlotError, Table};
 
-/// Convergence of searches: the best improvement so far by work done, as a step line per search.
+/// Convergence of searches: one step line per search with the best improvement found so far against the work done.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Convergence {
     /// Subtitle clauses.
@@ -20,7 +20,8 @@ pub struct Convergence {
 pub struct ConvergenceCurve {
     /// Name in the legend.
     pub name: String,
-    /// Points where the best improvement grew: work in whole evaluations, and improvement in percent.
+    /// Points at which the best improvement grew: the work done so far in whole evaluations, and the improvement in
+    /// percent.
     pub steps: Vec<(f64, f64)>,
     /// Work of the whole search in whole evaluations.
     pub work: f64,
@@ -48,7 +49,7 @@ impl Convergence {
         let (low, high) = values
             .filter(|value| value.is_finite())
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));
-        // Clip the very poor first vectors.
+        // Clip the axis, because the first vectors may be very poor.
         let low = if high > 0.0 { low.max(-0.2 * high) } else { low };
         let y = if low <= high { Scale::round(low, high, 7) } else { Scale::linear(0.0, 1.0) };
         let work = self.curves.iter().map(|curve| curve.work).filter(|work| work.is_finite());
@@ -103,7 +104,7 @@ impl Figure for Convergence {
             let finite = |step: &&(f64, f64)| step.0.is_finite() && step.1.is_finite();
             for &(work, value) in curve.steps.iter().filter(finite) {
                 let at = panel.at(work.max(x.range().0), value.max(y.range().0));
-                // The best so far stays the same until a better vector is found.
+                // The best improvement is constant until a better vector is found.
                 line.extend(line.last().map(|last| (at.0, last.1)));
                 line.push(at);
             }

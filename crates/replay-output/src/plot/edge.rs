@@ -6,12 +6,12 @@ use super::{Canvas, PlotError};
 /// Boundary at the end of a machine's rows or columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Edge {
-    /// No boundary to show, as in hypercubes.
+    /// No boundary is drawn, as for hypercubes.
     #[default]
     Plain,
-    /// A wall.
+    /// The machine ends at a wall.
     Wall,
-    /// Wraps around to the other end.
+    /// The row or column wraps around to the other end.
     Wrapped,
 }
 
@@ -62,7 +62,7 @@ impl Cells {
                 match edge {
                     Edge::Plain => canvas.line(&[*from, *to], AXIS_LINE, MUTED)?,
                     Edge::Wall => {
-                        // Extend the ends for square corners.
+                        // Extend the ends of the lines, so that corners are square.
                         let long = WALL / 2.0;
                         let (a, b) = (from.0.min(to.0), from.0.max(to.0));
                         let (c, d) = (from.1.min(to.1), from.1.max(to.1));
@@ -75,11 +75,12 @@ impl Cells {
         Ok(())
     }
 
-    /// Lines between neighbouring cells of which exactly one is `inside`. Nothing is drawn along the frame.
+    /// Returns the lines between neighbouring cells if exactly one of the two cells is `inside`. There are no lines
+    /// along the frame.
     pub fn outline(&self, inside: impl Fn(usize, usize) -> bool) -> Vec<[(f64, f64); 2]> {
         let [columns, rows] = self.sides;
         let mut lines = Vec::new();
-        // Merge the runs along each grid line, so that dashes continue across cells.
+        // Merge the line segments along each grid line, so that dashes continue across cells.
         for x in 1..columns {
             let differs = |y: usize| inside(x - 1, y) != inside(x, y);
             runs(rows, differs, |from, to| lines.push([self.corner(x, from), self.corner(x, to)]));

@@ -13,7 +13,7 @@ pub enum PlotError {
         /// Error of the file system.
         source: io::Error,
     },
-    /// The plotting library failed. Its error types differ by back end, so the error is kept as text.
+    /// The plotting library failed. The error types of the library differ by back end, so the error is stored as text.
     #[error("cannot draw: {0}")]
     Draw(String),
 }

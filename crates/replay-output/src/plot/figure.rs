@@ -10,20 +10,20 @@ use super::{Canvas, PlotError, Table};
 /// Lengths are units of the layout: tick labels have size 13.5, and a page is 1000 wide unless
 /// [`FigureStyle`](super::FigureStyle) sets another size.
 pub trait Figure {
-    /// Title, subtitle and legend above the figure.
+    /// Returns the title, subtitle and legend, which are drawn above the figure.
     fn head(&self) -> Head;
 
-    /// Width of the page. A figure may be narrower than the default page.
+    /// Returns the width of the page. A figure may be narrower than the default page.
     fn width(&self, page: &Page) -> f64 {
         page.width
     }
 
-    /// Height of the page if the style sets none.
+    /// Returns the height of the page if the style does not set a height.
     fn usual_height(&self, _page: &Page) -> f64 {
         PAGE.1
     }
 
-    /// Least height below the head at which no texts overlap.
+    /// Returns the minimum height below the head for which no texts overlap.
     ///
     /// # Errors
     /// [`PlotError::Draw`] if the font is missing.
@@ -37,6 +37,6 @@ pub trait Figure {
     /// [`PlotError::Draw`] if the back end fails.
     fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError>;
 
-    /// Numbers shown by the figure.
+    /// Returns the numbers that the figure shows.
     fn table(&self) -> Table;
 }

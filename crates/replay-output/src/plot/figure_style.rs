@@ -11,22 +11,24 @@ const INCH: (f64, f64) = (72.0, 25.4);
 const SIDES: (f64, f64) = (10.0, 600.0);
 /// Smallest and largest font size in points.
 const FONTS: (f64, f64) = (4.0, 36.0);
-/// Least width of a page in units of the layout, which fits labels, an axis and a panel side by side.
+/// Minimum width of a page in units of the layout. Labels, an axis and a panel fit side by side on a page of this
+/// width.
 const LEAST_WIDTH: f64 = 300.0;
 
 /// Style of figures.
 ///
-/// Lengths of a layout are in units in which tick labels have size 13.5, so gaps and lines scale with the text. By
-/// default a page is 1000 units wide, a unit is a point, and each kind of figure has its own height.
+/// The unit of lengths in a layout is chosen so that tick labels have size 13.5. Gaps and lines therefore scale with
+/// the text. By default a page is 1000 units wide, a unit is a point, and the height depends on the kind of figure.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct FigureStyle {
-    /// Size of the page; `None` for a width of 1000 pt and the height of the kind of figure.
+    /// Size of the page; `None` for a width of 1000 pt and a height that depends on the kind of figure.
     pub size: Option<FigureSize>,
-    /// Size of tick labels and legends in points, with titles in proportion; `None` for 13.5, or 8 if `size` is set.
+    /// Size of tick labels and legends in points. Titles are scaled in proportion. `None` means 13.5, or 8 if `size` is
+    /// set.
     pub font_size: Option<FontSize>,
     /// Whether titles and subtitles are drawn.
     pub titles: bool,
-    /// Largest number of strategies in a figure.
+    /// Maximum number of strategies in a figure.
     pub strategies: usize,
 }
 
@@ -65,7 +67,7 @@ impl FigureStyle {
     /// Checks that text of this font size fits on a page of this size.
     ///
     /// # Errors
-    /// Returns a message with the least width and what to change.
+    /// Returns a message that gives the minimum width and the options to change.
     pub fn check(&self) -> Result<(), String> {
         if self.page().width >= LEAST_WIDTH {
             return Ok(());
@@ -91,7 +93,7 @@ impl FigureStyle {
 pub struct FigureSize {
     /// Width in millimetres.
     pub width: f64,
-    /// Height in millimetres. A figure whose text needs more is higher.
+    /// Height in millimetres. A figure is higher if its text needs more room.
     pub height: f64,
 }
 
@@ -113,7 +115,7 @@ impl FromStr for FigureSize {
         let (width, height) = sides.split_once('x').ok_or_else(form)?;
         let side = |text: &str| {
             let side = text.trim().parse::<f64>().map_err(|_| form())? * by;
-            // Round the digits that result from inches.
+            // Remove the digits that result from the conversion of inches.
             let side = (side * 1000.0).round() / 1000.0;
             match (SIDES.0..=SIDES.1).contains(&side) {
                 true => Ok(side),
@@ -141,7 +143,7 @@ impl FromStr for FontSize {
     }
 }
 
-/// A page in units of the layout, before the height of a figure is known.
+/// Size of a page in units of the layout, before the height of the figure is known.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Page {
     /// Width in units of the layout.
@@ -166,7 +168,7 @@ pub struct Plots {
 }
 
 impl Plots {
-    /// Figures of a style in a directory.
+    /// Returns the figures of this style in a directory.
     pub fn new(dir: &Path, style: FigureStyle) -> Self {
         Self { dir: dir.to_path_buf(), style }
     }

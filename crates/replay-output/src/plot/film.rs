@@ -1,8 +1,8 @@
 //! Processors and their jobs over time as one animated SVG.
 //!
-//! The animation is plain SMIL: the processors of a job are visible from its start to its end, a cursor moves along a
-//! time line, the last frame is held for two seconds, and the animation repeats. It needs no script and no network.
-//! Viewers without animation show an empty machine.
+//! The animation is plain SMIL. The processors of a job are visible from the start to the end of the job, and a cursor
+//! moves along a time line. The last frame is held for two seconds, then the animation repeats. It needs no script and
+//! no network. Viewers that do not support animation show an empty machine.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -23,17 +23,17 @@ pub struct Film {
     pub title: String,
     /// Subtitle.
     pub subtitle: String,
-    /// First and last second of the trace that are shown.
+    /// First and last second of the shown window, in seconds of the trace.
     pub window: [i64; 2],
     /// Length of the animation in seconds.
     pub duration: u32,
-    /// Columns, rows, slices.
+    /// Numbers of columns, rows and slices.
     pub sides: [usize; 3],
     /// Jobs in order of their start times.
     pub jobs: Vec<FilmJob>,
 }
 
-/// A job with its processors during one interval.
+/// A job and the processors that it holds during one interval.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FilmJob {
     /// Job number.
@@ -53,9 +53,9 @@ const TOP: f64 = 34.0;
 const WIDTH: (f64, f64) = (560.0, 720.0);
 /// Seconds for which the last frame is held.
 const PAUSE: u32 = 2;
-/// Cells smaller than this have no lines between them.
+/// Minimum side of cells that are separated by lines.
 const SMALL: f64 = 6.0;
-/// Number of times shown by the clock.
+/// Number of different times that the clock shows.
 const TICKS: i64 = 60;
 
 impl Film {
@@ -67,7 +67,7 @@ impl Film {
         register()?;
         let fixed_width = style.size.map(|_| style.page().width);
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
-        // Choose the number of slices side by side that makes the page about square.
+        // Choose the number of slices side by side for which the page is approximately square.
         let across = (1..=slices)
             .find(|across| across * columns >= slices.div_ceil(*across) * rows)
             .unwrap_or(slices);
@@ -146,8 +146,8 @@ impl Film {
         Ok(svg)
     }
 
-    /// One colour per job for the whole animation. Jobs visible at the same time have different colours while there
-    /// are enough; the colour that was unused for the longest time is taken first.
+    /// Assigns each job a colour for the whole animation. Jobs that are visible at the same time have different colours
+    /// if there are enough colours. The colour that was unused for the longest time is used first.
     fn colours(&self) -> HashMap<i64, Colour> {
         let mut spans: HashMap<i64, [i64; 2]> = HashMap::new();
         for scene in &self.jobs {
@@ -158,7 +158,7 @@ impl Film {
         spans.sort_unstable_by_key(|&(job, [start, _])| (start, job));
         let mut until = [i64::MIN; COLOURS];
         let colour = |(job, [_, end]): (i64, [i64; 2])| {
-            // Earliest end; the first one on equal ends.
+            // Use the colour with the earliest end, or the first of several with equal ends.
             let place = (0..COLOURS).min_by_key(|&place| until[place]).unwrap_or(0);
             until[place] = end;
             (job, colour_of(place as i64))
@@ -174,17 +174,17 @@ impl Film {
         );
     }
 
-    /// Second of the animation at a second of the trace.
+    /// Converts a second of the trace to a second of the animation.
     fn at(&self, time: i64) -> f64 {
         let [from, until] = self.window;
         let share = (time.clamp(from, until) - from) as f64 / (until - from).max(1) as f64;
         share * f64::from(self.duration)
     }
 
-    /// SMIL element that makes its parent visible between two seconds of the trace.
+    /// Returns a SMIL element that makes its parent visible between two seconds of the trace.
     fn visible_during(&self, start: i64, end: i64) -> String {
         let begin = self.at(start);
-        // The frame at the end of the window is held.
+        // The last frame of the window is held during the pause.
         let pause = if end >= self.window[1] { f64::from(PAUSE) } else { 0.0 };
         let end = self.at(end) + pause;
         // An interval that is too short to see is shown for one frame.
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn jobs_visible_at_the_same_time_have_different_colours() {
-        // Job numbers that differ by a multiple of the number of colours, and a job that ran twice.
+        // The test has job numbers that differ by a multiple of the number of colours, and a job that ran twice.
         let apart = COLOURS as i64;
         let film_of_three_jobs = film(vec![
             scene(7, 0, 50),
@@ -319,7 +319,7 @@ mod tests {
     fn the_last_frame_is_held() {
         let drawn = film(vec![scene(1, 0, 100), scene(2, 0, 50)]).svg(&FigureStyle::default());
         let drawn = drawn.expect("the font");
-        // Twenty seconds and the pause, during which only jobs running at the end stay visible.
+        // The animation has twenty seconds and the pause. During the pause, only jobs that run at the end are visible.
         assert!(drawn.contains("dur=\"22s\"") && drawn.contains("keyTimes=\"0;0.9091;1\""));
         assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"22.000s\""));
         assert!(drawn.contains("begin=\"film.begin+0.000s\" dur=\"10.000s\""));

@@ -30,27 +30,27 @@ fn named_figure(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static)
 
 /// Draws all figures that apply to `results` in the directory of `plots`, and returns the paths of all files:
 ///
-/// * the improvement by job size and by rank of the size, for every run with a tie vector whose counterpart without
-///   one is present;
+/// * the improvement by job size and by rank of the size, for every run with a tie vector, if the same run without a
+///   tie vector is present;
 /// * bars of the strategies, for every trace, machine and scheduler with at least two strategies; if the schedule
 ///   depends on the strategy, also a comparison by several measures. Strategies that fold jobs are not compared with
-///   others by distance;
-/// * the distributions of waits and bounded slowdowns, for every trace, machine and scheduler, and for every trace
-///   and machine with several schedulers, if `of_jobs` contains them;
-/// * the wait by load, for every trace with at least three loads, machine and scheduler;
+///   other strategies by distance;
+/// * the distributions of waits and bounded slowdowns, if `of_jobs` contains them: for every trace, machine and
+///   scheduler, and for every trace and machine with several schedulers;
+/// * the wait by load, for every trace, machine and scheduler with at least three loads;
 /// * the mean wait by job size, for every trace, machine and strategy under the scheduler `recorded` and others;
 /// * one figure of all tie counts;
 /// * the load over time under the first strategy, for every trace, machine and scheduler.
 ///
-/// If there are more strategies than the style allows, a figure shows those with the best values and states the
-/// number of the others.
+/// If there are more strategies than the style allows, a figure shows the strategies with the best values and states
+/// the number of omitted strategies.
 ///
-/// With perturbed copies of traces, figures show means over the copies with 95 % intervals; load and ties are those
-/// of the unperturbed traces.
+/// With perturbed copies of traces, figures show means over the copies with 95 % intervals. The figures of load and
+/// ties show the unperturbed traces.
 ///
 /// File names state the content, such as `improvement-by-size--KTH-SP2-1996-2--10x10--fcfs--mc1x1-2-13-20-6.svg`, and
-/// do not depend on other results: they include a cleaning policy or seed that is not the default. Equal results give
-/// byte-identical files.
+/// do not depend on other results. They include the cleaning policy and the seed if these are not the default. Equal
+/// results give byte-identical files.
 ///
 /// # Errors
 /// The first [`PlotError`] of a figure that cannot be drawn or written.
@@ -59,7 +59,8 @@ pub fn gallery(
     results: &[RunResult],
     of_jobs: &[WaitDistributions],
 ) -> Result<Vec<PathBuf>, PlotError> {
-    // Every figure compares runs, so runs with a log that lacks jobs use the metrics over the remaining jobs.
+    // Every figure compares runs. If a replay of the log excludes jobs, all runs use the metrics over the remaining
+    // jobs.
     let compared: Vec<RunResult>;
     let results = match results.iter().any(|run| run.over_log.is_some()) {
         true => {
@@ -88,7 +89,8 @@ pub fn gallery(
     Ok(paths?.into_iter().flatten().collect())
 }
 
-/// Strategy of a run, with the number of other strategies in its setting that have the same load over time.
+/// Returns the strategy of a run, with the number of other strategies in the same setting that have the same load over
+/// time.
 fn strategy_label(run: &RunResult, group: &[&RunResult]) -> String {
     let strategies: Vec<(String, bool)> = by_strategy(group)
         .into_iter()
@@ -117,8 +119,8 @@ fn by_strategy<'a>(group: &[&'a RunResult]) -> Vec<(String, Vec<&'a RunResult>)>
     seeds
 }
 
-/// Runs of one setting that are [ranked](comparable::ranked) by distance measures, and the number of strategies that
-/// are not ranked because a run of theirs folds jobs.
+/// Returns the runs of one setting that are [ranked](comparable::ranked) by distance measures, and the number of
+/// strategies that are not ranked because at least one of their runs folds jobs.
 fn ranked_by_distance<'a>(group: &[&'a RunResult]) -> (Vec<&'a RunResult>, usize) {
     let strategies = by_strategy(group);
     let folds: Vec<bool> =
@@ -135,10 +137,10 @@ fn ranked_by_distance<'a>(group: &[&'a RunResult]) -> (Vec<&'a RunResult>, usize
     (group.iter().filter(is_ranked).copied().collect(), unranked)
 }
 
-/// Subtitle clause: order of the strategies.
+/// Subtitle clause that states the order of the strategies.
 const ORDER: &str = "ordered by mean pairwise L₁, then by name";
 
-/// Subtitle clause: why strategies that fold jobs are not compared by distance.
+/// Subtitle clause that explains why strategies that fold jobs are not compared by distance.
 const WHY_NOT_BY_DISTANCE: &str = "folded jobs use fewer processors, which shortens distances";
 
 fn strategies_of(count: usize) -> String {
@@ -148,13 +150,13 @@ fn strategies_of(count: usize) -> String {
     }
 }
 
-/// Mean of a value over the runs that have it.
+/// Returns the mean of a value over the runs that have this value.
 fn mean(runs: &[&RunResult], value: impl Fn(&RunResult) -> Option<f64>) -> Option<f64> {
     let values: Vec<f64> = runs.iter().filter_map(|run| value(run)).collect();
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Reads a value of a run; `None` if the run lacks it.
+/// Function that returns a value of a run, or `None` if the run does not have this value.
 type Value = fn(&RunResult) -> Option<f64>;
 
 /// Compared measures: title, column and value.
@@ -172,7 +174,7 @@ struct Figures<'a> {
     shaken: Vec<&'a RunResult>,
     policies: bool,
     seeds: bool,
-    /// Largest number of strategies in a figure.
+    /// Maximum number of strategies in a figure.
     most: usize,
 }
 
@@ -257,7 +259,7 @@ impl<'a> Figures<'a> {
                 figures.push((parts, Improvement { subtitle, order, changes, half_widths, reach }));
             }
         }
-        // The figures are meant to be compared, and a size and its rank belong to one run.
+        // The figures by size and by rank show the same run and are meant to be compared, so they share a scale.
         let reach = figures.iter().map(|(_, figure)| figure.extremes());
         let reach = reach.fold([0.0_f64; 2], |a, b| [a[0].min(b[0]), a[1].max(b[1])]);
         let several = figures.len() > 2;
@@ -375,8 +377,8 @@ impl<'a> Figures<'a> {
         self.results.iter().filter(|run| is_recorded(run)).filter_map(|run| of_log(run)).collect()
     }
 
-    /// Strategies of one setting in order of first appearance, each with the mean over its seeds; and the number of
-    /// perturbed copies, if the means are over copies.
+    /// Returns the strategies of one setting in order of first appearance, each with the mean over its seeds. Also
+    /// returns the number of perturbed copies if the means are over copies.
     fn strategies(&self, group: &[&RunResult]) -> (Vec<StrategyBar>, Option<u64>) {
         let seeds = by_strategy(group);
         let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
@@ -395,8 +397,8 @@ impl<'a> Figures<'a> {
         (seeds.into_iter().map(strategy).collect(), copies)
     }
 
-    /// Compares the strategies of one setting by means over their seeds, the most compact first. Strategies that fold
-    /// jobs come last and without distances if others fold none.
+    /// Compares the strategies of one setting by means over their seeds, with the most compact strategy first. If only
+    /// some strategies fold jobs, these strategies are last and have no distances.
     fn comparison(&self, mut subtitle: Vec<String>, group: &[&RunResult]) -> Comparison {
         let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
         let (ranked, unranked) = ranked_by_distance(group);
@@ -427,7 +429,7 @@ impl<'a> Figures<'a> {
         if self.seeds {
             subtitle.push("means over seeds".to_string());
         }
-        // Strategies that fold jobs come last, so truncation may remove them.
+        // Strategies that fold jobs are last, so truncation may remove them.
         let shown = unranked.saturating_sub(strategies.len().saturating_sub(self.most));
         subtitle.push(ORDER.to_string());
         if shown > 0 {
@@ -445,7 +447,7 @@ impl<'a> Figures<'a> {
         Comparison { subtitle, measures, strategies, intervals, ..Comparison::default() }
     }
 
-    /// Wait by load, for settings that differ only in the load.
+    /// Draws the wait by load, for settings that differ only in the load.
     fn waits(&self) -> Vec<NamedFigure> {
         let mut settings: Vec<(RunKey, Vec<AtLoad<'a>>)> = Vec::new();
         for &run in &self.results {

@@ -9,28 +9,29 @@ use super::style::{AXIS_LINE, GRID, INK, TICK, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 use replay_import::civil;
 
-/// The job on each processor over time: processors upwards, time to the right, one bar per job and run of consecutive
-/// processors. A job has the same colour as in a [`MachineMap`](super::MachineMap).
+/// Gantt chart of the job on each processor over time. Time increases to the right, and processor numbers increase
+/// upwards. A job has one bar for each sequence of consecutive processors, in the same colour as in a
+/// [`MachineMap`](super::MachineMap).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Gantt {
     /// Figure title.
     pub title: String,
     /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// First and last second of the trace that are shown.
+    /// First and last second of the shown window, in seconds of the trace.
     pub window: [i64; 2],
     /// Second 0 of the trace in seconds since the start of 1970, both in the local time of the log; `None` if
     /// unknown, in which case the axis has no dates.
     pub epoch: Option<i64>,
     /// Number of processors.
     pub processors: usize,
-    /// Order of the processors along the axis.
+    /// Name of the order of the processors along the axis.
     pub order: String,
     /// The bars.
     pub bars: Vec<Bar>,
 }
 
-/// A job on a run of consecutive processors.
+/// A job on a sequence of consecutive processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bar {
     /// Job number.
@@ -45,7 +46,7 @@ pub struct Bar {
     pub count: usize,
 }
 
-/// Unit for a time axis of the given length, and the length of the unit in seconds.
+/// Returns the unit for a time axis of the given length, and the length of this unit in seconds.
 fn unit(seconds: i64) -> (&'static str, f64) {
     match seconds {
         ..601 => ("s", 1.0),
@@ -76,7 +77,7 @@ const STEPS: [i64; 16] = [
     2_419_200, 9_676_800, 31_449_600,
 ];
 const DAY: i64 = 86_400;
-/// Largest number of dates on an axis.
+/// Maximum number of dates on an axis.
 const DATES: i64 = 12;
 
 /// Formats seconds since the start of 1970 as the day `1996-09-23` and the time `12:00`.
@@ -87,8 +88,8 @@ fn clock(local: i64) -> (String, String) {
 }
 
 impl Gantt {
-    /// As many dates as fit on an axis whose unit is `seconds` long, and the axis title; `None` if the dates are
-    /// unknown.
+    /// Returns as many dates as fit on the axis, and the title of the axis. The unit of the axis is `seconds` long.
+    /// Returns `None` if the dates are unknown.
     fn dates(&self, panel: &Panel, seconds: f64) -> Result<Option<(Vec<Tick>, String)>, PlotError> {
         let Some(epoch) = self.epoch else { return Ok(None) };
         let [from, until] = self.window.map(|at| at.saturating_add(epoch));
@@ -184,7 +185,7 @@ mod tests {
     #[test]
     fn the_axis_has_dates_if_the_start_of_the_log_is_known() {
         register().expect("the font");
-        // Midnight of 1996-09-23.
+        // Midnight at the beginning of 1996-09-23.
         let epoch = Some(843_436_800);
         let gantt = Gantt { window: [3600, 90_000], processors: 4, epoch, ..Gantt::default() };
         let drawn = svg(&gantt).expect("drawn");

@@ -13,7 +13,7 @@ pub enum Mark {
     Cross(Colour),
     /// A line with a dot.
     Line(Colour),
-    /// A line with a ring, for the second use of the same colours.
+    /// A line with a ring, for lines with a repeated colour.
     Ring(Colour),
     /// A dashed line.
     Dashes(Colour),
@@ -42,7 +42,7 @@ impl Mark {
             | Mark::Circle(_)
             | Mark::Triangle(_) => 12.0,
             Mark::Line(_) | Mark::Ring(_) | Mark::Thick(_) => 22.0,
-            // Width of three dashes.
+            // This is the width of three dashes.
             Mark::Dashes(_) => 25.0,
         }
     }
@@ -56,7 +56,7 @@ const ENTRY_GAP: f64 = 24.0;
 /// Distance of the lines of one legend entry.
 const ENTRY_LINE: f64 = 17.0;
 
-/// Largest number of subtitle lines on a page narrower than the default page.
+/// Maximum number of subtitle lines on a page narrower than the default page.
 const SUBTITLE_LINES: usize = 3;
 /// Words contained in every clause that states what a figure omits.
 pub(super) const NOT_SHOWN: &str = "not shown";
@@ -82,12 +82,12 @@ struct HeadLayout {
     title: Vec<(f64, String)>,
     subtitle: Vec<(f64, String)>,
     legend: Vec<(f64, f64, Mark, Vec<String>)>,
-    /// Upper end of the room for the figure.
+    /// Upper end of the area for the figure.
     bottom: f64,
 }
 
 impl Head {
-    /// A head without a legend.
+    /// Returns a head without a legend.
     pub fn new(title: &str, subtitle: &[String]) -> Self {
         Self { title: title.to_string(), subtitle: subtitle.to_vec(), legend: Vec::new() }
     }
@@ -97,7 +97,7 @@ impl Head {
         Self { legend: legend.into_iter().collect(), ..self }
     }
 
-    /// Height on a page in units of the layout.
+    /// Returns the height of the head on a page, in units of the layout.
     pub(super) fn height(&self, page: &Page) -> Result<f64, PlotError> {
         Ok(self.layout(page.width, page.titles)?.bottom)
     }
@@ -139,7 +139,7 @@ impl Head {
                 }
                 let more = lines.len().saturating_sub(1);
                 legend.push((x, y, *mark, lines));
-                // An entry of several lines takes the full width.
+                // An entry of several lines has the full width.
                 x += if more > 0 { width } else { needed + ENTRY_GAP };
                 y += ENTRY_LINE * more as f64;
             }
@@ -148,7 +148,7 @@ impl Head {
         Ok(HeadLayout { title, subtitle, legend, bottom })
     }
 
-    /// Draws the head. Returns the upper end of the room for the figure.
+    /// Draws the head. Returns the upper end of the area for the figure.
     pub(super) fn draw<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<f64, PlotError> {
         let layout = self.layout(canvas.width(), canvas.has_titles())?;
         for (y, line) in &layout.title {
@@ -207,7 +207,8 @@ fn draw_mark<DB: DrawingBackend>(
     }
 }
 
-/// Corners of a triangle around a point that points in the direction `(dx, dy)` of length 1.
+/// Returns the corners of a triangle around the point `(x, y)`. The tip of the triangle is in the direction of the unit
+/// vector `(dx, dy)`.
 pub(super) fn triangle((x, y): (f64, f64), size: f64, (dx, dy): (f64, f64)) -> [(f64, f64); 3] {
     [
         (x + size * dx, y + size * dy),
@@ -216,7 +217,8 @@ pub(super) fn triangle((x, y): (f64, f64), size: f64, (dx, dy): (f64, f64)) -> [
     ]
 }
 
-/// Joins the parts with dots into lines of at most `room` width. A wider part is broken at spaces.
+/// Joins the parts with dots into lines of at most the width `room`. A part that is wider than `room` is broken at
+/// spaces.
 fn join_parts(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
@@ -233,7 +235,7 @@ fn join_parts(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, Pl
 }
 
 /// Lays out the parts that fit into [`SUBTITLE_LINES`] lines: the first part, the parts that state what is not shown,
-/// and as many of the other parts as fit, earlier ones first.
+/// and then the other parts in their order while there is room.
 fn fit_subtitle(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     let mut kept: Vec<bool> = parts.iter().map(|part| part.contains(NOT_SHOWN)).collect();
     let lines = |kept: &[bool]| {
@@ -248,8 +250,8 @@ fn fit_subtitle(parts: &[String], look: Text, room: f64) -> Result<Vec<String>, 
     lines(&kept)
 }
 
-/// Splits a word wider than a line before brackets and after commas, and pieces that are still too wide after
-/// hyphens, underscores, equals signs and slashes.
+/// Splits a word that is wider than a line. The word is split before brackets and after commas. Pieces that are still
+/// too wide are split after hyphens, underscores, equals signs and slashes.
 fn split_word(word: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     let cut = |word: &str, is_end: &dyn Fn(char, Option<char>) -> bool| {
         let mut pieces = vec![String::new()];
@@ -331,7 +333,7 @@ mod tests {
         for line in &lines {
             assert!(look.width(line).expect("the font") <= room, "{line}");
         }
-        // No words are lost, and the next part follows on the last line of the long one.
+        // No words are lost, and the next part begins on the last line of the long part.
         assert_eq!(lines[0], parts[0]);
         assert_eq!(lines[1..].join(" "), format!("{long} \u{B7} the end"));
     }

@@ -24,7 +24,7 @@ pub struct HeatMap {
     pub columns: Vec<String>,
     /// Labels of the rows from the bottom up.
     pub rows: Vec<String>,
-    /// Values by row, then column; a missing value or `None` is a grey cell.
+    /// Values by row, then by column; a missing value or `None` is drawn as a grey cell.
     pub values: Vec<Vec<Option<f64>>>,
 }
 
@@ -33,7 +33,7 @@ impl HeatMap {
         self.values.get(row)?.get(column).copied().flatten().filter(|value| value.is_finite())
     }
 
-    /// Range of the colours, which is the range of the values.
+    /// Returns the range of the colours, which equals the range of the values.
     fn colours(&self) -> Scale {
         let values = || self.cells().filter_map(|(row, column)| self.value(row, column));
         let low = values().fold(f64::INFINITY, f64::min);
@@ -132,7 +132,7 @@ impl HeatMap {
         for label in &self.columns {
             widest = widest.max(look.width(label)?);
         }
-        // Step between labels that keeps them from overlapping.
+        // Choose a step between labels for which they do not overlap.
         let every = |room: f64, all: f64, count: usize| {
             (room * count as f64 / all).ceil().max(1.0) as usize
         };
@@ -149,7 +149,7 @@ impl HeatMap {
             canvas.text(&label, (panel.left - 8.0, panel.at_y(row as f64 + 0.5)), look)?;
         }
         panel.title_bottom(canvas, &self.x_title)?;
-        // Left of the labels for any label length.
+        // The title is to the left of the labels for any label length.
         let mut widest: f64 = 0.0;
         for label in &self.rows {
             widest = widest.max(look.width(label)?);
@@ -161,7 +161,7 @@ impl HeatMap {
     }
 }
 
-/// Fills a colour bar with all colours, from the lowest up.
+/// Fills a colour bar with all colours, with the lowest value at the bottom.
 pub(super) fn draw_shades<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     bar: &Panel,
@@ -169,7 +169,7 @@ pub(super) fn draw_shades<DB: DrawingBackend>(
     const SHADES: usize = 128;
     let (low, high) = bar.y.range();
     let edge = |shade: usize| bar.at_y(low + (high - low) * shade as f64 / SHADES as f64);
-    // Each shade extends to the top and is covered by the next one, which avoids seams.
+    // Each shade extends to the top and is covered by the next shade, which avoids seams.
     for shade in 0..SHADES {
         let colour = sequential((shade as f64 + 0.5) / SHADES as f64);
         canvas.rectangle((bar.left, edge(shade)), (bar.right, bar.top), colour)?;
@@ -177,7 +177,7 @@ pub(super) fn draw_shades<DB: DrawingBackend>(
     Ok(())
 }
 
-/// Draws the colour bar right of a panel.
+/// Draws the colour bar to the right of a panel.
 pub(super) fn draw_bar<DB: DrawingBackend>(
     canvas: &Canvas<DB>,
     panel: &Panel,

@@ -17,8 +17,8 @@ pub enum Order {
     Rank,
 }
 
-/// Improvement of the mean pairwise L1 over a baseline by job size: bars from the zero line, and the number of jobs
-/// of each size as crosses on a second, logarithmic axis.
+/// Improvement of the mean pairwise L1 relative to a baseline, by job size. Bars from the zero line show the
+/// improvement. Crosses on a second, logarithmic axis show the number of jobs of each size.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Improvement {
     /// Subtitle clauses: trace, machine, scheduler and the compared strategies.
@@ -27,9 +27,9 @@ pub struct Improvement {
     pub order: Order,
     /// Changes by job size.
     pub changes: Vec<SizeChange>,
-    /// Half the widths of the confidence intervals, in the order of `changes`; empty if there are none.
+    /// Half the width of each confidence interval, in the order of `changes`; empty if there are no intervals.
     pub half_widths: Vec<f64>,
-    /// Least lower and upper end of the y axis in percent, so that compared figures share one scale.
+    /// Range in percent that the y axis covers at least, so that compared figures share one scale.
     pub reach: [f64; 2],
 }
 
@@ -48,7 +48,7 @@ impl Improvement {
         }
     }
 
-    /// CSV column and title of the x axis.
+    /// Returns the CSV column and the title of the x axis.
     fn x_axis(&self) -> (&'static str, &'static str) {
         match self.order {
             Order::Size => ("size", "Job size (processors)"),
@@ -71,12 +71,12 @@ impl Improvement {
         [
             Scale::linear(first, last + pad),
             Scale::round(low, high, 7),
-            // Keep the crosses of single jobs and of the most frequent size off the edges.
+            // Extend the axis, so that the crosses of single jobs and of the most frequent size are not at the edges.
             Scale::log(0.7, (most * 1.5).max(10.0)),
         ]
     }
 
-    /// Lowest and highest end of the bars and intervals; the range includes 0.
+    /// Returns the lowest and the highest value of the bars and intervals; the range includes 0.
     pub fn extremes(&self) -> [f64; 2] {
         let low = self.with_intervals().map(|it| ends(it)[0]).fold(0.0, f64::min);
         [low, self.with_intervals().map(|it| ends(it)[1]).fold(0.0, f64::max)]
@@ -88,13 +88,13 @@ impl Improvement {
         subtitle
     }
 
-    /// Changes with half the widths of their intervals, if present.
+    /// Returns the changes, each with half the width of its interval if present.
     fn with_intervals(&self) -> impl Iterator<Item = (&SizeChange, Option<f64>)> {
         let half_widths = self.half_widths.iter().copied().map(Some);
         self.changes.iter().zip(half_widths.chain(std::iter::repeat(None)))
     }
 
-    /// Subtitle clause: share of the jobs that no allocator can change.
+    /// Returns a subtitle clause with the share of the jobs whose distance does not depend on the allocator.
     fn fixed(&self) -> Option<String> {
         let jobs = |fixed: bool| {
             self.changes.iter().filter(|c| c.fixed || !fixed).map(|c| c.jobs).sum::<u64>() as f64
@@ -116,7 +116,7 @@ fn is_unchanged(change: &SizeChange) -> bool {
     change.fixed || change.improvement_percent == 0.0
 }
 
-/// Whether a single job determines the bar of a size.
+/// Returns whether a single job determines the bar of a size.
 fn is_single(change: &SizeChange) -> bool {
     change.jobs == 1
 }
@@ -125,7 +125,7 @@ fn pale(colour: Colour) -> Colour {
     colour.towards(WHITE, 0.6)
 }
 
-/// Ends of the interval of a change; without an interval both are the change itself.
+/// Returns the ends of the interval of a change; without an interval both ends equal the change itself.
 fn ends((change, half): (&SizeChange, Option<f64>)) -> [f64; 2] {
     let half = half.unwrap_or(0.0);
     [change.improvement_percent - half, change.improvement_percent + half]
@@ -193,7 +193,7 @@ impl Figure for Improvement {
                 canvas.disc(centre, UNCHANGED - 1.5, WHITE)?;
             }
         }
-        // Draw all white edges first, so that none covers a neighbouring cross.
+        // Draw all white edges first, so that no edge covers a neighbouring cross.
         for (arm, half, colour) in [(5.0, 1.75, WHITE), (4.0, 0.75, INK)] {
             for change in &self.changes {
                 let centre = (panel.at_x(self.x(change)), panel.y_on(jobs, change.jobs as f64));

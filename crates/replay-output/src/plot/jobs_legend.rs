@@ -8,9 +8,9 @@ use super::{Canvas, PlotError, Text};
 
 /// Width of an entry.
 pub const ENTRY: f64 = 175.0;
-/// Largest number of legend lines above a map.
+/// Maximum number of legend lines above a map.
 const LINES: usize = 4;
-/// Distance of the lines.
+/// Distance between lines.
 const LINE: f64 = 21.0;
 
 /// Legend entry of a job.
@@ -29,18 +29,18 @@ pub struct Entry {
 pub struct Legend {
     entries: Vec<Entry>,
     more: usize,
-    /// Entries side by side.
+    /// Number of entries side by side.
     across: usize,
 }
 
 impl Legend {
-    /// Keeps the largest jobs that fit above a map on a page of a width, largest first.
+    /// Returns a legend of the largest jobs that fit above a map on a page of this width, in descending order of size.
     pub fn of(mut entries: Vec<Entry>, width: f64) -> Self {
         let across = (((width - 2.0 * MARGIN) / ENTRY) as usize).max(1);
         Self::in_lines(&mut entries, across, LINES)
     }
 
-    /// Keeps the largest jobs that fit in one column of a height, largest first.
+    /// Returns a legend of the largest jobs that fit in one column of this height, in descending order of size.
     pub fn column(mut entries: Vec<Entry>, height: f64) -> Self {
         Self::in_lines(&mut entries, 1, ((height / LINE) as usize).max(2))
     }
@@ -49,14 +49,14 @@ impl Legend {
         entries.sort_by_key(|entry| (std::cmp::Reverse(entry.processors), entry.job));
         let all = entries.len();
         if all > across * lines {
-            // The last place states the number of the other jobs.
+            // The last entry states the number of the other jobs.
             entries.truncate(across * lines - 1);
         }
         let more = all - entries.len();
         Self { entries: std::mem::take(entries), more, across }
     }
 
-    /// Height in units of the layout; 0 if there is no entry.
+    /// Returns the height in units of the layout; 0 if there is no entry.
     pub fn height(&self) -> f64 {
         let places = self.entries.len() + usize::from(self.more > 0);
         match places.div_ceil(self.across.max(1)) {
@@ -65,12 +65,13 @@ impl Legend {
         }
     }
 
-    /// Whether there is no entry.
+    /// Returns whether there is no entry.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Draws the legend; `(left, top)` is the left end and the middle of its first line.
+    /// Draws the legend. `left` is the x coordinate of the left end, and `top` is the y coordinate of the middle of the
+    /// first line.
     pub fn draw<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,

@@ -5,7 +5,7 @@ use super::style::register;
 use super::*;
 use replay_core::metrics::{SizeChange, TieMetrics};
 
-/// A text of an SVG with its left, top, right and bottom.
+/// A text of an SVG with the coordinates of its left, top, right and bottom edges.
 type Placed = (String, [f64; 4]);
 
 fn attribute(tag: &str, name: &str) -> Option<f64> {
@@ -13,7 +13,7 @@ fn attribute(tag: &str, name: &str) -> Option<f64> {
     value.trim_end_matches("em").parse().ok()
 }
 
-/// Texts of a document with the bounding boxes of their capitals.
+/// Returns the texts of a document with the bounding boxes of their capitals.
 fn texts(svg: &str) -> Vec<Placed> {
     let mut texts = Vec::new();
     for piece in svg.split("<text").skip(1) {
@@ -43,7 +43,7 @@ fn texts(svg: &str) -> Vec<Placed> {
     texts
 }
 
-/// Fails if a text leaves the page or overlaps another.
+/// Fails if a text extends beyond the page or overlaps another text.
 fn check(name: &str, figure: &impl Figure, style: &FigureStyle) {
     let svg = Sheet::of(figure, style).and_then(|sheet| sheet.svg(figure)).expect("drawn");
     let view = svg.split_once("viewBox=\"0 0 ").expect("a view").1.split('"').next();
@@ -130,7 +130,7 @@ fn texts_of_bar_figures_do_not_overlap() {
                 ..Comparison::default()
             },
         );
-        // Marks as drawn by `contend`.
+        // These are the marks that `contend` draws.
         let marks = |i: usize| {
             let marks = Marks { trimmed_mean: 1.0 + 0.2 * i as f64, p95: 1.5 + 0.7 * i as f64 };
             vec![Some(marks), None]

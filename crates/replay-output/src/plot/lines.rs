@@ -21,7 +21,7 @@ pub struct Lines {
     pub log_x: bool,
     /// Whether the y axis is logarithmic, which drops points that are not positive.
     pub log_y: bool,
-    /// Whether points are corners of a curve and are drawn without dots.
+    /// Whether points are only the corners of a curve and are drawn without dots.
     pub plain: bool,
     /// Lines in the order of the legend.
     pub lines: Vec<Line>,
@@ -32,7 +32,8 @@ pub struct Lines {
 pub struct Line {
     /// Name in the legend.
     pub name: String,
-    /// Points in the order in which they are joined. Points that are not finite are skipped without a gap.
+    /// Points in the order in which they are joined. Points with a coordinate that is not finite are skipped without a
+    /// gap in the line.
     pub points: Vec<Point>,
 }
 
@@ -65,7 +66,7 @@ impl Lines {
         x.is_finite() && y.is_finite() && (!self.log_x || x > 0.0) && (!self.log_y || y > 0.0)
     }
 
-    /// Scales of both axes, which cover all points with their error bars.
+    /// Returns the scales of both axes, which cover all points with their error bars.
     pub(super) fn scales(&self) -> [Scale; 2] {
         let all = || self.lines.iter().flat_map(|line| self.points(line));
         [
@@ -74,9 +75,9 @@ impl Lines {
         ]
     }
 
-    /// Scale of the y axis. An axis of percentages spans 0 to 100 if no value lies outside.
+    /// Returns the scale of the y axis. An axis of percentages ranges from 0 to 100 if no value is outside this range.
     fn y_scale(&self, values: &[f64]) -> Scale {
-        // If no value is negative, the axis is not either, although an interval of a mean may extend below 0.
+        // If no value is negative, the axis does not extend below 0, although an interval of a mean may do so.
         let lines = || self.lines.iter().flat_map(|line| self.points(line));
         let floor = if lines().all(|at| at.y >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
         let values: Vec<f64> = values.iter().map(|value| value.max(floor)).collect();
@@ -95,7 +96,7 @@ impl Lines {
     }
 }
 
-/// A scale that covers the values. A linear scale begins at 0 if the values come near 0.
+/// Returns a scale that covers the values. A linear scale begins at 0 if the smallest value is close to 0.
 fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: bool) -> Scale {
     let values = values.filter(|v| v.is_finite() && (!log || *v > 0.0));
     let (low, high) =
@@ -111,28 +112,28 @@ fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: b
     }
 }
 
-/// Additional width of a line for each line drawn over it.
+/// Additional width of a line for each line that is drawn over it.
 const WIDER: f64 = 0.8;
-/// Largest additional width of a line.
+/// Maximum additional width of a line.
 const WIDEST: f64 = 3.2;
-/// Horizontal distance of points at one x that have error bars, which would otherwise overlap.
+/// Horizontal distance between points that have the same x and error bars. Without it the error bars would overlap.
 const ASIDE: f64 = 7.0;
 
-/// Largest number of points drawn with dots; more dots would thicken the line.
+/// Maximum number of points that are drawn with dots; more dots would make the line look thicker.
 const DOTTED: usize = 60;
 
 pub(super) fn colour(i: usize) -> Colour {
     PALETTE[i % PALETTE.len()]
 }
 
-/// Whether points are rings instead of dots, to distinguish lines with a repeated colour.
+/// Returns whether points are drawn as rings instead of dots, to distinguish lines with a repeated colour.
 fn ringed(i: usize) -> bool {
     i / PALETTE.len() % 2 == 1
 }
 
 impl Lines {
-    /// Horizontal shift of the points of each line from those of the previous line; 0 unless several lines have error
-    /// bars. All lines together use at most a third of the least distance between two x values.
+    /// Returns the horizontal shift between the points of consecutive lines; 0 unless several lines have error bars.
+    /// The total shift of all lines is at most a third of the smallest distance between two x values.
     fn step(&self, panel: &Panel, count: usize) -> f64 {
         if !self.has_several_error_bars() {
             return 0.0;
@@ -153,7 +154,8 @@ impl Lines {
         self.lines.iter().filter(has_bars).count() > 1
     }
 
-    /// Groups of lines with equal points, by the first line of each group; and the names of lines without points.
+    /// Returns the groups of lines with equal points, ordered by the first line of each group, and the names of lines
+    /// without points.
     fn legend(&self) -> (Vec<Vec<usize>>, Vec<&str>) {
         let (mut seen, mut empty): (Vec<Vec<usize>>, Vec<&str>) = (Vec::new(), Vec::new());
         for (i, line) in self.lines.iter().enumerate() {
@@ -171,7 +173,8 @@ impl Lines {
         (seen, empty)
     }
 
-    /// Draws the lines on a panel with these [`scales`](Self::scales), with its grid and left axis.
+    /// Draws the lines on a panel that has these [`scales`](Self::scales). Also draws the grid and the left axis of the
+    /// panel.
     pub(super) fn draw_on<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -180,7 +183,7 @@ impl Lines {
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
         panel.axis_left(canvas, &self.y_title)?;
-        // Of equal lines draw the first, whose colour is in the legend.
+        // Draw only the first of several equal lines. The legend has the colour of this line.
         let seen = self.legend().0;
         let (count, step) = (seen.len(), self.step(panel, seen.len()));
         for (place, alike) in seen.into_iter().enumerate() {
@@ -188,7 +191,7 @@ impl Lines {
             let aside = step * (place as f64 - (count - 1) as f64 / 2.0);
             let moved = |point: Point| (panel.at_x(point.x) + aside, panel.at_y(point.y));
             let at: Vec<_> = self.points(line).map(moved).collect();
-            // An earlier line is wider, so that it stays visible behind a later line on top of it.
+            // Earlier lines are wider, so that they are visible behind later lines.
             let over = if self.plain { 0.0 } else { (count - 1 - place) as f64 };
             let width = DATA_LINE + (WIDER * over).min(WIDEST);
             match ringed(i) && self.plain {
@@ -270,7 +273,7 @@ fn error_bar<DB: DrawingBackend>(
 ) -> Result<(), PlotError> {
     const CAP: f64 = 3.0;
     let Some((low, high)) = point.error else { return Ok(()) };
-    // A lower end that a logarithmic axis cannot show extends down to the axis.
+    // If a logarithmic axis cannot show the lower end of an error bar, the bar extends down to the axis.
     let ends = [low, high].map(|end| panel.at_y(end).clamp(panel.top, panel.bottom));
     let x = panel.at_x(point.x) + aside;
     canvas.line(&[(x, ends[0]), (x, ends[1])], AXIS_LINE, colour)?;
@@ -306,7 +309,7 @@ mod tests {
     fn error_bars_at_the_same_x_do_not_overlap() {
         register().expect("the font");
         let drawn = svg(&of((1.0, 9.0), [4.0, 5.0])).expect("drawn");
-        // Vertical lines of both colours: one error bar at each of two x.
+        // There are vertical lines of both colours: one error bar at each of the two x values.
         let mut xs: Vec<String> = Vec::new();
         for tag in drawn.split("<polyline").skip(1).filter_map(|rest| rest.split('>').next()) {
             let points = tag.split("points=\"").nth(1).and_then(|rest| rest.split('"').next());

@@ -8,8 +8,8 @@ use super::scale::Scale;
 use super::style::{GRID, MARGIN, TICK, sequential};
 use super::{Canvas, Figure, PlotError, Table, Text};
 
-/// Utilization of the links of a machine as maps on one colour scale: a large map of the mean over the directions,
-/// and a small map for each direction.
+/// Utilization of the links of a machine as maps with the same colour scale: a large map of the mean over the
+/// directions, and a small map for each direction.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct LinkMaps {
     /// Figure title.
@@ -20,9 +20,9 @@ pub struct LinkMaps {
     pub value_title: String,
     /// Columns and rows of every map.
     pub sides: (usize, usize),
-    /// The large map, then up to four small ones.
+    /// The large map, followed by up to four small maps.
     pub maps: Vec<LinkMap>,
-    /// Least upper end of the colour scale, so that compared figures share one scale.
+    /// Value that the colour scale includes at least, so that compared figures share one scale.
     pub most: f64,
 }
 
@@ -31,7 +31,7 @@ pub struct LinkMaps {
 pub struct LinkMap {
     /// Name above the map.
     pub name: String,
-    /// Values by row from the bottom up, then column; `None` is a grey cell.
+    /// Values by row from bottom to top, then by column; `None` is drawn as a grey cell.
     pub values: Vec<Vec<Option<f64>>>,
 }
 
@@ -44,9 +44,9 @@ impl LinkMap {
 /// Room for the name above a map.
 const NAME: f64 = 24.0;
 const GAP: f64 = 22.0;
-/// Widths of the large map and of the two columns of small maps, as shares of the room.
+/// Widths of the large map and of the two columns of small maps, as shares of the available width.
 const WIDTHS: [f64; 3] = [0.49, 0.255, 0.255];
-/// Least width of a small map beside the large one. On narrower pages the small maps are below it.
+/// Minimum width of a small map beside the large map. On narrower pages, the small maps are below the large map.
 const SMALL: f64 = 130.0;
 /// Overlap of neighbouring cells.
 const SEAM: f64 = 0.5;
@@ -74,7 +74,7 @@ impl Figure for LinkMaps {
         for (place, map) in self.maps.iter().enumerate().take(5) {
             let all = bottom - top;
             let (left, above, width, height) = match (beside, place) {
-                // The large map fills the first column, the small maps two columns of two.
+                // The large map is in the first column. The small maps are in two further columns of two maps each.
                 (true, 0) => (0.0, 0.0, WIDTHS[0] * room, all),
                 (true, place) => {
                     let (column, row) = (1 + (place - 1) % 2, (place - 1) / 2);
@@ -115,7 +115,7 @@ impl Figure for LinkMaps {
     }
 }
 
-/// Width of the room for all maps, and whether the small maps are beside the large one.
+/// Returns the available width for all maps, and whether the small maps are beside the large map.
 fn rooms(width: f64) -> (f64, bool) {
     let room = width - MARGIN - BAR_ROOM;
     let beside = room - 2.0 * GAP;
@@ -123,7 +123,7 @@ fn rooms(width: f64) -> (f64, bool) {
 }
 
 impl LinkMaps {
-    /// Largest value of all maps.
+    /// Returns the largest value of all maps.
     pub fn largest(&self) -> f64 {
         let cells = self.cells();
         let of = |map: &'_ LinkMap| -> f64 {
@@ -133,7 +133,7 @@ impl LinkMaps {
         self.maps.iter().map(of).fold(0.0, f64::max)
     }
 
-    /// Range of the colours. It begins at 0, because shares of time are compared rather than differences.
+    /// Returns the range of the colours. The range begins at 0, because the maps show shares of time, not differences.
     fn colours(&self) -> Scale {
         Scale::linear(0.0, self.largest().max(self.most))
     }

@@ -8,16 +8,16 @@ use super::style::{BLUE, Colour, INK, VERMILION, WHITE};
 use super::{Canvas, Figure, PlotError, Table};
 use replay_core::metrics::Series;
 
-/// Utilization and queue length over the time of a trace, in two panels with one time axis.
+/// Utilization and queue length over the time of a trace, in two panels with a common time axis.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Load {
     /// Subtitle clauses: trace, machine, scheduler.
     pub subtitle: Vec<String>,
-    /// Strategy. It is in the legend, so that pages without titles show it.
+    /// Name of the strategy. The legend contains it, so that pages without titles also show it.
     pub strategy: String,
-    /// Quantity in the upper panel, in percent.
+    /// Quantity that the upper panel shows, in percent.
     pub share: LoadShare,
-    /// Means over equal spans of time, in order.
+    /// Means over spans of equal length, in chronological order.
     pub spans: Vec<Span>,
     /// Length of a span in days.
     pub days: f64,
@@ -75,11 +75,12 @@ const TIME: &str = "Time since the first submission (days)";
 const DAY: f64 = 86_400.0;
 /// Gap between the panels.
 const BETWEEN: f64 = 32.0;
-/// Number of spans across the page.
+/// Number of time spans of a figure.
 const SPANS: usize = 400;
 
 impl Load {
-    /// The load of a run on a machine with `processors` processors; `utilization` is its mean from 0 to 1.
+    /// Returns the load of a run on a machine with `processors` processors. `utilization` is the mean utilization, from
+    /// 0 to 1.
     pub fn new(
         subtitle: Vec<String>,
         strategy: String,
@@ -106,8 +107,9 @@ impl Load {
         }
     }
 
-    /// The load of a run on a cluster in which jobs share processors. A job holds its slots during its whole run; how
-    /// long it computes in them is unknown. `held` is the mean share of all `slots` from 0 to 1.
+    /// Returns the load of a run on a cluster where jobs share processors. A job holds its slots during its whole run;
+    /// for how much of this time it computes is unknown. `held` is the mean share of held slots among all `slots`, from
+    /// 0 to 1.
     pub fn of_slots(
         subtitle: Vec<String>,
         strategy: String,

@@ -7,7 +7,7 @@ use super::jobs_legend::{ENTRY, Entry, Legend};
 use super::style::{Colour, GRID, INK, MARGIN, MUTED, PAGE, TICK, WHITE};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
-/// The job on each processor of a machine: square cells, with one colour per job.
+/// Map of the jobs on the processors of a machine, with a square cell per processor and a colour per job.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct MachineMap {
     /// Figure title.
@@ -16,15 +16,16 @@ pub struct MachineMap {
     pub subtitle: Vec<String>,
     /// Columns, rows and slices of the machine.
     pub sides: [usize; 3],
-    /// Index of the job on each processor, in page order: x fastest, then y, then z.
+    /// For each processor, the index of the job on it. Processors are in page order: x fastest, then y, then z.
     pub holders: Vec<Option<usize>>,
     /// Numbers of the jobs.
     pub jobs: Vec<i64>,
     /// Index of the highlighted job.
     pub highlighted: Option<usize>,
-    /// Whether each processor is out of service, in the order of `holders`; empty if none is.
+    /// For each processor in the order of `holders`, whether it is out of service; empty if all processors are in
+    /// service.
     pub down: Vec<bool>,
-    /// Ends of the rows and ends of the columns.
+    /// Boundaries at the ends of the rows and at the ends of the columns.
     pub edges: [Edge; 2],
     /// Name of each slice, and the number of its first column; if empty, slices are named `z = 0` and so on.
     pub slices: Vec<(String, usize)>,
@@ -36,24 +37,24 @@ pub struct MachineMap {
 
 /// Gap between slices.
 const GAP: f64 = 30.0;
-/// Room left of a slice and below it for row and column numbers.
+/// Room to the left of a slice and below it for row and column numbers.
 const LABELS: f64 = 30.0;
-/// Smallest and largest cell in units of the layout.
+/// Smallest and largest side of a cell in units of the layout.
 const CELL: (f64, f64) = (2.0, 52.0);
-/// Least side of a cell that contains the number of its job.
+/// Minimum side of a cell that contains the number of its job.
 const NUMBERED: f64 = 26.0;
 /// Approximate position of the first slice.
 const TOP: f64 = 112.0;
 /// Room below the last slice.
 const LAST: f64 = 4.0;
-/// Width of the narrowest page, on which lines of the head are not broken too often.
+/// Minimum width of a page. On narrower pages, lines of the head would be broken too often.
 const NARROWEST: f64 = 580.0;
-/// Smallest cell for which the page is not made higher.
+/// Minimum side of a cell. For smaller cells, the page is made higher.
 const LEAST_CELL: f64 = 5.0;
 
 /// Layout of a map.
 struct MapLayout {
-    /// Slices side by side.
+    /// Number of slices side by side.
     across: usize,
     /// Side of a cell.
     cell: f64,
@@ -63,7 +64,7 @@ struct MapLayout {
 }
 
 impl MachineMap {
-    /// Number of slices side by side and side of a cell that fit into the given room.
+    /// Returns the number of slices side by side and the side of a cell for the given width and height.
     fn layout(&self, width: f64, height: f64) -> (usize, f64) {
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
         let cell = |across: usize| {
@@ -78,12 +79,12 @@ impl MachineMap {
         (across, cell(across))
     }
 
-    /// Layout on a page of the usual height, which is about as high as the default page is wide.
+    /// Returns the layout on a page of the usual height, which is approximately the width of the default page.
     fn usual_layout(&self, page: &Page) -> (usize, f64) {
         self.layout(page.width, PAGE.0 - TOP)
     }
 
-    /// Height of the slices with their numbers and gaps.
+    /// Returns the total height of the slices with their numbers and gaps.
     fn body(&self, across: usize, cell: f64) -> f64 {
         let [_, rows, slices] = self.sides.map(|side| side.max(1));
         slices.div_ceil(across) as f64 * (rows as f64 * cell + LABELS + GAP)
@@ -105,13 +106,13 @@ impl MachineMap {
         self.jobs.iter().zip(&held).enumerate().map(entry).collect()
     }
 
-    /// Legend above the slices; empty if cells have room for job numbers.
+    /// Returns the legend above the slices; empty if cells have room for job numbers.
     fn legend(&self, width: f64, cell: f64) -> Legend {
         if cell >= NUMBERED { Legend::default() } else { Legend::of(self.entries(), width) }
     }
 
-    /// Layout for the given room below the head, with the legend beside the slices if there is room for it, and above
-    /// them otherwise.
+    /// Returns the layout for the given width and height below the head. The legend is beside the slices if there is
+    /// room, and above the slices otherwise.
     fn plan(&self, width: f64, height: f64) -> MapLayout {
         let height = height - self.above() - LAST;
         let (across, cell) = self.layout(width, height);
@@ -128,12 +129,12 @@ impl MachineMap {
         MapLayout { across, cell, legend, beside: false }
     }
 
-    /// Width of the slices side by side with their numbers and gaps.
+    /// Returns the total width of the slices side by side, with their numbers and gaps.
     fn wide(&self, across: usize, cell: f64) -> f64 {
         across as f64 * (self.sides[0].max(1) as f64 * cell + LABELS + GAP) - GAP
     }
 
-    /// Room for the name above the first slice.
+    /// Returns the height of the name above the first slice.
     fn above(&self) -> f64 {
         if self.sides[2] > 1 { 8.0 } else { 0.0 }
     }
@@ -142,7 +143,7 @@ impl MachineMap {
         self.slices.get(z).map_or(format!("z = {z}"), |slice| slice.0.clone())
     }
 
-    /// Colour of a job. It depends on the job number only, so a job has the same colour in every figure.
+    /// Returns the colour of a job. It depends only on the job number, so a job has the same colour in every figure.
     fn colour(&self, place: usize) -> Colour {
         if self.highlighted == Some(place) {
             return INK;
@@ -154,19 +155,19 @@ impl MachineMap {
 /// Number of colours for jobs.
 pub(super) const COLOURS: usize = 48;
 
-/// Colour of a job number.
+/// Returns the colour for a job number.
 pub(super) fn colour_of(number: i64) -> Colour {
-    // Jobs that run at the same time have nearby numbers. The 48 colours repeat after 48 numbers. Of many tried steps
-    // of hue, lightness and saturation these give the largest distances between colours, above all between
-    // consecutive numbers; golden angles return to nearly the same hue after 21. The colours are light, so that dark
-    // text is readable on them.
+    // Jobs that run at the same time often have nearby numbers. The 48 colours repeat after 48 numbers. Many steps of
+    // hue, lightness and saturation were tried. These steps give the largest distances between colours, especially
+    // between consecutive numbers; with steps of the golden angle, nearly the same hue returns after 21 numbers. The
+    // colours are light, so that dark text on them is readable.
     let place = number.rem_euclid(COLOURS as i64) as usize;
     let lightness = [0.80, 0.68, 0.58][place % 3];
     let saturation = [0.75, 0.40][place / 3 % 2];
     of_hue((37.5 * place as f64).rem_euclid(360.0), lightness, saturation)
 }
 
-/// Colour by hue in degrees, and lightness and saturation from 0 to 1.
+/// Returns the colour with this hue in degrees, and lightness and saturation from 0 to 1.
 fn of_hue(hue: f64, lightness: f64, saturation: f64) -> Colour {
     let chroma = (1.0 - (2.0 * lightness - 1.0_f64).abs()) * saturation;
     let part = |offset: f64| {
@@ -182,7 +183,7 @@ impl Figure for MachineMap {
         Head::new(&self.title, &self.subtitle)
     }
 
-    /// The page is as wide as the slices and their legend need, which leaves no empty room beside them.
+    /// Returns the width that the slices and their legend need, so that there is no empty space beside them.
     fn width(&self, page: &Page) -> f64 {
         if page.height.is_some() {
             return page.width;
@@ -202,7 +203,7 @@ impl Figure for MachineMap {
             Some(height) => {
                 let MapLayout { across, cell, .. } =
                     self.plan(page.width, height - self.head().height(page)?);
-                // Smaller cells would be indistinguishable.
+                // Smaller cells could not be distinguished.
                 let least = LEAST_CELL.min(self.layout(page.width, f64::MAX).1);
                 if cell >= least {
                     return Ok(0.0);
@@ -224,7 +225,7 @@ impl Figure for MachineMap {
         let wide = self.wide(across, cell);
         let (first, above) = match beside {
             true => (MARGIN, 0.0),
-            // Centre the slices on a page of another shape.
+            // Centre the slices if the page has another aspect ratio.
             false => (((canvas.width() - wide) / 2.0).max(MARGIN), legend.height()),
         };
         let left = if beside { MARGIN + wide + GAP } else { MARGIN };
@@ -338,8 +339,8 @@ impl MachineMap {
 mod tests {
     use super::*;
 
-    /// Lightness and two opponent colours, in which distances approximate perceived differences (Ottosson, Oklab,
-    /// 2020).
+    /// Converts a colour to lightness and two opponent colours. Distances in this space approximate perceived
+    /// differences (Ottosson, Oklab, 2020).
     fn oklab(Colour(r, g, b): Colour) -> [f64; 3] {
         let linear = |part: u8| {
             let part = f64::from(part) / 255.0;

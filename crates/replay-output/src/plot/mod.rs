@@ -1,14 +1,13 @@
-//! Figures: every plot is saved as SVG, PNG and PDF, and its data as CSV.
-//!
-//! [`gallery`] draws the figures that a set of results allows, [`search_gallery`] those of a search. Each figure is
-//! also a plain value that can be filled by hand and [`save`]d:
+//! Figures: every plot is saved as SVG, PNG and PDF, and its data as CSV. [`gallery`] draws all figures for which a set
+//! of results has data. [`search_gallery`] draws the figures of a search. Each figure is also a plain value that can be
+//! constructed and [`save`]d:
 //!
 //! | figure | shows |
 //! |---|---|
 //! | [`Improvement`] | improvement by tie-breaking, by job size or by rank of the size |
 //! | [`StrategyBars`] | mean pairwise L1 by strategy |
 //! | [`Comparison`] | strategies compared by several measures |
-//! | [`Ties`] | how often, and among how many sets, the best score is tied |
+//! | [`Ties`] | how often the best score is tied, and among how many sets |
 //! | [`Load`] | utilization and queue length over time |
 //! | [`Lines`] | named lines on linear or logarithmic axes, with error bars |
 //! | [`Areas`] | nested quantities as filled areas |
@@ -21,23 +20,23 @@
 //! | [`Gantt`] | the job on each processor over time |
 //! | [`Shifts`] | the differences of start times between two schedules |
 //! | [`Film`] | the job on each processor over time, as an animated SVG |
-//! | [`Convergence`] | the best improvement of searches by work done |
+//! | [`Convergence`] | the best improvement of searches against the work done |
 //! | [`Surface`] | the best improvement found by a search, one map per scan radius |
 //!
 //! # How to add a figure
 //!
-//! 1. Write its file: a struct with public fields, and an `impl` of [`Figure`] with `head` (title and legend),
-//!    `least_body` if its text needs more room than a panel, `draw`, and `table` (the numbers shown). Declare the
-//!    module here. [`Ties`] is a short example.
-//! 2. If it is drawn from results, add it to the [`gallery`] with its condition, the parts of its file name and its
-//!    values. Every `--out` then saves it as SVG, PNG, PDF and CSV.
+//! 1. Write a file with a struct with public fields, and an `impl` of [`Figure`] with `head` (title and legend),
+//!    `draw`, and `table` (the numbers shown). Implement `least_body` if the text needs more room than a panel. Declare
+//!    the module here. [`Ties`] is a short example.
+//! 2. If the figure is drawn from results, add it to the [`gallery`]: when it is drawn, the parts of its file name, and
+//!    its values. Every `--out` then saves the figure as SVG, PNG, PDF and CSV.
 //!
 //! # Layout
 //!
-//! A [`Figure`] draws on a [`Canvas`], which hides the back end: lengths are units of a layout in which tick labels
-//! have size 13.5, whether the page is an SVG, a PDF or a PNG. [`FigureStyle`] sets the size of page and text; by
-//! default a unit is a point and a page is 1000 wide. `panel` and `header` draw axes, grids and legends; the chart
-//! builder of the plotting library has no second logarithmic axis beside bars and no control over overlapping labels.
+//! A [`Figure`] draws on a [`Canvas`], which hides the back end (SVG, PDF or PNG). The unit of lengths is chosen so
+//! that tick labels have size 13.5. [`FigureStyle`] sets the size of page and text; by default a unit is a point and a
+//! page is 1000 units wide. `panel` and `header` draw axes, grids and legends. The chart builder of the plotting
+//! library is not used, because it has no second logarithmic axis beside bars and does not prevent overlapping labels.
 //! All sizes and colours are in `style`. The font is embedded in the binary.
 
 mod areas;

@@ -1,8 +1,9 @@
 use replay_core::workload::Policy;
 use replay_experiment::RunKey;
 
-/// Converts text to a part of a file name. Letters, digits, dots and underscores stay; the sign of a negative number
-/// becomes `minus`; any other run of characters becomes one hyphen; hyphens and dots at both ends are removed.
+/// Converts text to a part of a file name. Letters, digits, dots and underscores are kept. The sign of a negative
+/// number becomes `minus`. Any other sequence of characters becomes one hyphen. Hyphens and dots at both ends are
+/// removed.
 pub fn slug(text: &str) -> String {
     let mut slug = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -19,7 +20,7 @@ pub fn slug(text: &str) -> String {
     slug.trim_matches(['-', '.']).to_string()
 }
 
-/// Formats a machine name for figures: `10×10`.
+/// Formats a machine name for figures, such as `10×10`.
 pub fn machine(topology: &str) -> String {
     let bytes = topology.as_bytes();
     let digit = |i: Option<usize>| i.and_then(|i| bytes.get(i)).is_some_and(u8::is_ascii_digit);
@@ -27,26 +28,26 @@ pub fn machine(topology: &str) -> String {
     topology.char_indices().map(|(i, c)| if is_times(i, c) { '×' } else { c }).collect()
 }
 
-/// Trace, machine and scheduler as subtitle clauses.
+/// Returns trace, machine and scheduler as subtitle clauses.
 pub fn setting(key: &RunKey) -> Vec<String> {
     vec![key.trace.clone(), machine(&key.topology), key.scheduler.clone()]
 }
 
-/// The seed of a run as part of a file name; `None` for the default seed.
+/// Returns the seed of a run as part of a file name; `None` for the default seed.
 pub fn seed(key: &RunKey) -> Option<String> {
     (key.seed != 0).then(|| format!("seed-{}", key.seed))
 }
 
-/// The cleaning policy of a run as part of a file name; `None` for the default policy.
+/// Returns the cleaning policy of a run as part of a file name; `None` for the default policy.
 pub fn policy(key: &RunKey) -> Option<String> {
     (key.policy != Policy::DEFAULT).then(|| key.policy.clone())
 }
 
-/// Largest number of distinct values listed in a file name.
+/// Maximum number of distinct values that are listed in a file name.
 const MOST_LISTED: usize = 3;
 
-/// Joins the distinct values in order of appearance as part of a file name: `8x8+12x12`, or `5-machines` if there are
-/// more than three. `what` is the plural noun.
+/// Joins the distinct values, in order of appearance, to a part of a file name, such as `8x8+12x12`. If there are more
+/// than three values, the part is their number, such as `5-machines`, with the plural noun `what`.
 pub fn joined(values: impl IntoIterator<Item = String>, what: &str) -> String {
     let mut different: Vec<String> = Vec::new();
     for value in values {
@@ -87,7 +88,7 @@ mod tests {
     fn file_names_are_readable_and_distinct() {
         assert_eq!(slug("mc1x1[order=scan] (2,13,20,6)"), "mc1x1-order-scan-2-13-20-6");
         assert_eq!(slug("../torus:16x16"), "torus-16x16");
-        // Vectors that differ only in a sign.
+        // The vectors differ only in a sign.
         assert_eq!(slug("mc1x1 (2,-13,20,6)"), "mc1x1-2-minus13-20-6");
         assert_eq!(slug("KTH-SP2-1996-2"), "KTH-SP2-1996-2");
         let mut stems = FileNames::default();

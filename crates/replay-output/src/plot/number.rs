@@ -1,6 +1,6 @@
 use replay_core::number::fixed;
 
-/// Formats a number with commas between thousands and a true minus sign: `−12,345.60`.
+/// Formats a number with commas between thousands and a typographic minus sign, such as `−12,345.60`.
 pub fn grouped(value: f64, decimals: usize) -> String {
     fixed(value, decimals).replace('-', "\u{2212}")
 }
@@ -18,7 +18,7 @@ pub fn significant(value: f64) -> String {
     grouped(value, if value == 0.0 { 0 } else { decimals })
 }
 
-/// Formats a multiple of `step` with the digits that distinguish it from its neighbours.
+/// Formats a multiple of `step` with as many digits as are needed to distinguish it from the adjacent multiples.
 pub fn stepped(value: f64, step: f64) -> String {
     let place = step.log10().floor();
     if value == 0.0 {
@@ -30,7 +30,7 @@ pub fn stepped(value: f64, step: f64) -> String {
     }
 }
 
-/// Formats a number as digits and a power of ten: `3×10⁻⁵`, or `10⁶` for a plain power.
+/// Formats a number as digits and a power of ten, such as `3×10⁻⁵`, or `10⁶` for an exact power.
 pub fn power(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$e}");
     let Some((digits, exponent)) = text.split_once('e') else { return text };

@@ -26,28 +26,28 @@ pub struct Panel {
 const GAP: f64 = 8.0;
 /// Length of the ticks.
 const TICK_LENGTH: f64 = 4.0;
-/// Least number of ticks of an axis, if their labels have room.
+/// Minimum number of ticks of an axis, if there is room for their labels.
 const FEWEST_TICKS: usize = 3;
-/// Largest number of steps tried to reach this number of ticks.
+/// Maximum number of steps that is tried to reach [`FEWEST_TICKS`].
 const DENSEST: usize = 16;
 /// Least gap between labels side by side.
 const LABEL_GAP: f64 = 12.0;
-/// Distance of the lines of an axis title.
+/// Distance between the lines of an axis title.
 const TITLE_LINE: f64 = 17.0;
-/// Distance by which an axis title may extend beyond each end of its axis.
+/// Length by which an axis title may extend beyond each end of its axis.
 const BEYOND: f64 = 16.0;
-/// Least distance of tick labels of a y axis.
+/// Minimum distance between tick labels of a y axis.
 const Y_STEP: f64 = 17.0;
 /// Room for the left axis, from the edge of the page to the panel, with a title of one line.
 pub const LEFT_ROOM: f64 = 92.0;
 /// Room for the bottom axis, with a title of one line.
 pub const BOTTOM_ROOM: f64 = 66.0;
-/// Room right of a panel without an axis there: half of the last tick label.
+/// Room to the right of a panel that has no axis on the right: half of the last tick label.
 pub const END_ROOM: f64 = 40.0;
 
 impl Panel {
-    /// A panel that fills the page from `top` down, except for the left and bottom room that axes with these titles
-    /// need.
+    /// Returns a panel that fills the page below `top`, except for the room on the left and at the bottom that axes
+    /// with these titles need.
     pub fn of_page<DB: DrawingBackend>(
         canvas: &Canvas<DB>,
         top: f64,
@@ -59,27 +59,27 @@ impl Panel {
         Ok(Self { left, top, right: canvas.width() - END_ROOM, bottom, x, y })
     }
 
-    /// Position of a value on the x axis.
+    /// Returns the x coordinate of a value on the x axis.
     pub fn at_x(&self, value: f64) -> f64 {
         self.left + self.x.share(value) * (self.right - self.left)
     }
 
-    /// Position of a value on the y axis.
+    /// Returns the y coordinate of a value on the y axis.
     pub fn at_y(&self, value: f64) -> f64 {
         self.y_on(self.y, value)
     }
 
-    /// Position of a value on another y scale.
+    /// Returns the y coordinate of a value on another y scale.
     pub fn y_on(&self, scale: Scale, value: f64) -> f64 {
         self.bottom - scale.share(value) * (self.bottom - self.top)
     }
 
-    /// Position of the point with these two values.
+    /// Returns the coordinates of the point with these two values.
     pub fn at(&self, x: f64, y: f64) -> (f64, f64) {
         (self.at_x(x), self.at_y(y))
     }
 
-    /// Ticks of the x axis: as many as have room for their labels.
+    /// Returns the ticks of the x axis: as many as there is room for with their labels.
     fn x_ticks(&self) -> Result<Vec<Tick>, PlotError> {
         let most = ((self.right - self.left) / 70.0).max(2.0) as usize;
         let mut fitting = None;
@@ -92,7 +92,7 @@ impl Panel {
         }
         let ticks = match fitting {
             Some(ticks) => ticks,
-            // The scale has fixed steps, or two labels are too long.
+            // The scale has fixed steps, or there is no room for two labels.
             None => self.thinned(&self.x.ticks(2))?,
         };
         for steps in most + 1..=DENSEST {
@@ -109,7 +109,7 @@ impl Panel {
             return Ok(if decades.len() > ticks.len() { decades } else { ticks });
         }
         if ticks.len() < FEWEST_TICKS && self.x.is_log() {
-            // Ticks of a logarithmic axis are uneven, so take all that fit.
+            // Ticks of a logarithmic axis have unequal distances, so use all ticks with enough room.
             let mut some: Vec<Tick> = Vec::new();
             for tick in self.x.ticks(DENSEST) {
                 some.push(tick);
@@ -124,7 +124,7 @@ impl Panel {
         Ok(ticks)
     }
 
-    /// Whether labels of ticks on the x axis overlap.
+    /// Returns whether labels of ticks on the x axis overlap.
     pub fn crowded(&self, ticks: &[Tick]) -> Result<bool, PlotError> {
         let look = Text::of_size(TICK);
         for pair in ticks.windows(2) {
@@ -137,7 +137,7 @@ impl Panel {
         Ok(false)
     }
 
-    /// Ticks of a y axis: as many as have room for their labels.
+    /// Returns the ticks of a y axis: as many as there is room for with their labels.
     fn y_ticks(&self, scale: Scale) -> Vec<Tick> {
         y_ticks(scale, self.bottom - self.top)
     }
@@ -160,7 +160,7 @@ impl Panel {
         Ok(())
     }
 
-    /// Draws the line of the x axis without ticks.
+    /// Draws the x axis as a line without ticks.
     pub fn line_bottom<DB: DrawingBackend>(&self, canvas: &Canvas<DB>) -> Result<(), PlotError> {
         canvas.line(&[(self.left, self.bottom), (self.right, self.bottom)], AXIS_LINE, INK)
     }
@@ -174,7 +174,7 @@ impl Panel {
         self.axis_bottom_with(canvas, &self.x_ticks()?, title)
     }
 
-    /// Draws the x axis below the panel, with its title broken to `room` width.
+    /// Draws the x axis below the panel, with its title broken into lines of at most the width `room`.
     pub fn axis_bottom_within<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -197,14 +197,14 @@ impl Panel {
         for tick in ticks {
             let x = self.at_x(tick.value);
             canvas.line(&[(x, self.bottom), (x, self.bottom + TICK_LENGTH)], AXIS_LINE, INK)?;
-            // The last label may be wider than the room right of the panel.
+            // The last label may be wider than the room to the right of the panel.
             let most = canvas.width() - look.width(&tick.label)? / 2.0 - 4.0;
             canvas.text(&tick.label, (x.min(most), self.bottom + GAP + 7.0), look)?;
         }
         self.title_bottom(canvas, title)
     }
 
-    /// Every tick of the x axis, every second one, every third one and so on, until the labels have room.
+    /// Returns every n-th tick of the x axis, for the smallest n for which the labels do not overlap.
     pub fn thinned(&self, ticks: &[Tick]) -> Result<Vec<Tick>, PlotError> {
         let mut every = 1;
         loop {
@@ -227,7 +227,8 @@ impl Panel {
         self.title_within(canvas, title, room)
     }
 
-    /// Draws the title of the x axis broken to `room` width, because panels beside this one have titles as well.
+    /// Draws the title of the x axis, broken into lines of at most the width `room`, because panels beside this panel
+    /// have titles too.
     pub fn title_within<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -306,7 +307,7 @@ const EDGE: f64 = 16.0;
 fn y_ticks(scale: Scale, height: f64) -> Vec<Tick> {
     let about = (height / 52.0).max(2.0) as usize;
     let mut ticks = scale.ticks(about);
-    // Scales with fixed steps may have labels that are too close on a low panel.
+    // On a low panel, the labels of a scale with fixed steps may be too close to each other.
     let near = |ticks: &[Tick]| {
         let apart = |pair: &[Tick]| scale.share(pair[1].value) - scale.share(pair[0].value);
         ticks.windows(2).any(|pair| apart(pair) * height < Y_STEP)
@@ -325,12 +326,12 @@ fn widest(ticks: &[Tick]) -> Result<f64, PlotError> {
     ticks.iter().try_fold(0.0_f64, |widest, tick| Ok(widest.max(look.width(&tick.label)?)))
 }
 
-/// Room right of a panel whose second y axis has this scale and title.
+/// Returns the room that is needed to the right of a panel for a second y axis with this scale and title.
 pub fn right_room(title: &str, scale: Scale, height: f64) -> Result<f64, PlotError> {
     left_room(title, &[scale], height)
 }
 
-/// Room left of panels whose y axes have these scales and this title.
+/// Returns the room that is needed to the left of panels for y axes with these scales and this title.
 pub fn left_room(title: &str, scales: &[Scale], height: f64) -> Result<f64, PlotError> {
     let look = Text::of_size(LABEL);
     let lines = break_lines(title, look, height + 2.0 * BEYOND)?.len();
@@ -341,7 +342,7 @@ pub fn left_room(title: &str, scales: &[Scale], height: f64) -> Result<f64, Plot
     Ok(EDGE + lines.saturating_sub(1) as f64 * TITLE_LINE + 16.0 + ticks + GAP)
 }
 
-/// Room below a panel as wide as the page for its tick labels and title.
+/// Returns the room that is needed below a panel for tick labels and title, if the panel is as wide as the page.
 pub fn bottom_room(title: &str, width: f64) -> Result<f64, PlotError> {
     let (left, right) = (LEFT_ROOM + TITLE_LINE, width - END_ROOM);
     let middle = (left + right) / 2.0;

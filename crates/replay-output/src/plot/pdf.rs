@@ -18,9 +18,9 @@ use ttf_parser::Face;
 use super::PlotError;
 use super::canvas::Ink;
 
-/// Distance of the control points of a quarter circle from its ends, in radii.
+/// Distance of the control points of a quarter circle from the ends of the arc, in radii.
 const ARC: f32 = 0.552_284_8;
-/// Names of the regular and the bold font; the tag before `+` marks them as subsets.
+/// Names of the regular and the bold font. The tag before `+` marks a font as a subset.
 const NAMES: [&[u8]; 2] = [b"REPLAY+DejaVuSans", b"REPLAY+DejaVuSans-Bold"];
 const SYSTEM: SystemInfo =
     SystemInfo { registry: Str(b"Adobe"), ordering: Str(b"Identity"), supplement: 0 };
@@ -38,7 +38,7 @@ pub struct Page {
 struct Font {
     bytes: &'static [u8],
     face: Face<'static>,
-    /// Maps glyphs of the font to glyphs of the embedded subset, which are numbered from 1.
+    /// Maps glyphs of the font to glyphs of the embedded subset. The glyphs of the subset are numbered from 1.
     glyphs: GlyphRemapper,
     /// Character and width, in thousandths of an em, of each glyph in the subset.
     used: Vec<(char, f32)>,
@@ -54,11 +54,11 @@ impl Font {
         units.into() * 1000.0 / f32::from(self.face.units_per_em())
     }
 
-    /// Glyphs of a text in two bytes each, and its width in ems.
+    /// Returns the glyphs of a text as two bytes each, and the width of the text in ems.
     fn encode(&mut self, text: &str) -> (Vec<u8>, f32) {
         let (mut bytes, mut width) = (Vec::new(), 0.0);
         for character in text.chars() {
-            // Characters missing from the font use its first glyph, a box.
+            // Characters that are missing from the font are drawn as the first glyph, which is a box.
             let glyph = self.face.glyph_index(character).unwrap_or_default();
             let advance = self.thousandths(self.face.glyph_hor_advance(glyph).unwrap_or(0));
             let number = self.glyphs.remap(glyph.0);
@@ -71,7 +71,7 @@ impl Font {
         (bytes, width)
     }
 
-    /// Writes the font; `refs` refer to the font and its parts.
+    /// Writes the font. `refs` are the references of the font and its parts.
     fn write(&self, pdf: &mut Pdf, refs: [Ref; 5], name: &[u8]) -> Result<(), PlotError> {
         let [font, descendant, descriptor, file, characters] = refs;
         let part = subsetter::subset(self.bytes, 0, &self.glyphs).map_err(PlotError::draw)?;
@@ -111,7 +111,7 @@ impl Font {
 }
 
 impl Page {
-    /// An empty page; `size` is in units of the back end.
+    /// Returns an empty page; `size` is in units of the back end.
     pub fn new(size: (u32, u32)) -> Result<Self, PlotError> {
         let mut content = Content::new();
         content.set_line_join(LineJoinStyle::RoundJoin);
@@ -120,7 +120,7 @@ impl Page {
         Ok(Self { size, content, fonts: [regular?, bold?] })
     }
 
-    /// The document with a page size in points, with `scale` units per point.
+    /// Returns the document. The page size is in points, and a point has `scale` units.
     pub fn document(self, (width, height): (f32, f32), scale: f64) -> Result<Vec<u8>, PlotError> {
         let Self { content, fonts, .. } = self;
         let scale = scale as f32;
@@ -189,7 +189,7 @@ fn key(number: usize) -> [u8; 2] {
 
 fn rgb(colour: BackendColor) -> [f32; 3] {
     let (r, g, b) = colour.rgb;
-    // Three digits distinguish all 256 values.
+    // Three digits are enough to distinguish all 256 values.
     [r, g, b].map(|channel| (f32::from(channel) / 255.0 * 1000.0).round() / 1000.0)
 }
 
@@ -321,7 +321,7 @@ impl DrawingBackend for &mut Page {
             HPos::Center => -size * width / 2.0,
             HPos::Right => -size * width,
         };
-        // Distance from the top, where the text is anchored, to the baseline.
+        // Text is anchored at its top; this is the distance from there to the baseline.
         let down = size * Ink::Vector.baseline() as f32;
         let (x, y) = (x as f32, y as f32);
         let matrix = match style.transform() {

@@ -8,15 +8,15 @@ use super::scale::Scale;
 use super::style::{AXIS_LINE, BLUE, Colour, GRID, INK, TICK, VERMILION};
 use super::{Canvas, Figure, PlotError, Table, Text};
 
-/// Published numbers compared with ours, one row each.
+/// Published numbers compared with our numbers, with one row per number.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PublishedComparison {
     /// Figure title: paper and figure.
     pub title: String,
     /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// Whether absolute values are drawn, which then share one unit; otherwise ours is drawn as a ratio to the
-    /// published number.
+    /// Whether absolute values are plotted, which requires a common unit. Otherwise the ratio of our number to the
+    /// published number is plotted.
     pub values: bool,
     /// Title of the x axis with its unit.
     pub x_title: String,
@@ -24,10 +24,10 @@ pub struct PublishedComparison {
     pub rows: Vec<PublishedRow>,
 }
 
-/// A published number and ours.
+/// A published number and our number.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PublishedRow {
-    /// Heading above the rows of this group; empty for none.
+    /// Heading above the rows of this group; empty if there is no heading.
     pub group: String,
     /// Label of the row within its group.
     pub label: String,
@@ -78,7 +78,7 @@ impl PublishedComparison {
         lines
     }
 
-    /// Value drawn for a number of a row: the number itself, or its ratio to the published one.
+    /// Returns the value to plot for a number of a row: the number itself, or its ratio to the published number.
     fn drawn(&self, row: &PublishedRow, value: f64) -> f64 {
         if self.values { value } else { value / row.printed }
     }
@@ -157,7 +157,7 @@ impl Figure for PublishedComparison {
                 false => most.iter().map(|&value| drawn(value)).fold(f64::MIN, f64::max),
             };
             let text = format!("{} / {}", significant(row.ours), significant(row.printed));
-            // Two numbers are wider than the room reserved for one.
+            // Two numbers need more width than is reserved for one number.
             let widest = canvas.width() - 16.0 - Text::of_size(TICK).width(&text)?;
             rows.value(canvas, end.min(widest), at, &text)?;
         }

@@ -3,8 +3,8 @@
 /// Upper left corner and lower right corner (exclusive) of a rectangle of pixels.
 type Block = ((i32, i32), (i32, i32));
 
-/// Rows of pixels whose centres are within half a `width` of the straight line between two pixels, with square ends.
-/// A horizontal or vertical line is one block.
+/// Returns the pixels of a straight line between two pixels as rows. The centres of these pixels are within `width` / 2
+/// of the line, and the ends of the line are square. A horizontal or vertical line is one block.
 pub fn segment(from: (i32, i32), to: (i32, i32), width: u32) -> Vec<Block> {
     let (above, below) = ((width / 2) as i32, width.div_ceil(2) as i32);
     let (left, right) = (from.0.min(to.0), from.0.max(to.0));
@@ -32,7 +32,7 @@ pub fn segment(from: (i32, i32), to: (i32, i32), width: u32) -> Vec<Block> {
     (top - below..bottom + below).filter_map(row).collect()
 }
 
-/// Corners of the line in order around it.
+/// Returns the corners of the line in order around its outline.
 fn corners(from: (i32, i32), to: (i32, i32), width: f64) -> [(f64, f64); 4] {
     let [from, to] = [from, to].map(|(x, y)| (f64::from(x), f64::from(y)));
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
@@ -53,7 +53,7 @@ mod tests {
     }
 
     proptest! {
-        /// The area is length times width for every slope.
+        /// Checks that the area equals length times width for every slope.
         #[test]
         fn lines_have_the_same_width_at_every_slope(dx in -300i32..300, dy in -300i32..300) {
             prop_assume!(dx.abs() + dy.abs() > 100);

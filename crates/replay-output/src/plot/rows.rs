@@ -8,11 +8,11 @@ use super::scale::Scale;
 use super::style::{AXIS_LINE, Colour, INK, MARGIN, TICK, WHITE};
 use super::{Align, Canvas, PlotError, Text};
 
-/// Room for the value printed at the end of a bar, right of its panel.
+/// Room for the value that is printed at the end of a bar, to the right of the panel.
 pub const VALUE_ROOM: f64 = 62.0;
-/// Largest share of the page's width for labels.
+/// Maximum share of the page's width for labels.
 const LABEL_SHARE: f64 = 0.42;
-/// Gap between panels side by side, right of the values.
+/// Gap between panels side by side, to the right of the values.
 const GAP_OF_PANELS: f64 = 14.0;
 /// Gap between rows of panels.
 const GAP_OF_BANDS: f64 = 14.0;
@@ -23,7 +23,7 @@ const LEAST_ROW: f64 = 17.5;
 /// Height of a line of a row label.
 const LABEL_LINE: f64 = 15.5;
 
-/// Panels with one row per item, as many side by side as the page has room for.
+/// Panels with one row per item. As many panels as fit on the page are side by side.
 #[derive(Clone, Debug)]
 pub struct Rows {
     /// Lines of the label of each row.
@@ -36,7 +36,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Lays out `panels` panels on a page of a width.
+    /// Lays out this number of panels on a page of this width.
     pub fn new(labels: &[String], panels: usize, width: f64) -> Result<Self, PlotError> {
         let (look, most) = (Text::of_size(TICK), width * LABEL_SHARE);
         let labels: Vec<Vec<String>> =
@@ -82,8 +82,8 @@ impl Rows {
         bands * band + (bands - 1.0) * GAP_OF_BANDS
     }
 
-    /// Draws the row labels of a panel, with `top` as the upper end of the room for all panels; returns the rows and
-    /// the panel.
+    /// Draws the row labels of a panel and returns the rows and the panel. `top` is the upper end of the area for all
+    /// panels.
     pub fn draw<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -126,12 +126,12 @@ pub struct Band {
 }
 
 impl Band {
-    /// Middle of a row.
+    /// Returns the y coordinate of the middle of a row.
     pub fn middle(&self, row: usize) -> f64 {
         self.top + (row as f64 + 0.5) * (self.bottom - self.top) / self.count.max(1) as f64
     }
 
-    /// Half the thickness of a bar.
+    /// Returns half the thickness of a bar.
     pub fn half(&self) -> f64 {
         ((self.bottom - self.top) / self.count.max(1) as f64 * 0.34).min(13.0)
     }
@@ -152,7 +152,7 @@ impl Band {
         self.value(canvas, end, row, text)
     }
 
-    /// Draws a bar between two x positions in any order.
+    /// Draws a bar between two x coordinates, which may be in any order.
     pub fn bar_between<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -182,7 +182,7 @@ impl Band {
         Ok(())
     }
 
-    /// Prints a value right of a point.
+    /// Draws a value as text to the right of a point.
     pub fn value<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,
@@ -210,16 +210,17 @@ impl Band {
     }
 }
 
-/// Title of an axis, marked if it is logarithmic because the panel beside it may not be.
+/// Returns the title of an axis. Titles of logarithmic axes are marked, because panels side by side may have different
+/// kinds of axes.
 pub fn axis_title(title: &str, scale: Scale) -> String {
     if scale.is_log() { format!("{title}, log scale") } else { title.to_string() }
 }
 
-/// Ratio of largest to smallest value from which an axis is logarithmic.
+/// Minimum ratio of the largest to the smallest value for which an axis is logarithmic.
 const WIDE: f64 = 100.0;
 
-/// Scale of bars: from 0, or logarithmic if the values span more than two decades. A scale of percentages ends at 100
-/// at the latest if no value is larger.
+/// Returns the scale of bars. It begins at 0, or is logarithmic if the values span more than two decades. A scale of
+/// percentages does not extend beyond 100 unless a value is larger than 100.
 pub fn bar_scale(values: impl Iterator<Item = f64> + Clone, title: &str) -> Scale {
     let values = values.filter(|value| value.is_finite());
     let most = values.clone().fold(0.0, f64::max);
@@ -241,14 +242,14 @@ mod tests {
     #[test]
     fn bar_scales_fit_their_values() {
         let of = |values: &[f64], title: &str| bar_scale(values.iter().copied(), title);
-        // Percentages end at 100, or below if the values do.
+        // A scale of percentages ends at 100, or lower if all values are lower.
         assert_eq!(of(&[61.0, 69.0, 94.0], "Dispersal (%)").range(), (0.0, 100.0));
         assert_eq!(of(&[8.0, 0.0, 17.0], "Dispersal (%)").range(), (0.0, 20.0));
         assert!(!of(&[42.0, 418.0], "Pairwise L₁ (hops)").is_log());
-        // More than two decades.
+        // These values span more than two decades.
         let wide = of(&[3.0, 418.0], "Pairwise L₁ (hops)");
         assert!(wide.is_log() && wide.range().0 <= 3.0 && wide.range().1 >= 418.0);
-        // Zero alone does not make the axis logarithmic.
+        // A value of 0 does not make the axis logarithmic.
         assert!(!of(&[0.0, 418.0], "Pairwise L₁ (hops)").is_log());
         assert!(of(&[0.0, 3.0, 418.0], "Pairwise L₁ (hops)").is_log());
         assert_eq!(of(&[], "Turnaround (s)").range(), (0.0, 1.0));

@@ -9,15 +9,15 @@ use super::style::{WHITE, register};
 use super::{Canvas, Figure, FigureStyle, PlotError, Plots, pdf};
 use replay_experiment::files;
 
-/// Units of the SVG per unit of the layout, because coordinates are whole numbers; also the least number of pixels of
-/// the PNG per unit.
+/// Number of SVG units per unit of the layout. It is larger than 1 because coordinates in the SVG are whole numbers.
+/// This is also the minimum number of PNG pixels per unit of the layout.
 const SCALE: u32 = 2;
-/// Factor by which the PNG is drawn larger and averaged down, which smooths every edge.
+/// Factor by which the PNG is drawn larger before it is averaged down. Averaging smooths all edges.
 const OVERSAMPLING: u32 = 2;
 
-/// Least width of a PNG in pixels, unless its height would exceed `HIGHEST`.
+/// Minimum width of a PNG in pixels, unless the height would then exceed `HIGHEST`.
 const PIXELS: f64 = 2000.0;
-/// Largest height of a PNG in pixels that is only reached to widen it.
+/// Maximum height in pixels of a PNG that is enlarged to reach the minimum width.
 const HIGHEST: f64 = 8000.0;
 
 /// Saves a figure as `STEM.svg`, `STEM.png` and `STEM.pdf` in the directory of `plots`, which is created if missing,
@@ -42,7 +42,7 @@ pub fn save(plots: &Plots, stem: &str, figure: &impl Figure) -> Result<Vec<PathB
     ])
 }
 
-/// The page of a figure in a style.
+/// Page of a figure with a style.
 #[derive(Clone, Copy)]
 pub(super) struct Sheet {
     /// Width and height in units of the layout.
@@ -55,7 +55,8 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    /// A page as wide as the style or figure requests, and at least as high as the text of the figure needs.
+    /// Returns a page with the width that the style or the figure sets. The page is at least as high as the text of the
+    /// figure needs.
     pub fn of(figure: &impl Figure, style: &FigureStyle) -> Result<Self, PlotError> {
         let page = style.page();
         let width = figure.width(&page);
@@ -96,7 +97,7 @@ impl Sheet {
             let backend = SVGBackend::with_string(&mut text, (width, height));
             self.page(backend, figure, SCALE, Ink::Vector)?;
         }
-        // The library sizes documents by their units and keeps characters that are invalid in XML.
+        // The library sets the size of a document in its units, and does not remove characters that are invalid in XML.
         let large = format!("width=\"{width}\" height=\"{height}\"");
         let [width, height] = [self.size.0, self.size.1].map(|length| self.attribute(length));
         let natural = format!("width=\"{width}\" height=\"{height}\" stroke-linejoin=\"round\"");
@@ -170,7 +171,7 @@ pub(super) fn pdf_of(figure: &impl Figure) -> Result<Vec<u8>, PlotError> {
     Sheet::of(figure, &FigureStyle::default())?.pdf(figure)
 }
 
-/// Whether a character is not allowed in a document of XML 1.0 (section 2.2).
+/// Returns whether a character is not allowed in a document of XML 1.0 (section 2.2).
 pub(super) fn is_invalid_in_xml(c: char) -> bool {
     matches!(c, '\u{0}'..='\u{8}' | '\u{B}' | '\u{C}' | '\u{E}'..='\u{1F}' | '\u{FFFE}' | '\u{FFFF}')
 }

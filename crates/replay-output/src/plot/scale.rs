@@ -6,7 +6,7 @@ pub struct Scale {
     min: f64,
     max: f64,
     kind: Kind,
-    /// Distance of ticks, if fixed.
+    /// Distance between ticks, if it is fixed.
     step: Option<f64>,
 }
 
@@ -15,11 +15,11 @@ pub struct Scale {
 enum Kind {
     Linear,
     Log,
-    /// Logarithm of the value plus 1, which has a position for 0.
+    /// The position is the logarithm of 1 plus the value, so that 0 has a position.
     LogFromZero,
 }
 
-/// Labelled position on an axis.
+/// A labelled position on an axis.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tick {
     /// Value at the tick.
@@ -29,19 +29,19 @@ pub struct Tick {
 }
 
 impl Scale {
-    /// Linear scale exactly from `min` to `max`.
+    /// Returns a linear scale from exactly `min` to exactly `max`.
     pub fn linear(min: f64, max: f64) -> Self {
         let max = if max > min { max } else { min + 1.0 };
         Self { min, max, kind: Kind::Linear, step: None }
     }
 
-    /// Linear scale from a round number at or below `min` to one at or above `max`, with ticks at about `steps` round
-    /// steps.
+    /// Returns a linear scale from a round number at or below `min` to a round number at or above `max`, with ticks at
+    /// about `steps` round steps.
     pub fn round(min: f64, max: f64, steps: usize) -> Self {
         // Larger values would overflow the margin or the span.
         const LARGEST: f64 = f64::MAX / 16.0;
         let [min, max] = [min, max].map(|end| end.clamp(-LARGEST, LARGEST));
-        // Leave room on both sides of a single value.
+        // Extend the scale on both sides of a single value.
         let room = if max > min { 0.0 } else { (min.abs() * 0.1).max(0.5) };
         let (min, max) = (min - room, max + room);
         let step = step(max - min, steps);
@@ -49,18 +49,19 @@ impl Scale {
         Self { step: Some(step), ..Self::linear(ends[0], ends[1]) }
     }
 
-    /// Linear scale exactly from `min` to `max`, with a tick at each multiple of `step`.
+    /// Returns a linear scale from exactly `min` to exactly `max`, with a tick at each multiple of `step`.
     pub fn stepped(min: f64, max: f64, step: f64) -> Self {
         Self { step: Some(step), ..Self::linear(min, max) }
     }
 
-    /// Logarithmic scale exactly from `min` to `max`, which must both be positive.
+    /// Returns a logarithmic scale from exactly `min` to exactly `max`. Both must be positive.
     pub fn log(min: f64, max: f64) -> Self {
         let min = min.max(f64::MIN_POSITIVE);
         Self { min, max: if max > min { max } else { min * 10.0 }, kind: Kind::Log, step: None }
     }
 
-    /// Logarithmic scale from a number of the series 1, 2, 5, 10 at or below `min` to one at or above `max`.
+    /// Returns a logarithmic scale from a number at or below `min` to a number at or above `max`. Both numbers are of
+    /// the series 1, 2, 5, 10.
     pub fn log_round(min: f64, max: f64) -> Self {
         let (mut low, mut high) = (min, max);
         for factor in [1.0, 2.0, 5.0] {
@@ -72,29 +73,29 @@ impl Scale {
         Self::log(low, high)
     }
 
-    /// Scale from 0 to `max` that is logarithmic for values far above 1: it maps a value to the logarithm of 1 plus
-    /// the value.
+    /// Returns a scale from 0 to `max` that is approximately logarithmic for values far above 1: it maps a value to the
+    /// logarithm of 1 plus the value.
     pub fn log_from_zero(max: f64) -> Self {
         let max = if max > 0.0 { max } else { 1.0 };
         Self { min: 0.0, max, kind: Kind::LogFromZero, step: None }
     }
 
-    /// Lower and upper end.
+    /// Returns the lower and the upper end.
     pub fn range(self) -> (f64, f64) {
         (self.min, self.max)
     }
 
-    /// Whether the scale is logarithmic without a position for 0.
+    /// Returns whether the scale is logarithmic without a position for 0.
     pub fn is_log(self) -> bool {
         self.kind == Kind::Log
     }
 
-    /// Whether the scale is logarithmic with a position for 0.
+    /// Returns whether the scale is logarithmic with a position for 0.
     pub fn is_log_from_zero(self) -> bool {
         self.kind == Kind::LogFromZero
     }
 
-    /// Position of a value between the ends: 0 at the lower end, 1 at the upper end.
+    /// Returns the position of a value between the ends of the scale: 0 at the lower end, 1 at the upper end.
     pub fn share(self, value: f64) -> f64 {
         match self.kind {
             Kind::Log => {
@@ -105,7 +106,7 @@ impl Scale {
         }
     }
 
-    /// About `about` labelled positions; on a scale with fixed steps, one at each step.
+    /// Returns approximately `about` labelled positions; on a scale with fixed steps, returns a position for each step.
     pub fn ticks(self, about: usize) -> Vec<Tick> {
         match self.kind {
             Kind::Linear => self.linear_ticks(about),
@@ -148,7 +149,7 @@ impl Scale {
             .filter(|&value| inside(value))
             .map(|value| Tick { value, label: label(value) })
             .collect();
-        // An axis of less than a decade may contain hardly any of these numbers.
+        // An axis of less than a decade may contain very few of these numbers.
         if ticks.len() < 3 && factors.len() > 1 {
             let even = Self { kind: Kind::Linear, step: None, ..self }.linear_ticks(about.min(6));
             if even.len() > ticks.len() {
@@ -159,7 +160,7 @@ impl Scale {
     }
 }
 
-/// Step of the series 1, 2, 5, 10 that divides `span` into about `count` parts.
+/// Returns a step of the series 1, 2, 5, 10 that divides `span` into approximately `count` parts.
 fn step(span: f64, count: usize) -> f64 {
     let raw = span / count.max(1) as f64;
     let magnitude = 10f64.powf(raw.log10().floor());
@@ -191,7 +192,7 @@ mod tests {
         assert_eq!(labels(Scale::log(0.7, 12000.0), 6), ["1", "10", "100", "1,000", "10,000"]);
         assert_eq!(labels(Scale::log_round(4.0, 64.0), 6), ["2", "5", "10", "20", "50", "100"]);
         assert_eq!(labels(Scale::linear(0.0, 0.5), 5), ["0.0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
-        // Less than a decade.
+        // This axis has less than a decade.
         assert_eq!(labels(Scale::log(3.0, 8.5), 4), ["3", "4", "5", "6", "7", "8"]);
     }
 

@@ -8,7 +8,7 @@ use super::style::{BLUE, Colour, INK, PALETTE, TICK, WHITE};
 use super::{Canvas, Figure, PlotError, Table, Text};
 use replay_core::metrics::run::percentile_of;
 
-/// Scatter plots of two measures, one panel per pair of measures, as the data behind correlations.
+/// Scatter plots with one panel per pair of measures. They show the data from which correlations are computed.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Scatter {
     /// Figure title.
@@ -40,11 +40,11 @@ const HEIGHT: f64 = 190.0;
 const NAME: f64 = 26.0;
 const RIGHT: f64 = 24.0;
 const ACROSS: usize = 2;
-/// Width below which panels are stacked in one column.
+/// Minimum page width for two panels side by side. On narrower pages, panels are in one column.
 const TWO_ACROSS: f64 = 640.0;
 /// Least height of a panel.
 const LEAST: f64 = 110.0;
-/// Least number of points at which outliers may lie outside the axes.
+/// Minimum number of points for which outliers may be outside the range of the axes.
 const ROBUST: usize = 20;
 /// Number of points above which points are drawn smaller.
 const MANY: usize = 60;
@@ -64,7 +64,7 @@ impl ScatterPanel {
         self.points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite())
     }
 
-    /// Title of the panel with the number of points outside the axes.
+    /// Returns the title of the panel with the number of points outside the range of the axes.
     fn title(&self) -> String {
         let [x, y] = self.scales();
         match self.finite().filter(|&(at, up)| is_outside(x, at) || is_outside(y, up)).count() {
@@ -83,7 +83,7 @@ impl Scatter {
         self.panels.len().div_ceil(Self::across(width)).max(1)
     }
 
-    /// Colour of a point, and whether it is a ring because the colours repeat.
+    /// Returns the colour of a point, and whether the point is drawn as a ring because its colour is repeated.
     fn look(&self, point: usize) -> (Colour, bool) {
         match self.names.is_empty() {
             true => (BLUE, false),
@@ -92,8 +92,8 @@ impl Scatter {
     }
 }
 
-/// Scale that covers the values. With many values it extends beyond the middle 90 % by at most half their range, so
-/// that a few outliers do not compress the other points.
+/// Returns a scale that covers the values. If there are many values, the scale extends beyond the range of the middle
+/// 90 % by at most half of this range, so that a few outliers do not compress the other points.
 fn covering(values: impl Iterator<Item = f64>) -> Scale {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -212,12 +212,12 @@ mod tests {
         let [x, y] = panel.scales();
         assert!(x.range().1 <= 20.0 && y.range().1 <= 10.0, "{x:?} {y:?}");
         assert_eq!(panel.title(), "n 62, 2 outside the axes");
-        // With few points all lie inside.
+        // If there are few points, all points are inside the range.
         let few = vec![(1.0, 1.0), (2.0, 2.0), (11_000.0, 3.0)];
         let panel = ScatterPanel { points: few, ..panel };
         assert!(panel.scales()[0].range().1 >= 11_000.0);
         assert_eq!(panel.title(), "n 62");
-        // All points also lie inside if most values are equal.
+        // All points are also inside the range if most values are equal.
         let equal = (0..60).map(|_| (1.0, 1.0)).chain([(9.0, 9.0)]).collect();
         let panel = ScatterPanel { points: equal, ..panel };
         assert_eq!(panel.title(), "n 62");

@@ -16,17 +16,17 @@ pub struct SearchRun<'a> {
     pub archive: &'a Archive,
     /// Number of decisions in a whole evaluation.
     pub decisions: u64,
-    /// Evaluations of given vectors, drawn for comparison.
+    /// Evaluations of vectors given by the user, shown for comparison.
     pub given: &'a Archive,
 }
 
-/// Cells of a surface along each axis, for shares 0, 0.1, ..., 1.
+/// Number of cells of a surface along each axis, for the shares 0, 0.1, ..., 1.
 const CELLS: usize = 11;
-/// Largest number of maps on one page.
+/// Maximum number of maps on one page.
 const MOST_MAPS: usize = 16;
 
-/// Draws the surface of every search, one convergence figure of all searches, and the portability matrix if present,
-/// in the directory of `plots`; returns the paths.
+/// Draws the figures of searches in the directory of `plots`: the surface of every search, one convergence figure of
+/// all searches, and the portability matrix if present. Returns the paths.
 ///
 /// # Errors
 /// The first [`PlotError`] of a figure that cannot be drawn or written.
@@ -54,8 +54,9 @@ pub fn search_gallery(
     Ok(paths)
 }
 
-/// Best improvement by scan radius, wall share and border share for any slack, over whole evaluations; `None` if
-/// there is none. If there are more scan radii than fit on a page, those with the best vectors are shown.
+/// Returns the best improvement by scan radius, wall share and border share, over whole evaluations with any slack;
+/// `None` if there are no whole evaluations. If not all scan radii fit on a page, those with the best vectors are
+/// shown.
 pub fn surface(objective: &str, search: &SearchRun<'_>) -> Option<Surface> {
     let ranked = search.archive.ranked();
     let mut radii: Vec<u32> = Vec::new();
@@ -95,7 +96,7 @@ pub fn surface(objective: &str, search: &SearchRun<'_>) -> Option<Surface> {
     })
 }
 
-/// Best improvement so far by work done, with given vectors as references.
+/// Returns the best improvement against the work done, with given vectors as references.
 pub fn convergence(objective: &str, searches: &[SearchRun<'_>]) -> Convergence {
     let curve = |search: &SearchRun<'_>| {
         let whole = |decisions: u64| decisions as f64 / search.decisions as f64;
@@ -113,13 +114,13 @@ pub fn convergence(objective: &str, searches: &[SearchRun<'_>]) -> Convergence {
     Convergence { subtitle, curves: searches.iter().map(curve).collect() }
 }
 
-/// Improvement by vector and trace.
+/// Returns a map of the improvement by vector and trace.
 pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
-    // Shorten names to the letters that fit side by side.
+    // Shorten names to as many letters as fit side by side.
     let letters = (64 / matrix.parts.len().max(1)).clamp(6, 24);
     let row =
         |found: &Found| format!("({}) {}", found.candidate, first_letters(&found.on, letters));
-    // Rows go up, so the first vector is last.
+    // Rows are numbered from the bottom, so the first vector is last.
     let vectors = matrix.found.iter().zip(&matrix.cells).rev();
     let scaled = matrix.found.iter().any(|found| found.width.is_some());
     let mut subtitle = vec![objective_clause(objective)];
@@ -140,7 +141,7 @@ pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
     }
 }
 
-/// Subtitle clause of an objective: `mean pairwise L₁ over no tie-breaking` for `mean_pairwise_l1`.
+/// Returns the subtitle clause of an objective, such as `mean pairwise L₁ over no tie-breaking` for `mean_pairwise_l1`.
 fn objective_clause(objective: &str) -> String {
     let (column, rest) = objective.split_at(objective.find('[').unwrap_or(objective.len()));
     let words = column.replace('_', " ").replace(" l1", " L\u{2081}");
@@ -148,7 +149,7 @@ fn objective_clause(objective: &str) -> String {
     format!("{words}{rest} against no tie-breaking")
 }
 
-/// Cuts a name to its first `letters` letters; traces differ at the start of their names.
+/// Shortens a name to its first `letters` letters; names of traces differ in their first letters.
 fn first_letters(name: &str, letters: usize) -> String {
     if name.chars().count() <= letters {
         return name.to_string();

@@ -7,8 +7,8 @@ use super::scale::Scale;
 use super::style::{AXIS_LINE, BLUE, INK, VERMILION};
 use super::{Canvas, Figure, PlotError, Table};
 
-/// Differences of start times between two schedules: at the submission time of each job, a vertical line downwards if
-/// it starts earlier in the second schedule, or upwards if it starts later.
+/// Differences of start times between two schedules. Each job has a vertical line at its submission time. The line
+/// extends downwards if the job starts earlier in the second schedule, and upwards if it starts later.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Shifts {
     /// Figure title.
@@ -24,7 +24,7 @@ pub struct Shifts {
 pub struct Shift {
     /// Job number.
     pub job: i64,
-    /// Submission in seconds of the trace.
+    /// Submission time in seconds of the trace.
     pub submit: i64,
     /// Seconds by which the job starts later in the second schedule; negative if earlier.
     pub later: i64,
@@ -67,7 +67,7 @@ impl Figure for Shifts {
         let panel = Panel::of_page(canvas, top, self.scales(), [X_TITLE, Y_TITLE])?;
         panel.grid_x(canvas)?;
         panel.grid_y(canvas)?;
-        // Draw the largest differences first, so that smaller ones stay visible in front of them.
+        // Draw the largest differences first, so that smaller differences are visible in front of them.
         let mut drawn: Vec<&Shift> = self.shifts.iter().filter(|shift| shift.later != 0).collect();
         drawn.sort_by_key(|shift| (-shift.later.abs(), shift.submit, shift.job));
         for shift in drawn {

@@ -1,4 +1,4 @@
-//! Distributions of per-job values: for each value, the share of jobs with at most this value.
+//! Cumulative distributions of per-job values: for each value, the share of jobs with at most this value.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,14 +14,14 @@ use replay_core::metrics::run::percentile_of;
 use replay_core::number::grouped;
 use replay_experiment::{RunKey, RunResult};
 
-/// Largest number of curves in a figure, so that each has its own colour.
+/// Maximum number of curves in a figure, so that each curve has a different colour.
 pub const MOST: usize = PALETTE.len();
-/// Approximate number of steps of a curve with more values.
+/// Approximate maximum number of steps of a curve.
 const STEPS: f64 = 200.0;
-/// Ratio of largest to smallest value from which an axis is logarithmic.
+/// Minimum ratio of the largest to the smallest value for which an axis is logarithmic.
 const WIDE: f64 = 4.0;
 
-/// Subtitle clause with the number of strategies that are not shown; `None` for 0.
+/// Returns a subtitle clause with the number of strategies that are not shown; `None` if all strategies are shown.
 pub fn not_shown(strategies: usize) -> Option<String> {
     let plural = if strategies == 1 { "y is" } else { "ies are" };
     (strategies > 0).then(|| format!("{strategies} more strateg{plural} {NOT_SHOWN}"))
@@ -32,15 +32,15 @@ pub fn not_shown(strategies: usize) -> Option<String> {
 pub struct SpreadCurve<'a> {
     /// Name in the legend.
     pub name: String,
-    /// Allocator and tie vector of each run with this curve; several runs share a curve if they have the same
-    /// schedule. Curves of other schedulers or seeds may list the same strategies.
+    /// Allocator and tie vector of each run with this curve. Several runs share a curve if they have the same schedule.
+    /// Curves of different schedulers or seeds may list the same strategies.
     pub strategies: Vec<String>,
     /// Distribution of the values.
     pub spread: &'a Distribution,
 }
 
-/// Keeps the first curves, at most as many as there are colours and with at most `most` strategies; strategies that
-/// share a curve count once. Returns the subtitle clauses about omitted curves.
+/// Keeps the first curves: at most as many curves as there are colours, and at most `most` strategies. Strategies that
+/// share a curve count as one. Returns the subtitle clauses about omitted curves.
 fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
     let names = |curves: &[SpreadCurve<'_>]| -> BTreeSet<String> {
         curves.iter().flat_map(|curve| curve.strategies.iter().cloned()).collect()
@@ -59,7 +59,7 @@ fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
     });
     let missing = all.difference(&names(curves)).count();
     let mut clauses: Vec<String> = not_shown(missing).into_iter().collect();
-    // Other schedulers or seeds of strategies that are shown.
+    // Only curves of other schedulers or seeds are omitted; their strategies are shown.
     if missing == 0 && drawn < all_curves {
         let more = all_curves - drawn;
         let [plural, are] = if more == 1 { ["", "is"] } else { ["s", "are"] };
@@ -68,7 +68,7 @@ fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
     clauses
 }
 
-/// Distribution of a value over jobs, with as many steps as are visible.
+/// Distribution of a value over jobs, with a bounded number of steps.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Distribution {
     /// Number of jobs.
@@ -79,13 +79,13 @@ pub struct Distribution {
     trimmed_mean: f64,
     /// [Percentiles](PERCENTS) of the values.
     percentiles: [f64; 5],
-    /// Ascending values, each with the percentages of jobs with a smaller value and with at most this value. Between
-    /// two consecutive values the percentage grows by at most one step.
+    /// Ascending values. Each value has two percentages: that of jobs with a smaller value, and that of jobs with at
+    /// most this value. Between two consecutive values the percentage grows by at most one step.
     steps: Vec<(f64, [f64; 2])>,
 }
 
 impl Distribution {
-    /// Distribution of the given values; values that are not finite are ignored.
+    /// Returns the distribution of the given values; values that are not finite are ignored.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Self {
         let mut values: Vec<f64> = values.into_iter().filter(|value| value.is_finite()).collect();
         values.sort_by(f64::total_cmp);
@@ -130,28 +130,28 @@ pub struct AxisLabels {
     pub title: &'static str,
     /// Title of the x axis with its unit.
     pub x: &'static str,
-    /// Whether values may be 0, which then needs a position on a logarithmic axis.
+    /// Whether values may be 0. If so, 0 needs a position on a logarithmic axis.
     pub zero: bool,
-    /// Unit of a median and a mean.
+    /// Unit of the median and the mean.
     pub unit: &'static str,
     /// Whether curves are ordered by medians, because a few values dominate the means.
     pub by_median: bool,
 }
 
 impl AxisLabels {
-    /// Order of curves: the mean, or the median and then the trimmed mean.
+    /// Returns the statistics by which curves are ordered: the mean, or the median and then the trimmed mean.
     fn middle(&self, spread: &Distribution) -> [f64; 2] {
         let [.., median, _, _] = spread.percentiles;
         if self.by_median { [median, spread.trimmed_mean] } else { [spread.mean; 2] }
     }
 
-    /// Name of the statistic that orders curves.
+    /// Returns the name of the statistic by which curves are ordered.
     fn middle_name(&self) -> &'static str {
         if self.by_median { "median" } else { "mean" }
     }
 }
 
-/// Labels of waits.
+/// Labels of figures of waits.
 pub const WAITS: AxisLabels = AxisLabels {
     title: "Distribution of waits",
     x: "Wait (s)",
@@ -159,7 +159,7 @@ pub const WAITS: AxisLabels = AxisLabels {
     unit: " s",
     by_median: false,
 };
-/// Labels of bounded slowdowns.
+/// Labels of figures of bounded slowdowns.
 pub const SLOWDOWNS: AxisLabels = AxisLabels {
     title: "Distribution of bounded slowdowns",
     x: "Bounded slowdown",
@@ -167,7 +167,7 @@ pub const SLOWDOWNS: AxisLabels = AxisLabels {
     unit: "",
     by_median: false,
 };
-/// Labels of stretches.
+/// Labels of figures of stretches.
 pub const STRETCHES: AxisLabels = AxisLabels {
     title: "Distribution of stretch over the jobs that send packets",
     x: "Stretch (time with contention / time alone)",
@@ -176,8 +176,9 @@ pub const STRETCHES: AxisLabels = AxisLabels {
     by_median: true,
 };
 
-/// A figure with a curve and a box plot for each of `curves`, least mean or median first, with at most `most`
-/// strategies and at most as many curves as colours; `None` if all values are equal.
+/// Returns a figure with a curve and a box plot for each of `curves`, in ascending order of mean or median. The figure
+/// has at most `most` strategies, and at most as many curves as there are colours. Returns `None` if all values are
+/// equal.
 pub fn spreads(
     labels: AxisLabels,
     mut subtitle: Vec<String>,
@@ -232,14 +233,14 @@ pub fn spreads(
 #[derive(Clone, Debug)]
 pub struct WaitDistributions {
     key: RunKey,
-    /// Hash of the jobs and their start times; equal for equal schedules.
+    /// Hash of the jobs and their start times. Equal schedules have equal hashes.
     schedule: u64,
     wait: Distribution,
     slowdown: Distribution,
 }
 
 impl WaitDistributions {
-    /// Distributions of a run; `None` if the run has no jobs or is on a perturbed copy.
+    /// Returns the distributions of a run; `None` if the run has no jobs or is on a perturbed copy.
     pub fn of(run: &RunResult) -> Option<Self> {
         if run.jobs.is_empty() || !run.is_unshaken() {
             return None;
@@ -261,7 +262,7 @@ impl WaitDistributions {
 pub struct WaitFigure<'a> {
     /// `waits` or `slowdowns`.
     pub kind: &'static str,
-    /// Key of a run in the figure.
+    /// Key of one of the runs in the figure.
     pub key: &'a RunKey,
     /// Whether all runs of the figure have the same scheduler.
     pub of_scheduler: bool,
@@ -269,8 +270,8 @@ pub struct WaitFigure<'a> {
     pub spreads: Spreads,
 }
 
-/// Figures of the waits and slowdowns of runs, one of each per trace, machine, scheduler and policy, and one of all
-/// schedulers if there are several. Runs with equal schedules share a curve.
+/// Returns figures of the waits and of the slowdowns of runs: a figure for each trace, machine, scheduler and policy
+/// and, if there are several schedulers, a figure of all schedulers. Runs with equal schedules share a curve.
 pub fn waits<'a>(
     runs: &'a [WaitDistributions],
     subtitle: impl Fn(&RunKey) -> Vec<String>,
@@ -350,7 +351,7 @@ fn figures_of<'a>(
     kinds.into_iter().filter_map(figure).collect()
 }
 
-/// Legend label of the runs `alike` with one schedule, among all runs of a figure.
+/// Returns the legend label of the runs `alike`, which have the same schedule, among all runs of a figure.
 fn label(alike: &[&WaitDistributions], all: &[&WaitDistributions], of_scheduler: bool) -> String {
     let mut schedulers: Vec<&str> = Vec::new();
     for run in alike {
@@ -426,7 +427,7 @@ mod tests {
         let figures = drawn(&runs);
         let kinds: Vec<(&str, bool)> =
             figures.iter().map(|one| (one.kind, one.of_scheduler)).collect();
-        // One figure of all schedulers, and one of each scheduler.
+        // There is one figure of all schedulers, and one figure of each scheduler.
         let of = |of_scheduler| [("waits", of_scheduler), ("slowdowns", of_scheduler)];
         assert_eq!(kinds, [of(false), of(true), of(true)].concat());
         assert_eq!(
@@ -439,9 +440,9 @@ mod tests {
         );
         assert_eq!(figures[0].spreads.curves.subtitle, ["t", "2 jobs", "least mean first"]);
         assert!(figures[0].spreads.x.is_log_from_zero() && !figures[0].of_scheduler);
-        // Jobs that do not wait are at 0.
+        // Jobs that do not wait are plotted at 0.
         assert_eq!(figures[0].spreads.curves.lines[0].points[1], Point::new(0.0, 50.0));
-        // With one scheduler, its name is in the subtitle instead of the legend.
+        // If there is only one scheduler, its name is in the subtitle instead of the legend.
         let figures = drawn(&runs[2..]);
         assert_eq!(names(&figures[1]), ["a (mean 45.00)", "b (mean 50.00)"]);
         assert_eq!(figures[1].spreads.curves.subtitle[..2], ["t", "easy"]);
@@ -496,7 +497,7 @@ mod tests {
         assert!(drawn(&[waits("fcfs", "a", 1, &[0.0, 0.0])]).is_empty());
         assert!(drawn(&[]).is_empty());
         assert!(spreads(STRETCHES, Vec::new(), vec![curve(&Distribution::of([]))], 12).is_none());
-        // A narrow range has a linear axis, which does not shift points.
+        // A narrow range of values has a linear axis, so points are not shifted.
         let spread = Distribution::of([0.5, 2.0]);
         let Spreads { curves, boxes, x } =
             spreads(SLOWDOWNS, Vec::new(), vec![curve(&spread)], 12).expect("two values");
@@ -509,7 +510,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every point of a curve is within one step of the exact share.
+        /// Checks that every point of a curve is within one step of the exact share.
         #[test]
         fn curves_match_counted_shares(values in proptest::collection::vec(0u32..2000, 1..1500)) {
             let values: Vec<f64> = values.into_iter().map(f64::from).collect();

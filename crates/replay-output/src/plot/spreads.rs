@@ -9,10 +9,10 @@ use super::scale::Scale;
 use super::style::{AXIS_LINE, DATA_LINE, INK, PAGE, TICK, WHITE};
 use super::{Align, Canvas, Figure, Lines, PlotError, Table, Text};
 
-/// Percentiles shown by a box plot: ends of the whiskers, ends of the box, and the median.
+/// Percentiles that a box plot shows: the ends of the whiskers, the ends of the box, and the median.
 pub const PERCENTS: [f64; 5] = [5.0, 25.0, 50.0, 75.0, 95.0];
 
-/// Height of the row of a box with its numbers.
+/// Height of the row that contains a box and its numbers.
 const ROW: f64 = 34.0;
 /// Height of a box.
 const BOX: f64 = 13.0;
@@ -22,13 +22,13 @@ const GAP: f64 = 22.0;
 const NUMBERS: f64 = 8.0;
 const BOX_PLOT: &str =
     "boxes: quartiles and median with their values, ring: mean, whiskers: 5 and 95 %";
-/// Share of its colour in the fill of a box.
+/// Opacity of the fill of a box, relative to the colour of its outline.
 const TINT: f64 = 0.35;
 
-/// Distributions of values: cumulative curves, and below them on the same axis a box plot per curve.
+/// Distributions of values as cumulative curves. Below the curves, on the same axis, each curve has a box plot.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spreads {
-    /// Curves over the axis [`x`](Self::x).
+    /// Cumulative curves on the axis [`x`](Self::x).
     pub curves: Lines,
     /// Scale of the values.
     pub x: Scale,
@@ -56,13 +56,13 @@ const CURVE: [&str; 3] = ["line", "x", "y"];
 /// Columns of the CSV for box plots.
 const BOXES: [&str; 6] = ["p5", "p25", "p50", "p75", "p95", "mean"];
 
-/// Positions of three numbers of the given widths, as close to `own` as possible without overlap: the outer numbers
-/// move away from the middle one, and all stay between the ends.
+/// Returns the positions of three numbers of the given widths, as close to `own` as possible without overlap. The outer
+/// numbers are moved away from the middle number, and all numbers are kept between the ends.
 fn apart(own: [f64; 3], widths: [f64; 3], [left, right]: [f64; 2]) -> [f64; 3] {
     let gap = |i: usize| (widths[i] + widths[i + 1]) / 2.0 + NUMBERS;
     let mut places = [own[0].min(own[1] - gap(0)), own[1], own[2].max(own[1] + gap(1))];
-    // From the right end leftwards, then from the left end rightwards, which takes precedence if there is not enough
-    // room.
+    // Move the numbers to the left of the right end, then to the right of the left end. The left end takes precedence
+    // if there is not enough room.
     places[2] = places[2].min(right - widths[2] / 2.0);
     places[1] = places[1].min(places[2] - gap(1));
     places[0] = places[0].min(places[1] - gap(0)).max(left + widths[0] / 2.0);
@@ -111,7 +111,7 @@ impl Spreads {
         Ok(())
     }
 
-    /// Scales of the values and of the shares, with grid lines at quartiles.
+    /// Returns the scales of the values and of the shares. The scale of the shares has grid lines at quartiles.
     fn scales(&self) -> [Scale; 2] {
         [self.x, Scale::stepped(0.0, 100.0, 25.0)]
     }

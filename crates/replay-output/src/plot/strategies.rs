@@ -8,7 +8,7 @@ use super::scale::Scale;
 use super::style::{BLUE, GRID_LINE, MUTED};
 use super::{Canvas, Figure, PlotError, Table};
 
-/// Mean pairwise L1 by strategy as bars, least first (Johnson, Bunde, Leung, Fig. 18).
+/// Mean pairwise L1 by strategy as bars, in ascending order (Johnson, Bunde, Leung, Fig. 18).
 ///
 /// Bars begin at 0. If all values are within 15 % of the largest, a second panel shows them as dots on an axis that
 /// does not begin at 0.
@@ -47,7 +47,7 @@ impl StrategyBars {
         sorted
     }
 
-    /// Scale from 0, and an enlarged scale if the bars on the first would look equal.
+    /// Returns a scale from 0 and, if the bars on this scale would look equal, an enlarged scale.
     fn scales(&self) -> Vec<Scale> {
         let sorted = self.sorted();
         let value = |strategy: Option<&&StrategyBar>| strategy.map_or(0.0, |s| s.mean_pairwise_l1);
@@ -81,7 +81,7 @@ impl StrategyBars {
 
 const TITLE: &str = "Mean pairwise L₁ by strategy";
 const X_TITLE: &str = "Mean pairwise L₁ per job (hops)";
-/// Relative range of the values below which bars from 0 look equal.
+/// Minimum relative range of the values for which bars from 0 look different.
 const ZOOM_BELOW: f64 = 0.15;
 
 impl Figure for StrategyBars {

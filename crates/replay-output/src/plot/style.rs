@@ -6,7 +6,7 @@ use super::PlotError;
 
 /// Width and usual height of a figure in points.
 pub const PAGE: (f64, f64) = (1000.0, 620.0);
-/// Least distance of content from the edge of the page.
+/// Minimum distance of content from the edge of the page.
 pub const MARGIN: f64 = 24.0;
 /// Font sizes in points.
 pub const TITLE: f64 = 21.0;
@@ -23,14 +23,14 @@ pub const GRID_LINE: f64 = 0.75;
 pub struct Colour(pub u8, pub u8, pub u8);
 
 impl Colour {
-    /// Interpolates between this colour (0) and another (1).
+    /// Interpolates between this colour (share 0) and another colour (share 1).
     pub fn towards(self, other: Colour, share: f64) -> Colour {
         let mix =
             |a: u8, b: u8| (f64::from(a) + (f64::from(b) - f64::from(a)) * share).round() as u8;
         Colour(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
     }
 
-    /// Whether white text on this colour is easier to read than black text.
+    /// Returns whether white text on this colour is easier to read than black text.
     pub fn is_dark(self) -> bool {
         0.299 * f64::from(self.0) + 0.587 * f64::from(self.1) + 0.114 * f64::from(self.2) < 128.0
     }
@@ -54,11 +54,11 @@ pub const PURPLE: Colour = Colour(0xCC, 0x79, 0xA7);
 pub const ORANGE: Colour = Colour(0xE6, 0x9F, 0x00);
 pub const SKY: Colour = Colour(0x56, 0xB4, 0xE9);
 
-/// Colours of categories in order of use, from Okabe and Ito, which are distinguishable with any colour vision. Their
-/// yellow is omitted because it is too light on white.
+/// Colours of categories in order of use. They are the colours of Okabe and Ito, which can be distinguished with any
+/// type of colour vision. The yellow is omitted because it is too light on white.
 pub const PALETTE: [Colour; 7] = [BLUE, VERMILION, GREEN, PURPLE, ORANGE, SKY, Colour(0, 0, 0)];
 
-/// Sequential colour map from low to high that is monotone in grey (viridis).
+/// Sequential colour map from low to high values (viridis). Its lightness is monotone, so that it can be read in grey.
 const SEQUENTIAL: [Colour; 9] = [
     Colour(68, 1, 84),
     Colour(72, 40, 120),
@@ -71,7 +71,7 @@ const SEQUENTIAL: [Colour; 9] = [
     Colour(253, 231, 37),
 ];
 
-/// Colour of a value at a share of the range from 0 to 1.
+/// Returns the colour of a value; `share` is the position of the value in its range, from 0 to 1.
 pub fn sequential(share: f64) -> Colour {
     let at = share.clamp(0.0, 1.0) * (SEQUENTIAL.len() - 1) as f64;
     let below = (at as usize).min(SEQUENTIAL.len() - 2);

@@ -9,8 +9,8 @@ use super::scale::Scale;
 use super::style::{AXIS_LINE, GRID, INK, LABEL, MUTED, TICK, VERMILION, WHITE, sequential};
 use super::{Align, Canvas, Figure, PlotError, Table, Text};
 
-/// Maps of the improvement found by a search with one colour bar: one map per scan radius, by wall share (to the
-/// right) and border share (upwards), both from 0 to 1.
+/// Maps of the improvement found by a search, one map per scan radius, with a common colour bar. The wall share
+/// increases to the right and the border share increases upwards, both from 0 to 1.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Surface {
     /// Figure title.
@@ -21,7 +21,7 @@ pub struct Surface {
     pub value_title: String,
     /// One map per scan radius.
     pub maps: Vec<SurfaceMap>,
-    /// Cells along each axis.
+    /// Number of cells along each axis.
     pub cells: usize,
 }
 
@@ -30,7 +30,7 @@ pub struct Surface {
 pub struct SurfaceMap {
     /// Name above the map.
     pub name: String,
-    /// Best value by row (border share) and column (wall share); a missing value or `None` is a grey cell.
+    /// Best value by row (border share) and column (wall share); a missing value or `None` is drawn as a grey cell.
     pub values: Vec<Vec<Option<f64>>>,
 }
 
@@ -58,7 +58,7 @@ impl Surface {
         self.maps.len().div_ceil(self.across(width)).max(1)
     }
 
-    /// Share at the middle of a cell.
+    /// Returns the share at the middle of a cell.
     fn share(&self, cell: usize) -> String {
         (cell as f64 / self.cells.saturating_sub(1).max(1) as f64).to_string()
     }
@@ -68,7 +68,7 @@ impl Surface {
         value.filter(|value| value.is_finite())
     }
 
-    /// Map, row and column of every cell.
+    /// Returns the map, row and column of every cell.
     fn places(&self) -> impl Iterator<Item = (usize, usize, usize)> + use<> {
         let (maps, cells) = (self.maps.len(), self.cells);
         (0..maps).flat_map(move |map| {
@@ -76,8 +76,8 @@ impl Surface {
         })
     }
 
-    /// Range of the colours, and whether lower values are cut off. The range ends at the best value and extends as
-    /// far below the median as the best value is above it, so that a few very bad ratios do not use up the colours.
+    /// Returns the range of the colours, and whether lower values are cut off. The range is symmetric around the median
+    /// and ends at the best value, so that a few very bad ratios do not use most of the colours.
     fn range(&self) -> (Scale, bool) {
         let mut values: Vec<f64> =
             self.places().filter_map(|(map, row, column)| self.value(map, row, column)).collect();
@@ -227,7 +227,7 @@ fn draw_bar<DB: DrawingBackend>(
     draw_shades(canvas, &bar)?;
     for tick in colours.ticks(8) {
         let y = bar.at_y(tick.value);
-        // The cut-off end has its own label.
+        // The end at which values are cut off has a different label.
         if cut && bar.bottom - y < 14.0 {
             continue;
         }

@@ -30,7 +30,7 @@ impl Table {
         self.text.push('\n');
     }
 
-    /// The table as CSV.
+    /// Returns the table as CSV.
     pub fn csv(&self) -> &str {
         &self.text
     }

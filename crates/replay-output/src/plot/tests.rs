@@ -73,7 +73,7 @@ fn results() -> Vec<RunResult> {
     ]
 }
 
-/// Compared figures share one scale.
+/// Checks that compared figures share one scale.
 #[test]
 fn improvement_figures_of_a_gallery_share_one_scale() {
     let results = [
@@ -163,7 +163,7 @@ fn the_csv_of_an_improvement_contains_the_drawn_data() {
     register().expect("the font");
     let drawn = svg(&figure).expect("drawn");
     assert!(drawn.contains("50.0 % of jobs"));
-    // One bar (closer together) and the square of the legend.
+    // There is one bar (an improvement) and the square of the legend.
     assert_eq!(drawn.matches("fill=\"#0072B2\"").count(), 2);
 }
 
@@ -194,7 +194,7 @@ fn load_is_in_days_and_percent() {
     assert!((all - load.utilization).abs() < 1e-9, "{all} {}", load.utilization);
     let end = load.spans.last().expect("spans").day + load.days;
     assert!((end - 290_000.0 / 86_400.0).abs() < 1e-9, "{end}");
-    // With two slots per processor, half as many are held.
+    // With two slots per processor, the share of held slots is half as large.
     let shared =
         Load::of_slots(Vec::new(), String::new(), &run.series, 32, load.utilization / 200.0);
     let all = shared.spans.iter().map(|span| span.utilization).sum::<f64>();
@@ -203,8 +203,8 @@ fn load_is_in_days_and_percent() {
     assert!(drawn.contains("Slots held (%)") && !drawn.contains("tilization"));
 }
 
-/// A PDF has the page size in points, and its text can be extracted: it embeds a subset of the font with the
-/// characters of the glyphs.
+/// Checks that a PDF has the page size in points, and that its text can be extracted: the PDF embeds a subset of the
+/// font with the characters of the glyphs.
 #[test]
 fn a_pdf_embeds_its_text_and_is_reproducible() {
     register().expect("the font");
@@ -217,7 +217,7 @@ fn a_pdf_embeds_its_text_and_is_reproducible() {
         assert!(text.contains(word), "{word}");
     }
     assert!(drawn.len() < 40_000, "{} bytes", drawn.len());
-    // Equal bytes on repetition: the document contains no dates or host names.
+    // Repetition gives equal bytes: the document contains no dates or host names.
     let title = "Zug — ∑ 3 %".to_string();
     assert_eq!(pdf(&Lines { title, ..Lines::default() }).expect("drawn"), drawn);
 }
@@ -245,7 +245,7 @@ fn the_sequential_colours_grow_lighter() {
     assert!(lights.windows(2).all(|pair| pair[0] <= pair[1]), "{lights:?}");
 }
 
-/// Any number, including numbers that cannot be drawn.
+/// Generates any number, including numbers that cannot be plotted.
 fn number() -> impl proptest::strategy::Strategy<Value = f64> {
     prop_oneof![any::<f64>(), -1e6..1e6, Just(0.0), Just(f64::NAN)]
 }

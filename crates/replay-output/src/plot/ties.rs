@@ -9,8 +9,8 @@ use super::style::{Colour, PALETTE};
 use super::{Canvas, Figure, PlotError, Table};
 use replay_core::metrics::TieMetrics;
 
-/// Frequency and width of ties for the best score (Johnson, Bunde, Leung, Fig. 4): percentage of tied decisions, and
-/// the mean number of distinct best sets over them.
+/// Frequency and size of ties for the best score (Johnson, Bunde, Leung, Fig. 4): the percentage of tied decisions, and
+/// the mean number of distinct best sets of a tied decision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Ties {
     /// Subtitle clauses common to all rows.
@@ -22,9 +22,9 @@ pub struct Ties {
 /// A row of [`Ties`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct TieRow {
-    /// Trace, and further fields that distinguish the rows.
+    /// Name of the trace, and further fields that distinguish the rows.
     pub label: String,
-    /// Scheduler, which sets the colour.
+    /// Name of the scheduler, which determines the colour.
     pub scheduler: String,
     /// Tie counts of the run.
     pub ties: TieMetrics,
@@ -34,7 +34,7 @@ const TITLE: &str = "Ties of the best score";
 const MEAN_TIED: &str = "Mean number of tied sets";
 
 impl Ties {
-    /// Schedulers in order of first appearance, with their colours.
+    /// Returns the schedulers in order of first appearance, with their colours.
     fn schedulers(&self) -> Vec<(String, Colour)> {
         let mut schedulers: Vec<(String, Colour)> = Vec::new();
         for row in &self.rows {
@@ -46,7 +46,7 @@ impl Ties {
         schedulers
     }
 
-    /// Column, scale and title of each panel.
+    /// Returns the column, scale and title of each panel.
     fn panels(&self) -> [(&'static str, Scale, &'static str); 2] {
         let widest = self.rows.iter().map(|row| row.ties.mean_tied).fold(0.0, f64::max);
         [

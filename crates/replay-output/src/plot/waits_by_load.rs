@@ -6,12 +6,12 @@ use super::{Line, Lines, Point};
 use replay_core::metrics::estimate::Estimate;
 use replay_experiment::RunResult;
 
-/// Least number of loads for a line.
+/// Minimum number of loads for a line.
 pub const FEWEST: usize = 3;
 
 const HOUR: f64 = 3600.0;
 
-/// A strategy at one load: its runs on the trace, one per seed, and its runs on perturbed copies.
+/// The runs of a strategy at one load: runs on the trace, one per seed, and runs on perturbed copies.
 pub struct AtLoad<'a> {
     /// Offered load.
     pub load: f64,
@@ -23,9 +23,10 @@ pub struct AtLoad<'a> {
     pub shaken: Vec<&'a RunResult>,
 }
 
-/// Mean wait of each strategy by load, averaged over perturbed copies if there are any. Strategies with equal waits
-/// at every load share a line; without refusals the wait depends on the scheduler only. If there are more lines than
-/// `most`, those with the least waits are shown. `None` if there are fewer than [three](FEWEST) loads.
+/// Returns a figure of the mean wait of each strategy by load. Waits are averaged over perturbed copies if there are
+/// any. Strategies with equal waits at every load share a line; without refusals the wait depends only on the
+/// scheduler. At most `most` lines, those with the lowest waits, are shown. Returns `None` if there are fewer than
+/// [three](FEWEST) loads.
 pub fn waits_by_load(
     mut subtitle: Vec<String>,
     points: &[AtLoad<'_>],
@@ -53,7 +54,7 @@ pub fn waits_by_load(
         }
     }
     if shared.len() > most {
-        // Keep the lines with the least waits in their order.
+        // Keep the lines with the lowest waits, without changing their order.
         let total = |line: &[Point]| line.iter().map(|point| point.y).sum::<f64>();
         let mut totals: Vec<f64> = shared.iter().map(|(_, line)| total(line)).collect();
         totals.sort_by(f64::total_cmp);
@@ -94,7 +95,7 @@ fn point(at: &AtLoad<'_>) -> Point {
     }
 }
 
-/// Name of a line: the strategies that share it.
+/// Returns the name of a line: the names of the strategies that share it.
 fn label(names: &[&str]) -> String {
     match names {
         [] => String::new(),

@@ -8,8 +8,9 @@ use replay_experiment::RunResult;
 /// Name of the scheduler that repeats a log.
 pub const RECORDED: &str = "recorded";
 
-/// Mean waits by size class, one line for each of `runs`, which differ only in their scheduler. Classes end at powers
-/// of two (1, 2, 3 to 4, 5 to 8, and so on); a point is at the end of its class.
+/// Returns a figure of mean waits by class of job sizes, with a line for each of `runs`. The runs must differ only in
+/// their scheduler. Classes end at powers of two (1, 2, 3 to 4, 5 to 8, and so on); a point is plotted at the end of
+/// its class.
 pub fn waits_by_class(subtitle: Vec<String>, runs: &[&RunResult]) -> Lines {
     Lines {
         title: "Mean wait in the log and under other schedulers".to_string(),

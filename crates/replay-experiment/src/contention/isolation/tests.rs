@@ -18,11 +18,11 @@ fn nearest_of(target: u64, time: impl Fn(u64) -> u64) -> (u64, u64, u32) {
 #[test]
 fn finds_the_nearest_quota_on_linear_and_step_functions() {
     assert_eq!(nearest_of(1000, |q| 10 * q).0, 100);
-    // A single packet takes longer; two and zero packets would be equally far from the target.
+    // A single packet takes longer than the target. Zero packets are not allowed.
     assert_eq!(nearest_of(5, |q| 39 * q), (1, 39, 1));
     assert_eq!(nearest_of(150, |q| 100 * q).0, 1);
     assert_eq!(nearest_of(151, |q| 100 * q).0, 2);
-    // Steps of 64 packets and 5,000 cycles: the second is nearest below 12,500, the third above.
+    // The time increases by 5,000 cycles per 64 packets: two steps are nearest to targets below 12,500, three above.
     let stairs = |q: u64| q.div_ceil(64) * 5000;
     assert_eq!(nearest_of(12_000, stairs).1, 10_000);
     assert_eq!(nearest_of(13_000, stairs).1, 15_000);
@@ -57,12 +57,12 @@ fn jobs_alone_take_their_run_time() {
         let isolation = isolated("8x8", pattern, &jobs, 3);
         assert_eq!((isolation.sending(), isolation.off_target()), (38, 0), "{pattern}");
     }
-    // A job shorter than a packet still sends one, and counts as off its target.
+    // A job that is shorter than a packet sends one packet, and counts as off its target.
     let short = isolated("8x8", "all-to-all", &[job(5, 2), job(90_000, 4)], 0);
     assert_eq!((short.quotas[0], short.off_target()), (1, 1));
 }
 
-/// No quota of the real patterns is nearer, unless the one found is within the tolerance.
+/// For the built-in patterns, no quota is nearer to the target than a quota outside the tolerance that was found.
 #[test]
 fn no_other_quota_is_nearer() {
     let topology: Topology = "8x8".parse().expect("a machine");
@@ -112,13 +112,13 @@ fn quotas_are_independent_of_other_jobs() {
     }
 }
 
-/// A box with unequal sides is tried in both orientations, a square or a given shape once.
+/// A box with unequal sides is tried in two orientations. A square or a given shape is tried once.
 #[test]
 fn a_box_is_oriented_such_that_its_job_is_fastest() {
     let topology: Topology = "8x4".parse().expect("a machine");
     let places = |size, shape| compact(&topology, PlacementKey { size, shape }).len();
     assert_eq!([places(6, None), places(9, None), places(6, Some([3, 2, 1]))], [2, 1, 1]);
-    // A box of 8 x 4 fits in one orientation only.
+    // A box of 8 x 4 fits in only one orientation.
     assert_eq!(places(32, None), 1);
     // The two orientations differ for n-body, whose messages go around rings.
     let messages =
@@ -142,7 +142,7 @@ fn a_job_is_measured_in_its_given_shape() {
     let shaped: Vec<Job> =
         jobs.iter().zip(shapes).map(|(&job, shape)| Job { shape, ..job }).collect();
     let quotas = isolated("8x8", "all-to-all", &shaped, 0).quotas;
-    // The longer shape takes more time, so fewer packets suffice.
+    // Packets take more time in the longer shape, so fewer packets suffice.
     assert!(quotas[0] < quotas[1], "{quotas:?}");
     assert_eq!(quotas[1], isolated("8x8", "all-to-all", &jobs, 0).quotas[1]);
 }
@@ -156,8 +156,8 @@ fn rejects_times_beyond_the_limit() {
     }
 }
 
-/// The compact placement on a hypercube is a mesh whose neighbours are neighbours of the machine: 2 x 3 in the first
-/// subcube of three dimensions.
+/// The compact placement on a hypercube is an embedded mesh: neighbours in the mesh are neighbours in the hypercube. A
+/// mesh of 2 x 3 is in the first subcube of three dimensions.
 #[test]
 fn compact_placements_on_hypercubes_are_embedded_meshes() {
     let topology: Topology = "hypercube:4".parse().expect("a hypercube");

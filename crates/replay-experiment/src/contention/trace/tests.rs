@@ -30,14 +30,14 @@ fn run(machine: &str, jobs: &[Job], stop: bool) -> Result<TraceRun, TraceError> 
     run_trace(input, &isolation, &SchedulerSpec::fcfs(), &allocator, 0)
 }
 
-/// Jobs of one processor hold it for their run time, so that other jobs wait as in the trace.
+/// A job of one processor holds the processor for its run time, so that other jobs wait as in the trace.
 #[test]
 fn jobs_without_packets_take_their_run_time() {
     let jobs = [job(0, 700, 1), job(0, 400, 1), job(0, 5000, 4), job(10, 50, 1)];
     let run = run("2x2", &jobs, false).expect("it runs");
     let times = |i: usize| (run.jobs[i].wait, run.jobs[i].service, run.jobs[i].packets);
     assert_eq!((times(0), times(1)), ((0, 700, 0), (0, 400, 0)));
-    // The machine is free at 700; the last job waits for the whole machine.
+    // The whole machine is free at 700; the last job needs the whole machine.
     assert_eq!(run.jobs[2].wait, 700);
     assert_eq!((run.jobs[2].service, run.jobs[2].stretch()), (run.jobs[2].isolated, Some(1.0)));
     assert_eq!(times(3), (690 + run.jobs[2].service, 50, 0));
@@ -50,7 +50,7 @@ fn cancellation_ends_a_run() {
     assert!(matches!(error, TraceError::Cancelled(_)), "{error}");
 }
 
-/// Packets around a ring may use either virtual channel of a link, which counts as one link.
+/// Packets that go around a ring may use either virtual channel of a link. The two channels count as one link.
 #[test]
 fn virtual_channels_of_a_link_count_as_one_link() {
     let share = |machine: &str| {
@@ -65,7 +65,7 @@ fn virtual_channels_of_a_link_count_as_one_link() {
         let used = network.carried().map(|(id, busy, _)| (id, busy as f64));
         link_use(network, 5, network.now(), used)
     };
-    // Only one link is used. Ends of the line have one of two links.
+    // Only one link is used. A processor at an end of the line has one link instead of two.
     let (mesh, torus) = (share("5x1"), share("torus:5x1"));
     let used = |links: &[LinkUse]| links.iter().flatten().flatten().sum::<f64>();
     assert!(used(&mesh) > 0.0);
@@ -74,14 +74,14 @@ fn virtual_channels_of_a_link_count_as_one_link() {
         links.iter().map(|of| of.iter().flatten().count()).collect()
     };
     assert_eq!((existing_links(&mesh), existing_links(&torus)), (vec![1, 2, 2, 2, 1], vec![2; 5]));
-    // The mean of the sending processor is half of the share of its used link.
+    // The sending processor has two links; the mean is half of the share of the used link.
     let from = mesh.iter().position(|of| of.iter().flatten().any(|&share| share > 0.0));
     let mean = mean_use(&mesh[from.expect("a link")]).expect("links");
     assert_eq!(2.0 * mean, used(&mesh));
     assert_eq!(mean_use(&Vec::new()), None);
 }
 
-/// Runs jobs so far apart that each is alone, with every allocator that supports the machine.
+/// Runs jobs with every allocator that supports the machine. Each job ends before the next job starts.
 fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mapping, seed: u64) {
     let topology: Topology = machine.parse().expect("a machine");
     let pattern = pattern.parse().expect("a pattern");
@@ -96,7 +96,7 @@ fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mappin
     for name in replay_core::allocator::registry::standard().names() {
         let allocator: AllocatorSpec = name.parse().expect("a name");
         let scheduler = SchedulerSpec::fcfs();
-        // Some allocators need another machine, or fold or round up jobs that do not fit then.
+        // Some allocators do not support the machine, or reject the jobs because they fold jobs or round up sizes.
         let Ok(run) = run_trace(input, &isolation, &scheduler, &allocator, seed) else { continue };
         ran += 1;
         for job in run.jobs.iter().filter(|job| job.packets > 0) {
@@ -109,7 +109,7 @@ fn one_by_one(machine: &str, jobs: &[(u32, i64)], pattern: &str, mapping: Mappin
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
-    /// A job alone on the machine has no contention on any processors.
+    /// A job that runs alone on the machine has no contention, on any processors.
     #[test]
     fn a_lone_job_has_no_contention(
         jobs in proptest::collection::vec((2u32..30, 1i64..4000), 1..4),
@@ -126,7 +126,7 @@ proptest! {
 /// Jobs slow each other down if and only if they run at the same time on shared links.
 #[test]
 fn separates_contention_from_placement() {
-    // The random allocator scatters both jobs, at the same time or one after the other.
+    // The random allocator scatters both jobs. They run at the same time or one after the other.
     let run = |second: i64| {
         let jobs = [job(0, 60_000, 8), job(second, 60_000, 8)];
         let (flag, topology) = (CancelToken::new(), "4x4".parse().expect("a machine"));
@@ -144,7 +144,7 @@ fn separates_contention_from_placement() {
     let (apart, together) = (run(1_000_000), run(0));
     assert_eq!(apart[0].contention_factor(), Some(1.0));
     assert!(apart[0].placement_factor() > Some(1.0), "{:?}", apart[0]);
-    // The first job has the same processors, so its additional time is caused by the second.
+    // The first job has the same processors in both cases, so the second job causes its additional time.
     assert_eq!(apart[0].placement_factor(), together[0].placement_factor());
     assert!(together[0].contention_factor() > Some(1.0), "{:?}", together[0]);
     let factors = together[0].placement_factor().zip(together[0].contention_factor());
@@ -174,7 +174,7 @@ fn run_with_window(
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
-    /// A job alone on the machine has equal results in both models if it is simulated as a whole.
+    /// A job that runs alone and is simulated as a whole has equal results in both models.
     #[test]
     fn link_loads_equal_flits_for_a_job_alone(
         sizes in proptest::collection::vec((1u32..30, 1i64..4000), 1..4),
@@ -188,7 +188,7 @@ proptest! {
     }
 }
 
-/// Two jobs with common links slow each other down by link loads as well, and only on these processors.
+/// In the model of link loads, two jobs slow each other down if and only if their processors share links.
 #[test]
 fn link_loads_slow_down_jobs_with_shared_links() {
     let jobs = [job(0, 60_000, 8), job(0, 60_000, 8)];

@@ -1,6 +1,6 @@
-//! Candidates chosen by an external program through JSON lines.
+//! Search strategy in an external program, which communicates through lines of JSON.
 //!
-//! The shell starts the command once. Each line is a JSON object; the standard error of the program is passed
+//! The command is run once by the shell. Each line is a JSON object. The standard error of the program is passed
 //! through.
 //!
 //! 1. The program receives the search problem on its standard input:
@@ -11,32 +11,32 @@
 //!  "slack":[0],"evaluations":200,"seed":0}}
 //! ```
 //!
-//! 2. It requests any number of vectors (SR, AF, WF, BF) on its standard output; those of one request are evaluated
-//!    in parallel. An optional fifth number is the slack, which defaults to the first of `slack`:
+//! 2. The program requests any number of vectors (SR, AF, WF, BF) on its standard output. The vectors of one request
+//!    are evaluated in parallel. An optional fifth number is the slack; the default is the first number in `slack`:
 //!
 //! ```json
 //! {"ask":[[2,13,20,6],[2,1,1,0,0.05]]}
 //! ```
 //!
-//! 3. It receives the results in the order of the request, and may send another request. `improvement_percent` is
-//!    relative to no tie-breaking, larger is better; `values` are the objective by part; `excess_percent` is 0 if all
-//!    constraints hold. For an evaluation that was stopped early (`complete` is false) the improvement is an upper
-//!    bound, and `values` is empty. `null` stands for a vector that was not evaluated, because it breaks no ties or
-//!    the limit of evaluations was reached:
+//! 3. The program receives the results in the order of the request, and may send another request. `improvement_percent`
+//!    is relative to no tie-breaking, and larger values are better. `values` contains the objective for each part.
+//!    `excess_percent` is 0 if all constraints are satisfied. For an evaluation that was stopped early (`complete` is
+//!    false), the improvement is an upper bound, and `values` is empty. The result is `null` for a vector that was not
+//!    evaluated because it breaks no ties, or because the limit of evaluations was reached:
 //!
 //! ```json
 //! {"tell":[{"vector":[2,13,20,6],"slack":0,"improvement_percent":1.83,"values":[564.865],
 //!  "excess_percent":0.0,"complete":true},null]}
 //! ```
 //!
-//! 4. It ends the search by closing its standard output and exiting with code 0. When the limit of evaluations is
-//!    reached, or after a thousand requests in a row without a new vector, it receives `{"end":true}` instead of an
-//!    answer, its standard input is closed, and it has five seconds to exit. After Ctrl-C, at a deadline, or after an
-//!    invalid line it has less than one second.
+//! 4. The program ends the search by closing its standard output and exiting with code 0. When the limit of evaluations
+//!    is reached, or after a thousand consecutive requests without a new vector, the program receives `{"end":true}`
+//!    instead of an answer, its standard input is closed, and it has five seconds to exit. After Ctrl-C, after a
+//!    deadline, or after an invalid line, the program has less than one second to exit.
 //!
-//! The program runs in its own process group, so that Ctrl-C does not reach it; the group is killed when the search
-//! ends for any reason. Lines have a maximum length ([`LONGEST_LINE`](replay_core::lines::LONGEST_LINE)), and output
-//! that is not yet read waits in the pipe.
+//! The program runs in its own process group, so that it does not receive Ctrl-C. The group is killed when the search
+//! ends for any reason. Lines have a maximum length ([`LONGEST_LINE`](replay_core::lines::LONGEST_LINE)). Output that
+//! has not been read yet remains in the pipe.
 
 mod program;
 
@@ -52,7 +52,7 @@ use replay_core::allocator::centre::{Slack, SlackError, TieVector, TieVectorErro
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::sanitize::excerpt;
 
-/// Search strategy in an external program, which is stopped when the value is dropped.
+/// Search strategy in an external program. The program is stopped when the value is dropped.
 pub struct External {
     command: String,
     program: Program,
@@ -63,7 +63,8 @@ pub struct External {
 }
 
 impl External {
-    /// Starts a shell command and sends it the search problem. Its output is ignored after `stop` is raised.
+    /// Starts a shell command and sends the search problem to it. After `stop` is raised, the output of the command is
+    /// ignored.
     ///
     /// # Errors
     /// [`SearchError::Command`] if the command cannot be started.
@@ -110,7 +111,7 @@ impl External {
         }
     }
 
-    /// Reads the next request; empty at the end.
+    /// Reads the next request. Returns an empty list if the program makes no further request.
     fn next_request(&mut self) -> Result<Vec<Candidate>, SearchError> {
         self.line += 1;
         let text = match self.program.next_line()?.map_err(|e| self.error(e.to_string()))? {
@@ -130,7 +131,7 @@ impl External {
         vectors.iter().map(candidate).collect()
     }
 
-    /// Waits for the exit of the program after it closed its standard output; a failure status is an error.
+    /// Waits until the program, which has closed its standard output, exits. An exit code other than 0 is an error.
     fn wait_for_exit(&mut self) -> Result<Vec<Candidate>, SearchError> {
         let status = self.program.wait_for_exit()?.map_err(|e| self.error(e.to_string()))?;
         match status.success() {

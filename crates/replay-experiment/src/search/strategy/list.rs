@@ -8,7 +8,7 @@ pub struct List {
 }
 
 impl List {
-    /// Requests all candidates at once.
+    /// Creates a strategy that requests all candidates in one request.
     pub fn new(candidates: Vec<Candidate>) -> Self {
         Self { candidates }
     }

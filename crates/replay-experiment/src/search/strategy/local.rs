@@ -9,35 +9,38 @@ use crate::search::ratio::{Ratio, nearest_vector};
 use crate::search::space::Space;
 use replay_core::allocator::centre::{Slack, TieVector};
 
-/// Relative step at the start of a descent: a factor is multiplied or divided by 1.5.
+/// Relative step at the beginning of a descent: a factor is multiplied or divided by 1.5.
 const FIRST_STEP: f64 = 0.5;
 /// Step below which a descent ends.
 const LAST_STEP: f64 = 0.015;
-/// Number of random draws around the centre in a batch, in addition to its regular neighbours.
+/// Number of random candidates near the centre in a batch, in addition to the regular neighbours of the centre.
 const DRAWS: usize = 24;
-/// Smallest upper limit of the factors to which draws are rounded; the largest is that of the space.
+/// Random candidates are rounded to integer factors up to a random limit. This is the smallest value of the limit; the
+/// largest value is the largest factor of the space.
 const SMALL: f64 = 6.0;
 /// Number of consecutive batches without a new candidate after which the space counts as exhausted.
 const ATTEMPTS: usize = 2000;
-/// Number of batches around one centre with one step.
+/// Number of batches around one centre with the same step.
 const BATCHES: u32 = 2;
-/// Vectors with equal scan radius and slack whose shares differ by less than this belong to one neighbourhood.
+/// Two vectors with equal scan radius and slack are in the same neighbourhood if their shares differ by less than this.
 const NEIGHBOURHOOD: f64 = 0.04;
-/// Number of best candidates among which the next centre is chosen; otherwise ratios are drawn.
+/// Number of best candidates among which the next centre is chosen. If none of them is suitable, a random ratio is
+/// used.
 const STARTS: usize = 200;
 
-/// The supplementary search of Johnson, Bunde, Leung (section III), made precise: vectors near the best one so far in
-/// the space of ratios.
+/// A precise form of the supplementary search of Johnson, Bunde, Leung (section III), which evaluates vectors near the
+/// best vector found so far, in the space of ratios.
 ///
-/// A descent evaluates the surroundings of its centre: each factor increased and decreased by a step, or set to 0,
-/// the neighbouring scan radii and slacks, and some random draws. It moves to the best of these if that is an
-/// improvement; otherwise it evaluates one more batch, then halves its step. When the step is small, a new descent
-/// starts at the best candidate that no descent has come near yet, and finally at random ratios. The search ends by
-/// itself only when the space contains nothing new.
+/// A descent evaluates candidates around its centre: each factor increased or decreased by a step or set to 0, the
+/// neighbouring scan radii and slacks, and some random candidates. If the best of these candidates is an improvement,
+/// it becomes the new centre. Otherwise the descent evaluates one more batch, and then halves its step. When the step
+/// is small, a new descent begins at the best candidate that is not near the centre of an earlier descent. If there is
+/// no such candidate, the new descent begins at a random ratio. Without a limit, the search ends only when the space
+/// contains no new candidate.
 ///
-/// Tie values are sums of integers, so ratios of small numbers make candidates equal that any nearby ratio separates:
-/// a vector such as (2,13,20,6) is better than all vectors around it. Draws are therefore rounded to small numbers as
-/// often as to large ones.
+/// Tie values are sums of integers. With factors that are small integers, some processor sets have equal tie values
+/// that differ with any nearby ratio. For this reason a vector such as (2,13,20,6) can be better than all vectors near
+/// it. Random candidates are therefore rounded to small integers as often as to large integers.
 #[derive(Clone, Debug)]
 pub struct Local {
     space: Space,
@@ -45,18 +48,19 @@ pub struct Local {
     random: Random,
     centre: Option<Candidate>,
     step: f64,
-    /// Number of batches around the centre with this step that found nothing better.
+    /// Number of batches around the centre with the current step that found no better candidate.
     fruitless: u32,
     /// Centres of finished descents.
     explored: Vec<Candidate>,
 }
 
 impl Local {
-    /// Starts at the best candidate of the archive; `seed` sets the random draws. Scan radii stay within the space.
+    /// Creates a search that begins at the best candidate of the archive. `seed` determines all random choices. Scan
+    /// radii remain within the space.
     pub fn new(space: Space, seed: u64) -> Self {
         Self {
             random: Random::new(space.clone(), seed),
-            // A random stream separate from that of the restarts.
+            // The random stream differs from the random stream of the restarts.
             rng: ChaCha8Rng::seed_from_u64(seed.wrapping_add(1 << 32)),
             space,
             centre: None,
@@ -90,7 +94,7 @@ impl Local {
         }
     }
 
-    /// Whether one step from `centre` can reach `other`.
+    /// Whether `other` can be reached from `centre` by one step.
     fn reaches(&self, centre: Candidate, other: Candidate) -> bool {
         let (a, b) = (Ratio::of(centre.vector), Ratio::of(other.vector));
         let far = (a.wall - b.wall).abs().max((a.border - b.border).abs());
@@ -101,7 +105,7 @@ impl Local {
         radii <= 2 && steps <= 2 && far <= self.step
     }
 
-    /// Centre of the next descent.
+    /// Returns the centre of the next descent.
     fn restart(&mut self, archive: &Archive) -> Candidate {
         let near = |a: Candidate, b: Candidate| {
             let (x, y) = (Ratio::of(a.vector), Ratio::of(b.vector));
@@ -116,14 +120,14 @@ impl Local {
         unexplored.next().unwrap_or_else(|| self.random.draw())
     }
 
-    /// Neighbours of a centre: regular ones first, then draws.
+    /// Returns the neighbours of a centre: regular neighbours, followed by random candidates.
     fn neighbours(&mut self, centre: Candidate) -> Vec<Candidate> {
         let Candidate { vector: centre, slack } = centre;
         let factors = Ratio::of(centre).factors();
         let (step, largest) = (self.step, self.space.largest);
         let mut found = Vec::new();
         for i in 0..factors.len() {
-            // A factor of 0 cannot be multiplied and becomes a small one.
+            // Multiplying a factor of 0 has no effect, so it is replaced by a small factor.
             let steps = [factors[i] * (1.0 + step), factors[i] / (1.0 + step), 0.0, 0.1 * step];
             let steps = if factors[i] > 0.0 { &steps[..3] } else { &steps[3..] };
             for &changed in steps {
@@ -139,7 +143,7 @@ impl Local {
             let moved = |scan_radius| TieVector { scan_radius, ..centre };
             found.extend(radii.into_iter().flatten().map(moved));
         }
-        // Vectors with the slack of the centre, then the vector of the centre with other slacks.
+        // First other vectors with the slack of the centre, then the vector of the centre with other slacks.
         let mut found: Vec<_> =
             found.into_iter().map(|vector| Candidate { vector, slack }).collect();
         for away in [1, 2] {
@@ -168,14 +172,15 @@ impl Local {
         found
     }
 
-    /// The slacks `away` indices below and above.
+    /// Returns the slacks that are `away` indices below and above a slack.
     fn steps_away(&self, slack: Slack, away: usize) -> impl Iterator<Item = Slack> + use<> {
         let (slacks, step) = (&self.space.slacks, self.space.slack_index(slack));
         let below = step.checked_sub(away).map(|step| slacks[step]);
         below.into_iter().chain(slacks.get(step + away).copied())
     }
 
-    /// A neighbouring slack with probability 1/4. With a single slack nothing is drawn.
+    /// Returns a neighbouring slack with probability 1/4, and `slack` otherwise. If the space has a single slack, no
+    /// random number is used.
     fn draw_slack(&mut self, slack: Slack) -> Slack {
         if self.space.slacks.len() == 1 || self.rng.random_range(0..4u32) > 0 {
             return slack;

@@ -1,13 +1,14 @@
 //! Search strategies, which choose the next candidates.
 //!
-//! A [`SearchStrategy`] requests candidates and reads the results from the [`Archive`]; it does not evaluate
-//! anything. The number of candidates per request is its own choice and independent of the number of threads.
+//! A [`SearchStrategy`] requests candidates and reads the results from the [`Archive`]. It does not evaluate
+//! candidates. The strategy chooses the number of candidates per request; this number does not depend on the number of
+//! threads.
 //!
 //! | file | strategy |
 //! |---|---|
 //! | `list` | a fixed list: the exhaustive grid, references |
-//! | `random` | ratios and slacks drawn at random, as a baseline |
-//! | `local` | neighbourhoods of the best so far, with restarts |
+//! | `random` | random ratios and slacks, as a baseline |
+//! | `local` | neighbourhoods of the best candidates so far, with restarts |
 //! | `external` | an external program |
 
 mod external;
@@ -31,23 +32,23 @@ pub(super) const PATIENCE: usize = 1000;
 
 /// A search strategy.
 pub trait SearchStrategy {
-    /// Returns the candidates to evaluate next; empty at the end. `archive` contains the results of all requests so
-    /// far.
+    /// Returns the candidates to evaluate next; an empty list ends the search. `archive` contains the results of all
+    /// earlier requests.
     ///
     /// # Errors
-    /// [`SearchError`] if the strategy depends on something external that fails.
+    /// [`SearchError`] if the strategy depends on an external program that fails.
     fn ask(&mut self, archive: &Archive) -> Result<Vec<Candidate>, SearchError>;
 
-    /// Whether the strategy certainly has no further request, so that a search that has reached its limit of
-    /// evaluations is complete.
+    /// Whether the strategy certainly has no further request. If so, a search that has reached its limit of evaluations
+    /// is complete.
     fn is_done(&self, archive: &Archive) -> bool {
         let _ = archive;
         false
     }
 }
 
-/// All requests of a strategy that does not depend on results, in order: reduced candidates, each once, at most
-/// `most`, without vectors of no effect.
+/// Returns all requests, in order, of a strategy that does not depend on results. The list contains reduced candidates,
+/// each once, and at most `most` candidates. Vectors without effect are omitted.
 ///
 /// # Errors
 /// Errors of the strategy.

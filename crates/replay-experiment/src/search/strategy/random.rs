@@ -11,7 +11,8 @@ use replay_core::allocator::centre::Slack;
 /// Number of candidates per batch.
 const BATCH: usize = 64;
 
-/// Independent random draws of SR, wall share, border share and slack, each uniform over its values in the space.
+/// Strategy that requests random candidates. SR, wall share, border share and slack are independent, and each is
+/// uniform over its values in the space.
 #[derive(Clone, Debug)]
 pub struct Random {
     space: Space,
@@ -19,16 +20,16 @@ pub struct Random {
 }
 
 impl Random {
-    /// Draws from a space with a seed.
+    /// Creates the strategy for a space, with a seed.
     pub fn new(space: Space, seed: u64) -> Self {
         Self { space, rng: ChaCha8Rng::seed_from_u64(seed) }
     }
 
-    /// Draws a candidate.
+    /// Returns a random candidate.
     pub fn draw(&mut self) -> Candidate {
         loop {
             let scan_radii = &self.space.scan_radii;
-            // A position of another type than `u32` would give other draws for the same seed.
+            // The type must be `u32`, because another type would give other random numbers for the same seed.
             let position = self.rng.random_range(0..=(scan_radii.len() - 1) as u32);
             let scan_radius = scan_radii.get(position.into());
             let [wall, border] = [self.rng.random(), self.rng.random()];
@@ -40,7 +41,7 @@ impl Random {
         }
     }
 
-    /// Draws a slack; with a single slack nothing is drawn.
+    /// Returns a random slack. If the space has a single slack, no random number is used.
     fn slack(&mut self) -> Slack {
         let slacks = &self.space.slacks;
         match slacks[..] {

@@ -57,7 +57,7 @@ fn small() -> Space {
     }
 }
 
-/// The space with a second slack.
+/// Adds a second slack to the space.
 fn slackened(space: Space) -> Space {
     Space { slacks: ["0", "0.2"].map(|text| text.parse().expect("a slack")).to_vec(), ..space }
 }
@@ -108,7 +108,7 @@ fn exhaustive_search_equals_a_plain_loop() {
     let best = archive.best().expect("a vector");
     let least = plain.iter().map(|(sum, _)| *sum).min().expect("sums");
     assert_eq!(best.values, [least as f64]);
-    // Every vector has the sum of the vector with its ratio.
+    // Every vector has the same sum as the reduced vector with the same ratio.
     for (sum, text) in plain {
         let one: Candidate = text.parse().expect("a vector");
         if !one.vector.is_indifferent() {
@@ -182,7 +182,7 @@ fn local_search_is_never_worse_than_its_start() {
     assert_eq!((end, archive.evaluations().len()), (End::Evaluations, 238));
     assert!(archive.best().expect("an end").improvement_percent >= start);
 
-    // A bad start can be improved.
+    // The search improves a bad starting vector.
     let bad = vec!["1,0,0,1".parse().expect("a vector")];
     let mut archive = searched(&problem, List::new(bad), None, None);
     let start = archive.best().expect("a start").improvement_percent;
@@ -190,7 +190,7 @@ fn local_search_is_never_worse_than_its_start() {
     assert!(archive.best().expect("an end").improvement_percent > start);
 }
 
-/// Every slack of the space is tried, and no other.
+/// Exactly the slacks of the space are tried.
 #[test]
 fn strategies_try_all_slacks_of_the_space() {
     let problem = problem(&[trace(60)], "mean_pairwise_l1", &[]);
@@ -216,7 +216,7 @@ fn an_exhausted_space_ends_every_search() {
     for mut strategy in strategies {
         let mut archive = Archive::default();
         let end = run_search(&problem, strategy.as_mut(), &mut archive, None, None);
-        // Three factors of 0 or 1 that are not all 0.
+        // There are 7 combinations of three factors of 0 or 1, without the combination of zeros.
         assert_eq!((end, archive.evaluations().len()), (End::Exhausted, 7));
     }
 }
@@ -270,7 +270,7 @@ fn rejects_problems_without_anything_to_search() {
     }
 }
 
-/// All candidates are in one request, which takes longer than the deadline.
+/// One request contains all candidates, and its evaluation takes longer than the deadline.
 #[test]
 fn a_grid_is_evaluated_in_small_parts_before_a_deadline() {
     let problem = problem(&[trace(50)], "mean_pairwise_l1", &[]);
@@ -317,7 +317,8 @@ fn a_cancelled_search_keeps_finished_evaluations() {
     assert!((100..200).contains(&archive.evaluations().len()));
 }
 
-/// After truncation at any number of records, every strategy finds the same result and evaluates nothing twice.
+/// After truncation of the journal to any number of records, every strategy finds the same result, and no candidate is
+/// evaluated twice.
 #[test]
 fn a_search_resumes_from_its_journal() {
     let trace = trace(120);
@@ -377,7 +378,7 @@ fn searched_by(
     archive.evaluations().to_vec()
 }
 
-/// The requests computed beforehand are those of a search.
+/// The requests that are computed beforehand equal the requests of a search.
 #[test]
 fn questions_are_the_requests_of_the_search() {
     let problem = problem(&[trace(60)], "mean_pairwise_l1", &[]);
@@ -410,8 +411,8 @@ fn splits_a_trace_by_time() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// For any threshold, a stopped vector is below it, and a vector that is not stopped has the same value as
-    /// without a threshold.
+    /// For any threshold, the improvement by a stopped vector is below the threshold. A vector that is not stopped has
+    /// the same value as without a threshold.
     #[test]
     fn a_threshold_stops_only_vectors_below_it(
         sr in 1u32..6, a in 0i32..8, w in 0i32..8, b in 0i32..8, slack in 0u32..5,
@@ -432,7 +433,7 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Candidates evaluated together have the same results as alone, including candidates stopped by a threshold.
+    /// Candidates have the same results if they are evaluated together or separately, even if a threshold stops them.
     #[test]
     fn joint_evaluation_equals_separate_evaluation(
         drawn in proptest::collection::vec((1u32..4, 0i32..4, 0i32..4, 0i32..4, 0u32..3), 2..20),

@@ -33,12 +33,13 @@ enum Sizes {
     Uniform,
     /// Sizes of cubes with equal probability.
     Cubes,
-    /// Sizes of boxes whose longest side is at least four times the shortest, with equal probability.
+    /// Sizes of elongated boxes, with equal probability. The longest side of such a box is at least four times as long
+    /// as its shortest side.
     Slabs,
-    /// Sizes up to a 64th of the torus with equal probability.
+    /// Sizes up to 1/64 of the torus, with equal probability.
     Small,
-    /// Sizes with probability inversely proportional to the size; doubling the size lengthens a job by a quarter of
-    /// the mean.
+    /// Sizes with probability inversely proportional to the size. If the size is doubled, the mean service time
+    /// increases by a quarter of the overall mean.
     HeavyTail,
 }
 
@@ -119,8 +120,8 @@ impl Mix {
         shares
     }
 
-    /// Draws the jobs of one stream; `None` if the menu lacks a size. A seed gives the same sizes and service times
-    /// for all kinds of estimates.
+    /// Generates the random jobs of one stream. Returns `None` if the menu lacks a size. The same seed gives the same
+    /// sizes and service times for all kinds of estimates.
     pub fn draw(
         self,
         torus: &Torus,

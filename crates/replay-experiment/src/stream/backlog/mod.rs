@@ -1,15 +1,15 @@
-//! Backlog that never empties: utilization of a torus under a placement rule for boxes.
+//! Utilization of a torus under a placement rule for boxes, with a backlog of jobs that is never empty.
 //!
-//! Work is always available. A stream of jobs, each with a size from a mix and a service time, waits in front of the
-//! machine. The first W jobs form a window, which is refilled immediately. At the start and after every completion
-//! the window is scanned in order; the first job that gets a placement starts, and the scan begins again until no job
+//! A stream of jobs waits for the machine. Each job has a size from a mix and a service time. The first W waiting jobs
+//! form a window, which is refilled immediately when a job starts. At the beginning and after every completion, the
+//! window is scanned in order. The first job that gets a placement starts, and the scan begins again until no job
 //! starts. W = 1 is first come, first served. The run ends when the stream can no longer refill the window.
-//! *Utilization* is the integral of busy processors from time 0 to the last handled completion, divided by the number
-//! of processors and that time. All rules get the same jobs (common random numbers), so that they can be compared
-//! seed by seed.
+//! *Utilization* is the integral of the number of busy processors from time 0 to the last processed completion, divided
+//! by the number of processors and by the length of this interval. All rules get the same jobs (common random numbers),
+//! so that they can be compared seed by seed.
 //!
-//! Streams are synthetic: sizes and service times are independent unless the mix states otherwise. The free optical
-//! wiring of boxes in real TPU pods is not modelled.
+//! Streams are synthetic: sizes and service times are independent, except in mixes that define a dependence. The
+//! optical switches of real TPU pods, which can connect arbitrary blocks to a box, are not modelled.
 
 mod mix;
 mod rule;
@@ -40,7 +40,7 @@ use replay_core::table::{Column, Table, name};
 /// Number of estimate units per mean service time.
 const UNITS: f64 = 1e6;
 
-/// Seed of the hypothetical machines of the tuner. Streams differ, so this seed need not.
+/// Seed of the hypothetical machines of the tuner. It is the same for all streams, because the streams already differ.
 const TUNER_SEED: u64 = 0;
 
 /// Confidence level of intervals.
@@ -53,7 +53,7 @@ pub struct Backlog {
     pub mix: Mix,
     /// Kind of estimates of service times.
     pub estimates: Estimates,
-    /// Number of waiting jobs that may start, including the first.
+    /// Number of waiting jobs that may start, including the first waiting job.
     pub window: usize,
     /// Number of jobs per stream.
     pub jobs: usize,
@@ -66,7 +66,7 @@ impl fmt::Display for Backlog {
     }
 }
 
-/// A backlog under a placement rule, which is replicated.
+/// A backlog under a placement rule. The run is replicated with several seeds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Setting {
     /// The jobs.
@@ -81,7 +81,7 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Utilization of a torus in each replication of a setting.
+/// The utilization of a torus in each replication of a setting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Busy {
     /// Utilization by replication, from 0 to 1.
@@ -91,7 +91,7 @@ pub struct Busy {
 }
 
 impl Setting {
-    /// Id of the replications, distinct for other settings, tori (`boxes`), seeds and stop rules.
+    /// Id of the replications. Different settings, tori (`boxes`), seeds and stop rules have different ids.
     pub fn id(&self, boxes: &str, seed: u64, rule: &StopRule) -> CellId {
         let StopRule { relative, confidence, minimum, maximum } = rule;
         CellId::of(&format!(
@@ -144,7 +144,8 @@ impl Bench {
         self.ties.torus()
     }
 
-    /// Utilization (0 to 1) of the jobs under a rule; NaN if no job has finished when the stream ends.
+    /// Runs the jobs under a rule and returns the utilization, from 0 to 1; NaN if no job has finished when the stream
+    /// ends.
     ///
     /// # Errors
     /// [`Cancelled`] if the context is cancelled.
@@ -158,8 +159,8 @@ impl Bench {
         self.decide(jobs, rule, window, watch).map(|(utilization, _)| utilization)
     }
 
-    /// Runs the jobs as [`run`](Self::run) does; returns the utilization and the number of decisions, which are all
-    /// requests for a placement including unsuccessful ones.
+    /// Runs the jobs as [`run`](Self::run) does. Returns the utilization and the number of decisions. Each request for
+    /// a placement is a decision, even if it is unsuccessful.
     ///
     /// # Errors
     /// [`Cancelled`] if the context is cancelled.
@@ -209,7 +210,7 @@ impl Bench {
     }
 }
 
-/// A job on the machine. Times are nonnegative, so their bits are ordered like the times.
+/// The end of a running job. Times are nonnegative, so the order of their bit patterns is the order of the times.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct End {
     at: u64,
@@ -221,20 +222,20 @@ struct Run<'a> {
     bench: Bench,
     rule: Rule,
     tuner: Option<Tuner>,
-    /// Value of a free box by placement, for the current decision.
+    /// Value of a free box for the current decision, indexed by placement.
     worth: Vec<u64>,
     jobs: &'a [Job],
     next: usize,
     window: usize,
     waiting: VecDeque<usize>,
     running: BinaryHeap<Reverse<End>>,
-    /// Number of jobs that have entered the window, by placement of their size.
+    /// Number of jobs that have entered the window, indexed by the placements of their size.
     seen_by_placement: Vec<u64>,
     /// Number of all jobs that have entered the window.
     all_seen: u64,
     busy: u32,
     processors: u32,
-    /// Sizes without a placement in the current state of the machine.
+    /// Job sizes for which there is no placement in the current state of the machine.
     no_place: Vec<u32>,
     decisions: u64,
     /// A token that is never raised, because cancellation is checked between decisions.
@@ -243,7 +244,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Fills the window; `false` if the stream has ended.
+    /// Fills the window. Returns `false` if the stream has ended.
     fn refill(&mut self) -> bool {
         while self.waiting.len() < self.window {
             let Some(job) = self.jobs.get(self.next) else { return false };
@@ -258,7 +259,7 @@ impl Run<'_> {
         true
     }
 
-    /// Starts all jobs that get a placement; `false` if the stream has ended.
+    /// Starts all jobs in the window that get a placement. Returns `false` if the stream has ended.
     fn start(&mut self, now: f64) -> bool {
         let mut at = 0;
         while let Some(&job) = self.waiting.get(at) {
@@ -282,7 +283,8 @@ impl Run<'_> {
         true
     }
 
-    /// Placement for a job; `Some(None)` if only the number of processors matters.
+    /// Returns the placement for a job. `None` means that the job cannot start; `Some(None)` means that it can start
+    /// and needs no placement, because only the number of processors matters.
     fn place(&mut self, job: &Job, now: f64) -> Option<Option<[usize; 2]>> {
         self.decisions += 1;
         let picked = |pick: Option<Pick>| pick.map(|pick| Some([pick.placement, pick.anchor]));
@@ -343,7 +345,7 @@ impl Run<'_> {
     }
 }
 
-/// Placement query of a job, independent of the rule.
+/// Creates the placement query of a job. The query does not depend on the rule.
 fn placement_query<'a>(job: &Job, worth: &'a [u64], now: f64) -> TieQuery<'a> {
     let (weights, filter) = (TermWeights::default(), CandidateFilter::All);
     let (now, estimate) = (units(now), units(job.estimate).max(1));
@@ -360,12 +362,13 @@ pub struct Outcome {
     setting: Setting,
     /// Utilization in percent.
     utilization: Accumulator,
-    /// Utilization minus that of Slurm's rule on the same jobs, in percentage points.
+    /// Utilization minus the utilization of Slurm's rule on the same jobs, in percentage points.
     gain: Accumulator,
 }
 
 impl Outcome {
-    /// Outcome of a setting compared with Slurm's rule on the same jobs.
+    /// Creates the outcome of a setting. If `slurm` is given, the outcome is compared with Slurm's rule on the same
+    /// jobs.
     pub fn new(setting: Setting, busy: &Busy, slurm: Option<&Busy>) -> Self {
         let (utilization, base) = (percent(&busy.shares), slurm.map_or(&[][..], |one| &one.shares));
         Self { setting, utilization, gain: gain(&busy.shares, base) }
@@ -377,7 +380,7 @@ fn percent(shares: &[f64]) -> Accumulator {
     shares.iter().map(|share| 100.0 * share).collect()
 }
 
-/// Shares minus the shares of the same replications of another setting, in percentage points.
+/// Returns, for each replication, the share minus the share of another setting, in percentage points.
 fn gain(shares: &[f64], base: &[f64]) -> Accumulator {
     shares.iter().zip(base).map(|(share, base)| 100.0 * (share - base)).collect()
 }

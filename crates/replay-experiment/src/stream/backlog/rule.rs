@@ -7,23 +7,24 @@ use super::Job;
 use replay_core::allocator::torus3d::selection_rules::SelectionRule;
 use replay_core::placement::ties::{CandidateFilter, TermWeights};
 
-/// Placement rule.
+/// A rule that selects the placement of a job.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rule {
-    /// No placement is needed: a job starts if enough processors are free. An upper bound for all other rules.
+    /// A job needs no placement: it starts if enough processors are free. The utilization is an upper bound for all
+    /// other rules.
     Count,
     /// The first free anchor.
     First,
-    /// Slurm's rule, or the smallest weighted sum of terms.
+    /// Slurm's rule, or the placement with the smallest weighted sum of terms.
     Selection(SelectionRule),
-    /// The rule that performed best so far on hypothetical machines.
+    /// The rule that has performed best so far on hypothetical machines.
     Auto,
 }
 
 const NONE: TermWeights =
     TermWeights { larger: 0, equal: 0, contact: 0, wall: 0, ends: 0, delay: 0 };
 
-/// A rule for all shapes and orientations.
+/// Creates a rule from weights. The rule considers all shapes and orientations.
 const fn of(weights: TermWeights) -> Rule {
     Rule::Selection(SelectionRule::Terms(weights, CandidateFilter::All))
 }
@@ -32,10 +33,10 @@ impl Rule {
     /// Slurm's rule.
     pub const SLURM: Rule = Rule::Selection(SelectionRule::Slurm);
 
-    /// The strongest single term.
+    /// The rule with DL, which is the single term with the highest utilization.
     pub const DELAY: Rule = of(TermWeights { delay: 1, ..NONE });
 
-    /// Every rule with its name: single terms, the strongest pairs, and the self-tuning rule.
+    /// Every rule with its name: single terms, the best pairs of terms, and the self-tuning rule.
     pub const ALL: [(&'static str, Rule); 9] = [
         ("count", Rule::Count),
         ("first", Rule::First),
@@ -44,7 +45,8 @@ impl Rule {
         ("lf-eq", of(TermWeights { larger: 1, equal: 1, ..NONE })),
         ("nf", of(TermWeights { contact: 1, ..NONE })),
         ("dl", Rule::DELAY),
-        // DL is measured in millionths of the mean service time, so a larger box counts as a tenth of it.
+        // DL is measured in millionths of the mean service time. A larger box therefore counts as much as a tenth of
+        // the mean.
         ("dl-lf", of(TermWeights { delay: 1, larger: 100_000, ..NONE })),
         ("auto", Rule::Auto),
     ];
@@ -60,9 +62,9 @@ impl Rule {
 pub enum Estimates {
     /// The exact service time.
     Exact,
-    /// The service time multiplied by 1 + x, with x exponential of mean 2.
+    /// The service time multiplied by 1 + x, where x is an exponential random variable with mean 2.
     Noisy,
-    /// The service time of another job of the same size, which is uninformative.
+    /// The service time of another job with the same size. Such an estimate contains no information about the job.
     Shuffled,
 }
 
@@ -81,7 +83,7 @@ impl Estimates {
 
     /// Sets the estimates of the jobs.
     pub(super) fn apply(self, jobs: &mut [Job], seed: u64) {
-        // A random stream separate from that of the jobs.
+        // The random stream differs from the random stream of the jobs.
         let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed_0fe5_7117_a7e5);
         match self {
             Estimates::Exact => {}

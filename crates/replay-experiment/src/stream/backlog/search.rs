@@ -1,9 +1,10 @@
-//! Search for the selection rule among boxes that maximizes the utilization of a torus.
+//! Search for the rule for selecting boxes that maximizes the utilization of a torus.
 //!
-//! Each stream is split in two halves. Rules are evaluated on the first halves: all rules of [`points`] on a few jobs
-//! of one stream, the best third of them on three times as many jobs, and so on until all streams are used in full.
-//! Then the weights and the slack of the best rule are changed one at a time as long as this improves it. The result
-//! is evaluated on the second halves, which start with an idle torus and are not used by the search.
+//! Each stream is split into two halves. Rules are evaluated on the first halves. In the first round, all rules of
+//! [`points`] are evaluated on a few jobs of one stream. In each further round, the best third of the rules is
+//! evaluated on three times as many jobs, until the first halves of all streams are used completely. Then the weights
+//! and the slack of the best rule are changed one at a time, until no change improves the rule. The final rule is
+//! evaluated on the second halves, which begin with an idle torus and are not used by the search.
 
 use rayon::prelude::*;
 
@@ -19,39 +20,39 @@ use replay_core::metrics::estimate::Accumulator;
 use replay_core::placement::ties::{CandidateFilter, TermWeights};
 use replay_core::table::{Column, Table, name};
 
-/// Factor by which the number of rules shrinks and the number of jobs grows per round.
+/// In each round, the number of rules is divided by this factor, and the number of jobs is multiplied by it.
 const SHRINKAGE: usize = 3;
 
-/// Least number of jobs on which a rule is evaluated.
+/// Smallest number of jobs on which a rule is evaluated.
 const FEWEST: usize = 250;
 
-/// Largest number of rounds of changes to the best rule.
+/// Largest number of rounds in which the best rule is changed.
 const ROUNDS: usize = 4;
 
-/// Best rule of a search, and the utilization of rules by stream.
+/// The best rule of a search, and the utilization of this and of other rules for each stream.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Best {
     /// The best rule on the first halves, as parameters of `placements`.
     pub way: String,
     /// Number of rules evaluated.
     tried: usize,
-    /// Utilization of the best rule on the first and on the second halves.
+    /// Utilization of the best rule on the first halves, and on the second halves.
     halves: [Vec<f64>; 2],
-    /// Utilization of Slurm's rule on the first and on the second halves.
+    /// Utilization of Slurm's rule on the first halves, and on the second halves.
     slurm: [Vec<f64>; 2],
-    /// Utilization of DL alone on the second halves.
+    /// Utilization of the rule with the single term DL on the second halves.
     delay: Vec<f64>,
 }
 
-/// The best rule for a backlog, a row of the table of searches.
+/// A row of the table of searches: a backlog and its best rule.
 #[derive(Clone, Debug)]
 pub struct Found(pub Backlog, pub Best);
 
-/// The two halves of the jobs of each stream.
+/// For each stream, the jobs of its two halves.
 type Halves = Vec<[Vec<Job>; 2]>;
 
 impl Backlog {
-    /// Id of a search, distinct for other backlogs, tori (`boxes`), seeds and numbers of streams.
+    /// Id of a search. Different backlogs, tori (`boxes`), seeds and numbers of streams have different ids.
     pub fn search_id(&self, boxes: &str, seed: u64, streams: u64) -> CellId {
         let jobs = self.jobs;
         CellId::of(&format!(
@@ -59,7 +60,7 @@ impl Backlog {
         ))
     }
 
-    /// Searches on `streams` streams with consecutive seeds from `seed`, on the current rayon pool.
+    /// Searches on `streams` streams with consecutive seeds that begin with `seed`. Runs on the current rayon pool.
     ///
     /// # Errors
     /// [`PointError`] if a run fails or is cancelled.
@@ -92,7 +93,8 @@ fn search(
     let streams = streams.ok_or(SampleError::Drained)?;
     let run = |jobs: &[Job], rule: Rule| bench.run(jobs, rule, task.window, watch);
     let mut tried = 0;
-    // Rules with their mean utilization over `used` streams with `jobs` jobs of each first half, best first.
+    // Returns the rules with their mean utilization, best first. A rule is evaluated on the first `jobs` jobs of the
+    // first halves of `used` streams.
     let mut try_on = |rules: &[SelectionRule],
                       used: usize,
                       jobs: usize|
@@ -105,7 +107,7 @@ fn search(
         };
         let mut found: Vec<(f64, SelectionRule)> =
             rules.par_iter().map(mean).collect::<Result<_, _>>()?;
-        // A stable sort keeps the order of equal rules.
+        // The sort is stable: rules with equal utilization keep their order.
         found.sort_by(|one, other| other.0.total_cmp(&one.0));
         Ok(found)
     };
@@ -152,7 +154,8 @@ fn search(
     Ok(Best { way: best.1.to_string(), tried, halves, slurm, delay })
 }
 
-/// Rules that differ from the given one in one weight, by a factor of three, or in the slack, by a factor of two.
+/// Returns the rules that differ from the given rule either in one weight, by a factor of three, or in the slack, by a
+/// factor of two.
 fn variations(selection: SelectionRule) -> Vec<SelectionRule> {
     let SelectionRule::Terms(weights, filter) = selection else { return Vec::new() };
     let mut all = Vec::new();
@@ -220,7 +223,7 @@ mod tests {
         Bench::new(menu.torus(grid, Anchors::Aligned, true).expect("a torus"))
     }
 
-    /// The reported utilizations are those of the rule found on each half.
+    /// The reported utilizations equal the utilizations of the found rule on the two halves.
     #[test]
     fn reports_utilization_on_both_halves() {
         let (bench, stop) = (bench(), CancelToken::new());

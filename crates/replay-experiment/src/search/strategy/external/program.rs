@@ -1,10 +1,10 @@
-//! External program connected by two pipes. It can neither exhaust the memory nor block the search, and it does not
-//! outlive the search.
+//! An external program that is connected by two pipes. It cannot exhaust the memory, it cannot block the search, and it
+//! does not run longer than the search.
 //!
-//! The program is a shell command in its own process group. The leader of this group is a *guard*, a shell that reads
+//! The program is a shell command in its own process group. The leader of this group is a *guard*: a shell that reads
 //! from a pipe of this process and kills the group when the pipe closes. The system closes the pipe when this process
-//! ends for any reason including `kill -9`, so the group ends with the search; only a shell is needed for this. A
-//! descendant that leaves the group cannot be killed.
+//! ends for any reason, including `kill -9`. Therefore the group ends with the search. A descendant that leaves the
+//! group cannot be killed.
 
 use std::io::{self, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -16,9 +16,9 @@ use std::time::{Duration, Instant};
 use replay_core::cancel::{CancelToken, Cancelled};
 use replay_core::lines::{LineError, Lines};
 
-/// Time for the program to exit after the last line.
+/// Time within which the program must exit after the last line.
 const GRACE: Duration = Duration::from_secs(5);
-/// Time for the program to exit after a cancellation or an invalid line.
+/// Time within which the program must exit after a cancellation or an invalid line.
 const SHORT_GRACE: Duration = Duration::from_millis(300);
 /// Interval of polling for cancellation while waiting for the program.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -26,22 +26,22 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Capacity of the line queues in both directions.
 const QUEUED_LINES: usize = 1;
 
-/// Script of the guard: when it reads "end" it kills the group at once. If its input closes without a line, this
-/// process is dead and the program gets one second.
+/// Script of the guard. When the guard reads a line, it kills the group immediately. If its input closes without a
+/// line, this process has ended; the guard then sends SIGTERM, waits for one second, and kills the group.
 const GUARD: &str = "trap '' HUP INT TERM; read -r end || { kill -TERM 0; sleep 1; }; kill -KILL 0";
 
 /// A running program. It is stopped when the value is dropped or this process ends.
 pub struct Program {
     guard: Child,
     child: Child,
-    /// Lines for the program, written by a separate thread because the program may not read.
+    /// Lines for the program. A separate thread writes them, because writing blocks if the program does not read.
     to_program: Option<SyncSender<String>>,
-    /// Lines from the program, read by a separate thread because the program may not write.
+    /// Lines from the program. A separate thread reads them, because reading blocks if the program does not write.
     from_program: Receiver<Result<String, LineError>>,
     /// Last line sent to the program.
     farewell: String,
     stop: CancelToken,
-    /// Whether to use the short grace period, because the program sent an invalid line.
+    /// Whether the program has only the short time to exit, because it sent an invalid line.
     has_short_grace: bool,
 }
 
@@ -54,7 +54,7 @@ pub enum Output {
 }
 
 impl Program {
-    /// Starts a shell command; `farewell` is its last line of input.
+    /// Starts a shell command. `farewell` is the last line that is sent to it.
     ///
     /// # Errors
     /// Errors of the system: no shell, or no more processes or threads.
@@ -99,8 +99,8 @@ impl Program {
         Ok(program)
     }
 
-    /// Sends a line, which the program may read later. A program that no longer reads is detected when its next line
-    /// is awaited.
+    /// Sends a line to the program without waiting until it reads the line. If the program no longer reads, the next
+    /// call of [`next_line`](Self::next_line) detects it.
     pub fn send_line(&mut self, mut line: String) {
         while let Some(program) = &self.to_program {
             match program.try_send(line) {
@@ -115,7 +115,7 @@ impl Program {
     /// Waits for the next line.
     ///
     /// # Errors
-    /// [`Cancelled`] if cancelled first; the inner error is a line that cannot be read.
+    /// [`Cancelled`] if cancelled before a line arrives. The inner error is for a line that cannot be read.
     pub fn next_line(&mut self) -> Result<Result<Output, LineError>, Cancelled> {
         loop {
             self.stop.check()?;
@@ -127,7 +127,7 @@ impl Program {
         }
     }
 
-    /// Shortens the time to exit after an invalid line.
+    /// Shortens the time within which the program must exit, after an invalid line.
     pub fn shorten_grace(&mut self) {
         self.has_short_grace = true;
     }
@@ -135,7 +135,7 @@ impl Program {
     /// Closes the standard input of the program and waits for its exit.
     ///
     /// # Errors
-    /// [`Cancelled`] if cancelled first; the inner error is one of the system.
+    /// [`Cancelled`] if cancelled before the program exits. The inner error is an error of the system.
     pub fn wait_for_exit(&mut self) -> Result<io::Result<ExitStatus>, Cancelled> {
         self.to_program = None;
         loop {
@@ -153,7 +153,7 @@ impl Drop for Program {
         let mut farewell = std::mem::take(&mut self.farewell);
         let begin = Instant::now();
         while matches!(self.child.try_wait(), Ok(None)) {
-            // Earlier answers may still be in the queue; the input is closed after the last line.
+            // Earlier answers may still be in the queue. The input of the program is closed after the last line.
             let sent = self.to_program.as_ref().map(|program| program.try_send(farewell));
             farewell = match sent {
                 Some(Err(TrySendError::Full(back))) => back,

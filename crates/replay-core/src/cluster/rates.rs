@@ -5,7 +5,7 @@
 //! full speed. A job of lower priority gets, on each host, the share that the jobs of higher priority leave:
 //!
 //! * A program whose processes wait for one another runs at the rate of its slowest process: the minimum over its hosts
-//! of the remaining share divided by its demand.
+//!   of the remaining share divided by its demand.
 //! * EP divides its work dynamically among its processes, so it runs at the rate of the sum of the remaining shares.
 //!
 //! On a non-preemptive kernel a Barrier job loses time to a job of lower priority in every phase: the delay d once

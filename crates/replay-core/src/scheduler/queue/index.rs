@@ -12,8 +12,8 @@ const LEAF: usize = 16;
 pub struct Index {
     /// Jobs in queue order; `None` where a job was removed.
     slots: Vec<Option<Waiting>>,
-    /// The nodes of the tree. The root is at index 1, and the children of node i are at 2i and 2i +
-    /// 1. The second half are the leaves, each of which covers [`LEAF`] slots. Refused jobs are not
+    /// The nodes of the tree. The root is at index 1, and the children of node i are at
+    /// 2i and 2i + 1. The second half are the leaves, each of which covers [`LEAF`] slots. Refused jobs are not
     /// included.
     nodes: Vec<Corners>,
     /// The first slot with a job.

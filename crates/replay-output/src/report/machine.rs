@@ -3,10 +3,10 @@
 use replay_core::topology::{NodeId, Topology};
 use replay_experiment::snapshot::Snapshot;
 
-/// Layout of processors on a page: slices of rows of columns.
+/// Layout of processors on a page: slices, which consist of rows and columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sheets {
-    /// Columns, rows and slices; their product is the number of processors.
+    /// Numbers of columns, rows and slices; the product is the number of processors.
     pub sides: [usize; 3],
     /// Increment of the processor number to the next column, row and slice.
     steps: [usize; 3],
@@ -14,18 +14,18 @@ pub struct Sheets {
     hosts: bool,
 }
 
-/// Largest number of hosts side by side, if the hosts can be divided into groups of at least half of this size.
+/// Maximum number of hosts side by side, if the hosts can be divided into groups of at least half of this size.
 const MOST_ACROSS: usize = 25;
 
 impl Sheets {
-    /// Layout of a topology. A grid has a slice for each z. A hypercube has the lower half of a processor's bits
-    /// along x and the upper half along y. A cluster has a column for each host and a row for each priority level, in
-    /// groups of hosts. Multiple tori are laid out by processor number, row by row.
+    /// Returns the layout of a topology. A grid has a slice for each z. For a hypercube, the lower half of the bits of
+    /// a processor number is the column, and the upper half is the row. A cluster has a column for each host and a row
+    /// for each priority level, in groups of hosts. Multiple tori are laid out by processor number, row by row.
     pub fn of(topology: &Topology) -> Self {
         let sides = match topology {
             Topology::Grid(grid) => {
                 let sides = [0, 1, 2].map(|axis| grid.extent(axis));
-                // Scan order: x slowest.
+                // Processor numbers are in scan order, in which x varies slowest.
                 return Self { sides, steps: [sides[1] * sides[2], sides[2], 1], hosts: false };
             }
             Topology::Hypercube(cube) => {
@@ -51,12 +51,12 @@ impl Sheets {
         Self { sides, steps: [1, sides[0], sides[0] * sides[1]], hosts: false }
     }
 
-    /// Number of the processor in a column, row and slice.
+    /// Returns the number of the processor in a column, row and slice.
     pub fn processor(self, [x, y, z]: [usize; 3]) -> usize {
         x * self.steps[0] + y * self.steps[1] + z * self.steps[2]
     }
 
-    /// One-line description of the layout of a hypercube; `None` for other topologies.
+    /// Returns a one-line description of the layout of a hypercube; `None` for other topologies.
     pub fn unfolded(topology: &Topology) -> Option<String> {
         let Topology::Hypercube(cube) = topology else { return None };
         let [columns, rows, _] = Self::of(topology).sides;
@@ -75,7 +75,7 @@ impl Sheets {
         ))
     }
 
-    /// Name of a slice; `None` if there is only one.
+    /// Returns the name of a slice; `None` if there is only one slice.
     pub fn slice_name(self, z: usize) -> Option<String> {
         let [columns, _, slices] = self.sides;
         match (slices > 1, self.hosts) {
@@ -85,12 +85,12 @@ impl Sheets {
         }
     }
 
-    /// Number of the first column of a slice.
+    /// Returns the number of the first column of a slice.
     pub fn first_column(self, z: usize) -> usize {
         if self.hosts { z * self.sides[0] } else { 0 }
     }
 
-    /// All processor numbers in page order: columns fastest, then rows, then slices.
+    /// Returns all processor numbers in page order: columns fastest, then rows, then slices.
     pub fn processors(self) -> impl Iterator<Item = usize> {
         let [columns, rows, slices] = self.sides;
         let places = 0..columns * rows * slices;
@@ -98,10 +98,10 @@ impl Sheets {
     }
 }
 
-/// Symbols of jobs in the order of their starts; they repeat for more jobs.
+/// Symbols of jobs in the order of their starts. The symbols are repeated if there are more jobs than symbols.
 const SYMBOLS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Symbol of the job with index `place` in a snapshot.
+/// Returns the symbol of the job with index `place` in a snapshot.
 pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
     match snapshot.requested == Some(place) {
         true => '#',
@@ -109,7 +109,7 @@ pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
     }
 }
 
-/// Index in the snapshot of the job on each processor, in [page order](Sheets::processors).
+/// Returns, for each processor in [page order](Sheets::processors), the index of its job in the snapshot.
 pub fn holders(snapshot: &Snapshot, sheets: Sheets) -> Vec<Option<usize>> {
     let mut holders = vec![None; sheets.sides.iter().product()];
     for (place, hold) in snapshot.holds.iter().enumerate() {
@@ -122,9 +122,9 @@ pub fn holders(snapshot: &Snapshot, sheets: Sheets) -> Vec<Option<usize>> {
     sheets.processors().map(|processor| holders[processor]).collect()
 }
 
-/// Text map of a machine: a letter for the job on each processor, `.` for a free processor, `-` for one out of
-/// service, `#` for a processor of the highlighted job. Rows are listed from the largest y down; slices of three
-/// dimensions are below each other.
+/// Returns a text map of a machine. Each processor is shown as the letter of its job, `#` if it belongs to the
+/// highlighted job, `.` if it is free, or `-` if it is out of service. The first row has the largest y. Slices of a
+/// three-dimensional machine are below each other.
 pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;

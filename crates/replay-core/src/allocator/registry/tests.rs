@@ -170,8 +170,8 @@ proptest! {
                         prop_assert!(chosen.len() >= size as usize, "{}", spec);
                         prop_assert!(!keeps_schedule || chosen.len() == size as usize, "{}", spec);
                         prop_assert!(allocator.stats().census.is_none_or(|census| census.blocks > 0), "{}", spec);
-                        // If the number of processors is fixed for each request, as with frames and
-                        // squares, a job gets the maximum.
+                        // Frames, squares and pages have fixed sizes, so a job that is not folded
+                        // always gets the maximum of its bounds.
                         let largest = allocator.bounds(Request::of_size(size)).max_processors;
                         prop_assert!(folds || chosen.len() as u64 == largest, "{}", spec);
                         // `occupy` panics if a processor is busy or chosen twice.

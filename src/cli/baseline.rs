@@ -18,7 +18,7 @@ use replay_output::report::RunChange;
 /// `--baseline`, as typed.
 #[derive(Clone, Debug, Default, Args)]
 pub struct BaselineArg {
-    /// Print by how many percent each mean changed against the results in this folder.
+    /// Print the change of each mean, in percent, from the results in this folder.
     ///
     /// Runs are matched by trace, machine, scheduler, strategy, policy, seed and copy. replay compare tests whether a change
     /// is significant.
@@ -26,7 +26,8 @@ pub struct BaselineArg {
     pub baseline: Option<PathBuf>,
 }
 
-/// Compared columns of the table of runs: the column, the column of its change with meaning, and its title in tables.
+/// Compared columns of the table of runs: the column, the column of the change, the meaning of the change, and its
+/// title in tables.
 const COMPARED: [(Name, Name, &str, &str); 4] = [
     (
         name::mean_pairwise_l1,
@@ -62,7 +63,7 @@ impl BaselineArg {
     /// Reads the folder before any work.
     ///
     /// # Errors
-    /// A data error if its results cannot be read, a usage error if it has no run of the plan.
+    /// A data error if the results of the folder cannot be read; a usage error if the folder has no run of the plan.
     pub fn read(&self, plan: &Plan, quiet: bool) -> Result<Option<Arc<Baseline>>, Failure> {
         let Some(dir) = &self.baseline else { return Ok(None) };
         let names = COMPARED.map(|(name, ..)| name);
@@ -103,7 +104,8 @@ impl BaselineArg {
 }
 
 impl Baseline {
-    /// Returns the change of a value of a run, in percent; `None` if the baseline lacks the run or has 0.
+    /// Returns the change of a value of a run, in percent; `None` if the baseline does not contain the run or its value
+    /// is 0.
     fn change(&self, key: &RunKey, measure: usize, value: f64) -> Option<f64> {
         let before = self.0.get(&RunRow::key(key))?[measure];
         Some(100.0 * (value / before - 1.0)).filter(|change| change.is_finite())
@@ -119,7 +121,7 @@ impl Baseline {
         COMPARED.into_iter().enumerate().map(column).collect()
     }
 
-    /// Returns the changes for tables, each with the column that it follows.
+    /// Returns the changes for tables, each with the column after which it is shown.
     pub fn shown(self: &Arc<Self>) -> Vec<RunChange> {
         let shown = |((name, .., title), column): ((Name, _, _, &'static str), _)| RunChange {
             of: name,

@@ -4,7 +4,7 @@ use replay_experiment::sweep::Build;
 
 /// Version of the program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Commit of the sources, with "-dirty" if they differ from it, or "unknown".
+/// Commit of the sources, with "-dirty" if the sources differ from the commit, or "unknown".
 pub const COMMIT: &str = env!("REPLAY_COMMIT");
 /// Compiler of the build.
 pub const COMPILER: &str = env!("REPLAY_COMPILER");
@@ -20,7 +20,7 @@ pub const LONG_VERSION: &str = concat!(
     "\nlicence MIT OR Apache-2.0"
 );
 
-/// Returns this build as plans and manifests record it.
+/// Returns this build in the form that plans and manifests record.
 pub fn this() -> Build {
     Build {
         version: VERSION.to_string(),

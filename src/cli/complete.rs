@@ -1,4 +1,4 @@
-//! Completion of lists of names in shells, with names that the program lists at the time of completion.
+//! Completion of lists of names in shells. The program lists the names when the shell completes a word.
 
 use std::collections::BTreeSet;
 
@@ -7,8 +7,8 @@ use clap_complete::Shell;
 use super::exit::Failure;
 use replay_core::workload::{Manifest, SearchPath};
 
-/// Returns the addition to the script of a shell. The scripts of the argument parser complete single fixed words; these
-/// complete the last name of a list by `replay list WHAT --format names`.
+/// Returns an addition to the completion script of a shell. The scripts of the argument parser complete only single,
+/// fixed words. The addition completes the last name of a list with the output of `replay list WHAT --format names`.
 pub fn lists(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => BASH,
@@ -74,7 +74,8 @@ complete -c replay -s a -l alloc -x -a '(__replay_list allocators)'
 complete -c replay -s s -l sched -x -a '(__replay_list schedulers)'
 "#;
 
-/// Returns the names of present traces: names and aliases of known traces, and files in the folders that are searched.
+/// Returns the names of the traces that are present: names and aliases of known traces, and files in the searched
+/// folders.
 ///
 /// # Errors
 /// A usage error if the list of known traces cannot be read.

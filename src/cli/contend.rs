@@ -63,8 +63,8 @@ pub struct ContendArgs {
 
     /// Simulate this many cycles for a second of the trace.
     ///
-    /// A job alone runs for run time x scale cycles, to within a packet or a step of the pattern, because its quota is a
-    /// whole number of packets. The larger the scale, the fewer jobs deviate from that.
+    /// Without other jobs, a job runs for its run time x scale cycles, to within the time of a packet or a step of the
+    /// pattern, because its quota is a whole number of packets. The larger the scale, the smaller is this deviation.
     #[arg(long, value_name = "CYCLES", default_value_t = 1.0, help_heading = "Messages")]
     scale: f64,
 
@@ -86,7 +86,7 @@ distances, dispersal and stretch, and shaken the means over perturbed copies (re
 const ALLOCATORS: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
 const TIES: [&str; 2] = ["none", "2,13,20,6"];
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     hide_outage_options(command)
         .mut_arg("deps", |arg| arg.hide(true))
@@ -101,14 +101,14 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         })
 }
 
-/// A trace with the times of its jobs alone.
+/// A trace, and the time of each of its jobs without other jobs.
 struct Measured {
     trace: Arc<Trace>,
     seed: u64,
     isolation: Isolation,
 }
 
-/// Measures every job alone, then runs the trace under every scheduler and allocator.
+/// Measures the time of every job without other jobs, then runs the trace under every scheduler and allocator.
 pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Contend, &args.output, command)?;
     let sorting = args.sort.of()?;
@@ -157,7 +157,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let ids: Vec<CellId> = ids.collect();
     session.configure(&ids.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let mut contended = ResumableRun::begin(&mut session, ids)?;
-    // Jobs are measured alone on the machine of the run; a pattern without random draws is the same for all seeds.
+    // The time without other jobs is measured on the machine of the run. A pattern without random numbers is the same
+    // for all seeds.
     let missing: Vec<&Cell> = contended.missing().map(|place| &admitted[place]).collect();
     let alone = |cell: &Cell| if messages.program.draws() { cell.seed } else { plan.grid.seeds[0] };
     let mut measured_on: Vec<(&Arc<Trace>, u64)> = Vec::new();
@@ -215,7 +216,8 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     session.publish(&mut Contention { args, loaded: &loaded, runs, shaken, sorting }, &tally)
 }
 
-/// Returns the cells with the jobs that their strategies admit, and the jobs that each turns away, for strategies that do.
+/// Returns the cells with only the jobs that the strategy of the cell admits. Also returns the rejected jobs of each
+/// strategy that rejects jobs.
 fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
     let mut all: Vec<(Cell, Option<Vec<RejectedSize>>)> = Vec::with_capacity(cells.len());
     for (place, cell) in cells.iter().enumerate() {
@@ -226,7 +228,7 @@ fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
             None => (cell.clone(), None),
             Some(by) => (by.cell.into_owned(), by.turned_away),
         };
-        // Strategies that turn away the same sizes have the same jobs, which are measured alone once.
+        // Strategies that reject the same sizes have the same jobs. Measure the times of these jobs only once.
         let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<RejectedSize>>))| {
             Arc::ptr_eq(&before.trace, &cell.trace) && *other == away
         };
@@ -238,7 +240,7 @@ fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
     all.into_iter().unzip()
 }
 
-/// Returns a line for each setting and mean with the orders of strategies that two jobs decide.
+/// Returns a line for each setting and mean in which two jobs decide the order of strategies.
 fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
     let mut lines = Vec::new();
     for group in settings(runs) {
@@ -266,7 +268,7 @@ fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
     lines
 }
 
-/// Orders that a line names.
+/// Maximum number of orders in a line.
 const MOST_DECIDED: usize = 4;
 
 /// The results of the command.
@@ -313,7 +315,7 @@ impl Results for Contention<'_> {
     }
 }
 
-/// Returns the means of runs over perturbed copies of their traces; none without copies.
+/// Returns the means of runs over perturbed copies of their traces; empty if there are no copies.
 ///
 /// # Errors
 /// A usage error if a strategy cannot be named.
@@ -347,10 +349,10 @@ impl Bench<'_> {
         }
     }
 
-    /// Measures the jobs of traces alone, each with a seed.
+    /// Measures the times of jobs without other jobs, for traces with their seeds.
     ///
     /// # Errors
-    /// The name of a trace with its error.
+    /// The name of a trace with the error of this trace.
     fn measure(
         &self,
         settings: &[(&Arc<Trace>, u64)],
@@ -360,7 +362,7 @@ impl Bench<'_> {
             let name = trace.workload.name.clone();
             |error| (name, error)
         };
-        // Too many packets are found before the first measurement.
+        // Report too many packets before the first measurement.
         let mut lines: Vec<String> = Vec::new();
         for &(trace, seed) in settings {
             let estimate = estimated_packets(self.stage(trace), scale, seed).map_err(of(trace))?;
@@ -369,7 +371,8 @@ impl Bench<'_> {
                 return Err((of(trace))(TraceError::Packets { scale, packets }));
             }
             let line = estimate_in_words(trace, estimate);
-            // Seeds share a bound, and copies of a trace send about as many packets.
+            // The bound is the same for all seeds, and perturbed copies of a trace send about the same number of
+            // packets.
             if trace.copy == 0 && !lines.contains(&line) {
                 lines.push(line);
             }
@@ -379,7 +382,7 @@ impl Bench<'_> {
         }
         let measure = |&(trace, seed): &(&Arc<Trace>, u64)| {
             let isolation = isolate(self.stage(trace), scale, seed).map_err(of(trace))?;
-            // Copies differ by seconds and have about the same counts.
+            // Perturbed copies differ only by seconds and have about the same counts.
             if !self.quiet && trace.copy == 0 {
                 self.progress.print_line(&isolation_line(trace, &isolation));
             }
@@ -388,7 +391,7 @@ impl Bench<'_> {
         settings.iter().map(measure).collect()
     }
 
-    /// Runs a cell. Returns its result or the reason of its failure; `None` if it was cancelled.
+    /// Runs a cell. Returns the result or the reason for the failure; `None` if the run was cancelled.
     fn contend(&self, cell: &Cell, measured: &Measured) -> Option<Result<TraceRun, String>> {
         let Measured { trace, isolation, .. } = measured;
         let stage = self.stage(trace);
@@ -430,7 +433,7 @@ fn estimate_in_words(trace: &Trace, estimate: EstimatedPackets) -> String {
     }
 }
 
-/// Returns a line about the jobs alone.
+/// Returns a line about the times of jobs without other jobs.
 fn isolation_line(trace: &Trace, isolation: &Isolation) -> String {
     let (jobs, sending) = (isolation.jobs.len(), isolation.sending());
     format!(
@@ -456,7 +459,8 @@ fn of_trace(trace: &str, error: TraceError) -> Failure {
     }
 }
 
-/// Adds the default allocators to a grid without any: those that work on every machine and with every scheduler.
+/// Adds the default allocators to a grid without allocators: those that work with every machine and scheduler of the
+/// grid.
 ///
 /// # Errors
 /// A usage error for an unknown name or scheduler recorded.
@@ -465,7 +469,7 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     if !grid.alloc.is_empty() {
         return Ok(grid);
     }
-    // The default machine of a trace is a mesh, on which all of them work.
+    // The default machine of a trace is a mesh, on which all default allocators work.
     let machines: Vec<Topology> = parse_list(&grid.machine, "8x8")?;
     let schedulers: Vec<SchedulerSpec> = parse_list(&grid.sched, "fcfs")?;
     reject_recorded_scheduler(&schedulers)?;
@@ -489,13 +493,13 @@ fn with_allocators(typed: &GridArgs, quiet: bool) -> Result<GridArgs, Failure> {
     Ok(grid)
 }
 
-/// Returns the configuration, which decides the numbers.
+/// Returns the configuration, which determines the numbers.
 fn configuration(args: &ContendArgs, loaded: &ResolvedGrid) -> serde_json::Value {
     let Configuration { traces, schedulers, allocators, seeds, policy, window, shake, .. } =
         super::output::configuration(loaded, false);
     let mut messages = args.messages.describe();
     if let Some(messages) = messages.as_object_mut() {
-        // Quotas follow from run times.
+        // The quotas are derived from run times.
         messages.remove("quota");
     }
     serde_json::json!({

@@ -1,4 +1,4 @@
-//! Results that a folder has before a command writes there.
+//! Results that are in a folder before a command writes to it.
 
 use serde::Serialize;
 
@@ -9,11 +9,12 @@ use replay_experiment::files::{Dir, ResultFolder};
 use replay_experiment::journal::JOURNAL_FILE;
 use replay_output::report::page::Csv;
 
-/// Characters of a command line that a message quotes.
+/// Maximum number of characters of a command line in a message.
 const COMMAND: usize = 300;
 
-/// Returns the digest of a configuration, which decides the numbers of results and their tables: hexadecimal BLAKE3 of its
-/// JSON. Threads, host, time, and options of printing and drawing are not part of it.
+/// Returns the digest of a configuration, which determines the numbers of results and the set of tables. The digest is
+/// the hexadecimal BLAKE3 digest of the configuration as JSON. Threads, host, time, and options of printing and drawing
+/// are not part of the configuration.
 ///
 /// # Errors
 /// If `configuration` has no JSON form.

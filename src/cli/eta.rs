@@ -9,13 +9,13 @@ use super::threads::Ticker;
 use replay_core::number::{fixed, grouped};
 use replay_experiment::{Eta, SAMPLE};
 
-/// Shorter estimates are not reported.
+/// Minimum estimate that is reported.
 const LONG: Duration = Duration::from_secs(30);
-/// Time without a first job after which a line reports it.
+/// Time after which a line reports that no job has started yet.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Reports the estimated duration of a cell after its first jobs if it is long, and afterwards only of a cell that takes
-/// at least twice as long as any before.
+/// Reports the estimated duration of a cell after its first jobs if the estimate is long. Later estimates are reported
+/// only if they are at least twice the longest estimate reported before.
 pub struct EtaReporter {
     quiet: bool,
     /// The longest estimate reported so far.
@@ -25,17 +25,17 @@ pub struct EtaReporter {
     _silence: Option<Ticker>,
 }
 
-/// The first step of a command with a job.
+/// The first step in which a command processes a job.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum First {
     /// The job gets processors.
     Started,
-    /// The job is simulated alone on the empty machine.
+    /// The job is simulated without other jobs on the empty machine.
     MeasuredAlone,
 }
 
 impl First {
-    /// The line about a command without a first job after [`SILENCE`].
+    /// Returns the line for a command that has not processed a job after [`SILENCE`].
     fn missing(self) -> String {
         let silence = length(SILENCE);
         match self {
@@ -52,12 +52,12 @@ impl First {
 }
 
 impl EtaReporter {
-    /// The reporter of a command that starts jobs at once.
+    /// Returns the reporter of a command that starts jobs immediately.
     pub fn new(quiet: bool) -> Self {
         Self::of(First::Started, quiet)
     }
 
-    /// The reporter of a command with this first step.
+    /// Returns the reporter of a command with this first step.
     pub fn of(first: First, quiet: bool) -> Self {
         let begun = Arc::new(AtomicBool::new(false));
         let (seen, begin) = (begun.clone(), Instant::now());

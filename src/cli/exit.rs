@@ -53,7 +53,7 @@ impl From<NameError> for Failure {
 
 impl From<Incompatible> for Failure {
     fn from(error: Incompatible) -> Self {
-        // The options have the names of the keys of a grid file, but for one.
+        // With one exception, options have the same names as the keys of a grid file.
         match error.parameter {
             None => Self::usage(error),
             Some("loads") => Self::usage_message(format!("--scale-load: {}", error.problem)),
@@ -63,8 +63,8 @@ impl From<Incompatible> for Failure {
     }
 }
 
-/// Writes a line to standard error, without control characters, which names of files and texts of logs may contain. An
-/// error of writing is ignored, where `eprintln!` would panic.
+/// Writes a line to standard error. Control characters, which names of files and texts of logs may contain, are
+/// removed. Errors of writing are ignored; `eprintln!` would panic.
 pub fn eprint_line(line: impl Display) {
     let _ = writeln!(io::stderr(), "{}", printable(&line.to_string()));
 }
@@ -78,12 +78,12 @@ fn printable(message: &str) -> Cow<'_, str> {
     }
 }
 
-/// Characters of the longest message.
+/// Maximum number of characters of a message.
 const MESSAGE: usize = 3000;
-/// Characters of the longest argument that an error of the parser quotes.
+/// Maximum number of characters of an argument that an error of the parser quotes.
 const WORD: usize = 200;
 
-/// Returns the beginning of a message, which may quote a name of megabytes.
+/// Truncates a message, because it may quote a name of megabytes.
 fn truncated(message: &str) -> Cow<'_, str> {
     match message.char_indices().nth(MESSAGE) {
         Some((end, _)) => format!("{}...", &message[..end]).into(),
@@ -132,7 +132,7 @@ impl Failure {
         }
     }
 
-    /// Adds the place of the failure in front of its message.
+    /// Adds the location of the failure before the message.
     pub fn within(self, place: impl Display) -> Self {
         Self { exit: self.exit, cause: self.cause.context(place.to_string()) }
     }
@@ -142,12 +142,12 @@ impl Failure {
         Self::usage(anyhow::anyhow!("{message}"))
     }
 
-    /// The failure of an output that cannot be written.
+    /// Returns the failure for an output that cannot be written.
     pub fn output(what: impl Display, cause: impl Into<anyhow::Error>) -> Self {
         Self::usage(cause.into().context(format!("cannot write {what}")))
     }
 
-    /// Returns the chain of causes, each once: some errors quote their cause.
+    /// Returns the chain of causes. Each cause is included only once, because some errors quote their cause.
     pub fn message(&self) -> String {
         self.cause.chain().fold(String::new(), |message, cause| {
             let cause = cause.to_string();

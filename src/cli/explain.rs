@@ -59,7 +59,7 @@ pub(super) const ONE_ALLOC: &str = "Set the allocator (replay list allocators) [
 
 The command takes one allocator, trace, machine, scheduler and seed.";
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     command
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
@@ -70,11 +70,11 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         })
 }
 
-/// Options of figures, which have no effect here.
+/// Options of figures, which have no effect in this command.
 const FIGURES: [&str; 6] =
     ["plots", "no_plots", "figure_size", "font_size", "no_title", "figure_strategies"];
 
-/// Runs the cell as far as the start of the job and explains it.
+/// Runs the cell until the job starts, and explains the start.
 pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Explain, &args.output, command)?;
     let quiet = args.output.process.quiet;
@@ -125,7 +125,7 @@ struct Steps<'a> {
 }
 
 impl Steps<'_> {
-    /// Prints sentences under their topic, and lists as tables.
+    /// Prints the sentences of each topic below its heading, and lists as tables.
     fn print(&self, table: TableArgs) -> std::io::Result<()> {
         let mut out = stdout();
         let key = self.cell.key();
@@ -166,7 +166,7 @@ impl Steps<'_> {
     }
 }
 
-/// Characters of the longest line.
+/// Maximum number of characters of a line.
 const WIDTH: usize = 100;
 
 /// Prints a sentence as indented lines.

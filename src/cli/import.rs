@@ -23,9 +23,8 @@ use std::io::stdout;
   replay import csv jobs.csv --map map.toml --write out/table.swf
   replay list sources")]
 pub struct ImportArgs {
-    /// Format of the log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet (replay list sources).
-    ///
-    /// May have settings, such as sacct[submit=eligible].
+    /// Format of the log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet (replay list sources). A
+    /// format may have settings, such as sacct[submit=eligible].
     #[arg(value_name = "SOURCE[..]")]
     source: Source,
 
@@ -40,17 +39,17 @@ pub struct ImportArgs {
 
     /// Read the meaning of columns from this TOML file; for csv and parquet.
     ///
-    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC", "+01:00" or "Europe/Prague"; iso cuts
-    /// off fractions of a second, the others round to the nearest second; and under [columns] the names of the columns id,
-    /// submit, start or wait, end or run, size, estimate, status, user, group, queue, nodes. A span may have a unit: run =
-    /// { column = "min", unit = "minutes" }, else hours, HH:MM:SS or seconds; status = { column = "s", ok = ["done"],
-    /// failed = [..], cancelled = [..] }, or slurm = true for Slurm's words.
+    /// separator = ","; time = "iso", "unix", "unix-ms" or "seconds"; zone = "UTC", "+01:00" or "Europe/Prague"; iso
+    /// truncates fractions of a second, the other formats round to the nearest second. Under [columns] the file names
+    /// the columns id, submit, start or wait, end or run, size, estimate, status, user, group, queue, nodes. A duration
+    /// may have a unit: run = { column = "min", unit = "minutes" }; other units are hours, HH:MM:SS and seconds.
+    /// Further entries are status = { column = "s", ok = ["done"], failed = [..], cancelled = [..] }, or slurm = true
+    /// for Slurm's words.
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
 
-    /// Set the number of processors of the machine.
-    ///
-    /// It goes into the header of the trace: logs do not record it.
+    /// Set the number of processors of the machine. The number is written to the header of the trace, because logs do
+    /// not record it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     processors: Option<u32>,
 
@@ -67,12 +66,12 @@ const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 Nodes of jobs, where the log names them, go to FILE.nodes.csv beside FILE.swf, shapes to FILE.shapes.csv, and the job ids of \
 the log, where they are not 1, 2, 3 .., to FILE.ids.csv.";
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     command.mut_arg("write", |arg| arg.long_help(ABOUT_WRITE))
 }
 
-/// Opens the files of the log one after the other, as they are read.
+/// Opens each file of the log when the previous file has been read.
 fn inputs(files: &[PathBuf]) -> impl Iterator<Item = (String, io::Result<Input<'static>>)> {
     files.iter().map(|path| match is_input(path) {
         true => ("stdin".to_string(), Ok(Input::Stream(Box::new(io::stdin().lock())))),
@@ -118,7 +117,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
             let message = format!("--write {}: is also the log; name another file", path.display());
             return Err(Failure::usage_message(message));
         }
-        // The trace would have all of its jobs twice.
+        // If a file were given twice, the trace would contain all its jobs twice.
         let is_same = |other: &&PathBuf| !is_input(other) && files::same_file(other, read);
         if let Some(other) = args.files[..at].iter().find(is_same) {
             let (file, other) = (file.display(), other.display());
@@ -174,7 +173,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Imports into a file with its side files.
+/// Imports a log into a file, and writes the side files of this file.
 fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<Report, Failure> {
     let begin =
         |path: &Path| AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e));
@@ -189,7 +188,7 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
         ids: Some(&mut ids),
     };
     let report = import_all(inputs(files), how, outputs).map_err(|e| failure(e, path.display()))?;
-    // A side file of another trace would be read with this one.
+    // A side file of another trace would be read together with the new trace.
     let used = [report.nodes, report.shapes, report.renamed].map(|jobs| jobs > 0);
     let is_foreign =
         |(path, is_used): &(&PathBuf, bool)| !is_used && fs::symlink_metadata(path).is_ok();
@@ -229,7 +228,7 @@ fn read_map(path: &Path) -> Result<ColumnMap, Failure> {
     ColumnMap::parse(&text, &name).map_err(Failure::usage)
 }
 
-/// Converts an error: a log that cannot be read is of usage, a wrong content bad data.
+/// Converts an error. A log that cannot be read is a usage error; invalid content is a data error.
 fn failure(error: ImportError, out: impl std::fmt::Display) -> Failure {
     match error {
         ImportError::Unreadable(swf::Error::Io { .. })

@@ -21,11 +21,11 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 /// its group.
 const DUPLICATE: Duration = Duration::from_millis(300);
 
-/// Time for files that are being replaced to become complete before the program ends.
+/// Maximum time that the program waits, before it ends, for the completion of files that are being replaced.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The token that a signal raises, and whether the command is quiet; `None` until a command checks a token. Global, as
-/// signals are.
+/// The token that a signal raises, and whether the command is quiet; `None` until a command checks a token. The
+/// variable is global because signals are global.
 static ACTIVE: Mutex<Option<(CancelToken, bool)>> = Mutex::new(None);
 
 /// Installs the handler of SIGINT and SIGTERM. Until a command [sets a token](cancel_by_signal), a signal ends the program at
@@ -56,7 +56,7 @@ pub fn install_handler() {
         }
     };
     if thread::Builder::new().name("signals".to_string()).spawn(handle).is_err() {
-        // Without a thread signals have their default effect.
+        // If the thread cannot be started, signals have their default effect.
         for signal in SIGNALS {
             let always = Arc::new(AtomicBool::new(true));
             let _ = register_conditional_default(signal, always);

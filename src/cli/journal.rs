@@ -1,8 +1,8 @@
-//! The journal in the folder of a command, and the plan beside it, which names the command.
+//! The journal in the folder of a command, and the plan in the same folder, which names the command.
 //!
-//! Sweeps, searches, `stream` and `contend` keep a journal. The journals of sweeps and of shards stay when they are complete,
-//! because shards are merged from them. The journals of `stream`, `contend` and whole searches are removed when their results
-//! are written.
+//! Sweeps, searches, `stream` and `contend` keep a journal. The journals of sweeps and of shards are kept when they are
+//! complete, because shards are merged from their journals. The journals of `stream`, `contend` and whole searches are
+//! removed when their results are written.
 
 use std::io;
 
@@ -17,19 +17,19 @@ use replay_experiment::sweep::Build;
 
 /// The file that records the cells of a folder and the build that runs them.
 pub const PLAN_FILE: &str = "plan.json";
-/// Bytes of the largest plan that is read.
+/// Maximum size in bytes of a plan that is read.
 const LARGEST: u64 = 1 << 29;
 
 /// The content of [`PLAN_FILE`].
 #[derive(Serialize, Deserialize)]
 pub struct PlanFile {
-    /// The command; a sweep if absent.
+    /// The command; if it is absent, the plan is that of a sweep.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
-    /// The part of a sweep or search.
+    /// The shard of a sweep or search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<String>,
-    /// Builds that ran cells before that of the plan.
+    /// Builds that ran cells before the build in the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub earlier_builds: Vec<Build>,
     /// Digest of the traces and the objective of a search.
@@ -40,12 +40,12 @@ pub struct PlanFile {
 }
 
 impl PlanFile {
-    /// The plan of a sweep.
+    /// Returns the plan of a sweep.
     pub fn of_sweep(shard: String, earlier_builds: Vec<Build>, plan: serde_json::Value) -> Self {
         Self { kind: None, shard: Some(shard), earlier_builds, evaluated: None, plan }
     }
 
-    /// The plan of a shard of another command than sweep; `plan` has the build.
+    /// Returns the plan of a shard of a command other than sweep; `plan` contains the build.
     pub fn of_shard(
         kind: Kind,
         shard: String,
@@ -61,7 +61,7 @@ impl PlanFile {
         self.kind.as_deref().unwrap_or(Kind::Sweep.name())
     }
 
-    /// The plan of a command whose cells are in the journal only.
+    /// Returns the plan of a command whose cells are only in the journal.
     ///
     /// # Errors
     /// None for this type.
@@ -72,7 +72,7 @@ impl PlanFile {
         Ok(Self { kind, shard: None, earlier_builds, evaluated: None, plan })
     }
 
-    /// Reads the text of the plan in a folder; `None` if it has none.
+    /// Reads the text of the plan in a folder; `None` if the folder has no plan.
     ///
     /// # Errors
     /// Those of reading.
@@ -80,7 +80,7 @@ impl PlanFile {
         dir.read(PLAN_FILE, LARGEST)
     }
 
-    /// Reads the plan in a folder, of any version; `None` if it has none of this program.
+    /// Reads the plan in a folder, of any version; `None` if the folder has no plan of this program.
     pub fn of_folder(dir: &Dir) -> Option<Self> {
         let file: Self = serde_json::from_slice(&Self::text(dir).ok()??).ok()?;
         let sweep = file.kind.is_none();
@@ -91,7 +91,7 @@ impl PlanFile {
     /// Writes the plan into a folder as one atomic replacement.
     ///
     /// # Errors
-    /// A usage error if it cannot be written, or if the folder has a file of this name from another program.
+    /// A usage error if the plan cannot be written, or if the folder has a file of the same name from another program.
     pub fn write(&self, dir: &Dir) -> Result<(), Failure> {
         let path = dir.path().join(PLAN_FILE);
         let failed = |e: io::Error| Failure::output(path.display(), e);
@@ -103,7 +103,7 @@ impl PlanFile {
     }
 }
 
-/// Returns whether the plan in a folder is one of this program, of any version.
+/// Returns whether the plan in a folder was written by this program, in any version.
 pub fn is_plan(dir: &Dir) -> bool {
     PlanFile::of_folder(dir).is_some()
 }
@@ -118,14 +118,15 @@ pub fn journal_of(dir: &Dir) -> Option<String> {
 
 /// Returns the other builds that ran cells of a folder.
 ///
-/// A folder continues only with the build that began it, since another may compute other numbers, unless `other_build` is
-/// true; `None` if the command has no option for that.
+/// A folder is continued only by the build that began it, because another build may compute other numbers, unless
+/// `other_build` is true. `other_build` is `None` if the command has no option to accept another build.
 ///
 /// # Errors
 /// A usage error if another build began the folder.
 pub fn other_builds(dir: &Dir, other_build: Option<bool>) -> Result<Vec<Build>, Failure> {
     let (out, this) = (dir.path().display(), crate::cli::build::this());
-    // A command that was killed early wrote no plan; a foreign plan is reported when ours is written.
+    // A command that was killed early wrote no plan. A plan of another program is reported when the new plan is
+    // written.
     let text = PlanFile::text(dir).ok().flatten();
     let file = text.and_then(|text| serde_json::from_slice::<PlanFile>(&text).ok());
     let Some(PlanFile { mut earlier_builds, plan, .. }) = file else { return Ok(Vec::new()) };
@@ -149,7 +150,7 @@ pub fn other_builds(dir: &Dir, other_build: Option<bool>) -> Result<Vec<Build>, 
 /// Opens the journal of a folder, or begins one, and reports damaged records.
 ///
 /// # Errors
-/// As [`of_journal`].
+/// The errors of [`of_journal`].
 pub fn open<R: Serialize + DeserializeOwned>(
     dir: &Dir,
     quiet: bool,
@@ -167,15 +168,15 @@ pub fn open<R: Serialize + DeserializeOwned>(
 /// Removes the journal of a folder, of any version.
 ///
 /// # Errors
-/// As [`of_journal`].
+/// The errors of [`of_journal`].
 pub fn discard(dir: &Dir) -> Result<(), Failure> {
     journal::discard(dir, is_plan(dir)).map_err(of_journal)
 }
 
-/// Schedules the removal of journal and plan for when results replace them.
+/// Schedules the removal of journal and plan at the time when results replace them.
 ///
 /// # Errors
-/// [`FolderError`] if that cannot be recorded.
+/// [`FolderError`] if the scheduled removal cannot be recorded.
 pub fn schedule_removal(folder: &mut Folder) -> Result<(), FolderError> {
     let dir = folder.dir();
     let plan = is_plan(dir);
@@ -188,7 +189,8 @@ pub fn schedule_removal(folder: &mut Folder) -> Result<(), FolderError> {
     Ok(())
 }
 
-/// Converts the error of a journal: errors of reading and writing are of usage, records that cannot be read bad data.
+/// Converts an error of a journal. Errors of reading and writing are usage errors; records that cannot be read are data
+/// errors.
 pub fn of_journal(error: JournalError) -> Failure {
     match error {
         JournalError::Io { .. } => Failure::usage(error),

@@ -6,17 +6,18 @@ use replay_core::allocator::centre::TieRule;
 use replay_core::naming::NameError;
 use replay_experiment::sweep::Plan;
 
-/// With more strategies, the strategies of one entry of the grid count as one.
+/// Maximum number of strategies that are distinguished. If there are more, the strategies of an entry of the grid count
+/// as one strategy.
 const STRATEGIES: usize = 64;
 
 /// Indices of a trace, a scheduler and a strategy.
 pub type Kind = [usize; 3];
 
-/// Strategies of a plan, grouped by those that cost the same.
+/// Groups of the strategies of a plan. Strategies of a group take about the same time.
 pub struct Kinds {
-    /// Index into `strategies` of each strategy of the grid.
+    /// For each strategy of the grid, its index in `strategies`.
     of: Vec<usize>,
-    /// Names without tie vectors.
+    /// Names of the groups, without tie vectors.
     pub strategies: Vec<String>,
 }
 
@@ -30,7 +31,7 @@ impl Kinds {
         let mut names = HashMap::new();
         let mut strategies = Vec::new();
         let mut of = of_grid.of_each(|strategy| {
-            // A strategy that tunes its vector costs more than one with a given vector.
+            // A strategy that tunes its vector takes longer than a strategy with a given vector.
             let tunes =
                 strategy.tie_breaking().is_some_and(|breaking| breaking.tie == TieRule::Auto);
             let name = if tunes { strategy.name() } else { strategy.without_tie() }.to_string();

@@ -26,11 +26,11 @@ pub struct MergeArgs {
 
     /// Write results into this folder.
     ///
-    /// Tables and a manifest, for a search also figures.
+    /// The results are tables and a manifest, and for a search also figures.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: PathBuf,
 
-    /// Replace what the folder has of another command or configuration, or changed by hand.
+    /// Replace results in the folder that are of another command or configuration, or were changed by hand.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
@@ -61,7 +61,7 @@ impl Part {
     /// Opens and locks a folder.
     ///
     /// # Errors
-    /// A data error if it is not the folder of a shard, a usage error if it is in use.
+    /// A data error if the folder is not that of a shard; a usage error if the folder is in use.
     pub fn open(path: &Path) -> Result<Self, Failure> {
         let opened = Dir::open(path).map_err(|error| {
             let what = format!("{}: is not the folder of a shard", path.display());
@@ -84,7 +84,7 @@ impl Part {
     /// Opens the journal for reading.
     ///
     /// # Errors
-    /// A data error if it cannot be read.
+    /// A data error if the journal cannot be read.
     pub fn journal<R: DeserializeOwned>(&self) -> Result<Journal<R>, Failure> {
         Journal::read_only(self.hold.dir()).map_err(Failure::data)
     }
@@ -99,7 +99,7 @@ pub fn no_plan(path: &Path, cause: impl Into<anyhow::Error>) -> Failure {
 /// The shards of one plan.
 pub struct Shards {
     parts: Vec<Which>,
-    /// Builds that ran their cells.
+    /// Builds that ran cells of the shards.
     pub builds: Vec<Build>,
 }
 
@@ -107,21 +107,21 @@ pub struct Shards {
 pub struct Which {
     /// Path of the folder.
     pub path: PathBuf,
-    /// The part.
+    /// Number of the shard, and number of all shards.
     pub shard: Shard,
     /// Digest of the plan.
     pub digest: String,
-    /// The last build that ran it.
+    /// The last build that ran cells of the shard.
     pub build: Build,
-    /// Builds that ran it before.
+    /// Earlier builds that ran cells of the shard.
     pub earlier: Vec<Build>,
 }
 
 impl Shards {
-    /// Checks that all folders are for the same cells and, unless `other_build`, run by one build.
+    /// Checks that all folders are for the same cells and, unless `other_build` is true, that one build ran all cells.
     ///
     /// # Errors
-    /// A data error that names two folders that differ.
+    /// A data error that names two different folders.
     pub fn of_one_plan(parts: Vec<Which>, other_build: bool) -> Result<Self, Failure> {
         let mut builds: Vec<Build> = Vec::new();
         for part in &parts {
@@ -149,7 +149,7 @@ impl Shards {
     /// Checks that `out` is not one of the folders.
     ///
     /// # Errors
-    /// A usage error if it is.
+    /// A usage error if `out` is one of the folders.
     pub fn apart_from(&self, out: &Path) -> Result<(), Failure> {
         let same = |part: &Which| {
             part.path.canonicalize().is_ok_and(|dir| out.canonicalize().is_ok_and(|out| out == dir))

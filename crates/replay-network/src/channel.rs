@@ -32,7 +32,7 @@ pub enum Port {
         /// Virtual channel: 0 before the dateline of a torus and on all other machines, 1 from the dateline on.
         lane: u8,
     },
-    /// To the router of a hypercube whose number differs in this bit.
+    /// To the neighbouring router of a hypercube. The numbers of the two routers differ in this bit.
     Bit(u8),
 }
 

@@ -1,10 +1,10 @@
 //! The event-driven engine.
 //!
 //! There are three kinds of events: a header requests a channel, a channel for which a header waits is released, or a
-//! network event is reported to the caller. Flits are not simulated one by one: when a header gets a channel, the
-//! engine computes the cycles in which the flits behind the header move, and thus the cycles in which the channels at
-//! the worm's tail become free. A hop costs at most two events and no allocation; memory is proportional to the number
-//! of packets in flight, not to the number of packets sent.
+//! network event is reported to the caller. The engine does not simulate every single flit: when a header gets a
+//! channel, the engine computes the cycles in which the flits behind the header move, and thus the cycles in which the
+//! channels at the worm's tail become free. A hop costs at most two events and no allocation; memory is proportional to
+//! the number of packets in flight, not to the number of packets sent.
 
 mod diagnosis;
 mod grant;
@@ -191,7 +191,7 @@ impl Network {
         }
     }
 
-    /// Returns what each channel has carried so far, by channel number.
+    /// Returns the traffic that each channel has carried so far, in the order of channel numbers.
     pub fn usage(&self) -> impl Iterator<Item = Usage> + '_ {
         self.states.iter().enumerate().filter_map(|(id, state)| {
             let channel = self.wiring.channel(ChannelId(id as u32))?;
@@ -253,7 +253,7 @@ impl Network {
         (self.worms.len(), self.injection_queues.places())
     }
 
-    /// Starts recording every crossing and release. Recording costs time and memory for every flit.
+    /// Begins to record every crossing and release. Recording costs time and memory for every flit.
     pub fn record(&mut self) {
         self.log.get_or_insert_default();
     }
@@ -263,7 +263,7 @@ impl Network {
         self.log.as_deref_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Starts a packet. The packet has become head of its sender's queue.
+    /// Creates the worm of a packet that has become head of its sender's queue.
     fn start(&mut self, packet: Packet) {
         let Packet { src, dst, flits, tag } = packet;
         let clock = self.queue.now();

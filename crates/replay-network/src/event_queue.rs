@@ -1,10 +1,10 @@
 //! A queue of events: a ring of buckets, one per cycle.
 //!
 //! The events of one cycle are returned in the order in which they were added, except for releases,
-//! which are ordered by a key that the caller gives. Events beyond the ring are kept in a heap.
-//! They move into the ring as soon as the ring reaches their cycle, and thus before later additions
-//! for this cycle. Adding and removing an event take constant time; the search for the next busy
-//! cycle reads one bit per cycle.
+//! which are ordered by a key that the caller gives. Events beyond the ring are kept in a heap. An
+//! event moves from the heap into the ring as soon as the ring reaches its cycle, and thus before
+//! later additions for this cycle. Adding and removing an event take constant time; the search for
+//! the next busy cycle reads one bit per cycle.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -101,7 +101,7 @@ impl EventQueue {
         &mut self.buckets[(self.now % REACH) as usize]
     }
 
-    /// Removes the release of this cycle whose channel has the least key.
+    /// Removes the release with the least key of this cycle.
     #[inline]
     pub fn next_release(&mut self, key: impl Fn(u32) -> u64) -> Option<u32> {
         if self.unsorted {
@@ -136,13 +136,13 @@ impl EventQueue {
         request
     }
 
-    /// Returns the next cycle after this one with events.
+    /// Returns the next cycle with events after the current cycle.
     pub fn next_busy(&self) -> Option<u64> {
         let here = (self.now % REACH) as usize;
         let ahead =
             |from: usize, bits: u64| (bits != 0).then(|| from + bits.trailing_zeros() as usize);
-        // Search the rest of this word, then the other words around the ring, then the beginning of
-        // this word.
+        // Search the rest of the current word, then all other words around the ring, then the
+        // beginning of the current word.
         let (word, bit) = (here / 64, here % 64);
         let after = self.busy[word] & (u64::MAX << bit << 1);
         let slot = ahead(word * 64, after)

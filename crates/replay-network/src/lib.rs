@@ -39,15 +39,15 @@
 //!
 //! # Timing
 //!
-//! The constants are those of [`Settings`]. Let S(f, k) be the cycle in which flit f of a
-//! packet of F flits starts to cross channel k, t_k the cycles of a crossing (`inject`,
-//! `link` or `eject`), p_k = max(t_k, 1), and B the flits that a buffer holds: `depth` with
-//! wormhole switching, else F. Flit 0 is the header, flit F - 1 the tail.
+//! [`Settings`] defines the constants. Let S(f, k) be the cycle in which flit f of a packet of F
+//! flits starts to cross channel k, t_k the cycles of a crossing (`inject`, `link` or `eject`), p_k
+//! = max(t_k, 1), and B the flits that a buffer holds: `depth` with wormhole switching, else F.
+//! Flit 0 is the header, flit F - 1 the tail.
 //!
-//! * **Header.** The header requests c_0 when its packet becomes head of its sender's queue. It
-//!   requests channel k + 1 at S(0, k) + t_k + `route`, or with store-and-forward at S(F - 1, k) +
-//!   t_k + `route`. A free channel is granted at once; otherwise the header joins the channel's
-//!   queue (first in, first out). S(0, k) is the cycle of the grant.
+//! * **Header.** The header requests c_0 when its packet becomes head of its sender's queue. The
+//!   header requests channel k + 1 at S(0, k) + t_k + `route`, or with store-and-forward at
+//!   S(F - 1, k) + t_k + `route`. A free channel is granted at once; otherwise the header joins the
+//!   channel's queue (first in, first out). S(0, k) is the cycle of the grant.
 //! * **Body.** S(f, k), f >= 1, is the earliest cycle with
 //!   - S(f, k) >= S(f, k - 1) + t_(k-1): the flit has arrived (k >= 1);
 //!   - S(f, k) >= S(f - 1, k) + p_k: a channel carries one flit at a time;
@@ -78,9 +78,9 @@
 //! # Order within a cycle
 //!
 //! 1. Releases. If several channels for which headers wait become free, the header that joined its
-//!    queue first is served first. A grant may free another channel in the same cycle. That channel
-//!    is then passed on in the same order.
-//! 2. Network events: tails leave and packets are delivered. These events are in the order of the
+//!    queue first is served first. A grant may free another channel in the same cycle. The freed
+//!    channel is then passed on in the same order.
+//! 2. Network events: tails leave and packets are delivered. Network events are in the order of the
 //!    grants that determined them; for one grant, the tail leaves before the delivery. When a tail
 //!    has left, the next packet of the queue becomes head.
 //! 3. Packets that the caller sends.
@@ -95,14 +95,14 @@
 //!
 //! Latency is the time from the cycle in which a packet becomes head of its queue to its delivery.
 //! Blocking is the sum, over channels 1 .. K, of S(0, k) minus the cycle of the request.
-//! [`Network::usage`] returns what channels have carried.
+//! [`Network::usage`] returns the traffic of each channel.
 //!
 //! # Deadlock
 //!
 //! Routes use channels in an order that permits no cyclic wait; on tori this requires the second
 //! virtual channel, which packets use from the dateline on. The dateline is the link between the
 //! last and the first position. If no packet can move nevertheless, [`Network::advance`] returns
-//! [`Stalled`]. This error lists the waiting worms, the channels for which they wait, and the worms
+//! [`Stalled`]. The error lists the waiting worms, the channels for which they wait, and the worms
 //! that hold these channels.
 //!
 //! # Sources

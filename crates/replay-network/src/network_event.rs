@@ -21,7 +21,7 @@ impl Packet {
     pub const MAX_FLITS: u32 = 1 << 16;
 }
 
-/// Error: a packet cannot be sent.
+/// Error of sending a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PacketError {
     /// The length is out of range.

@@ -21,7 +21,8 @@ pub enum FlowControl {
     Pipelined,
 }
 
-/// The switching technique. It determines the distance between a packet's header and its tail, and the size of buffers.
+/// The switching technique, which determines the distance between a packet's header and its tail, and the size of
+/// buffers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Switching {
@@ -48,18 +49,18 @@ pub enum Switching {
 pub struct Settings {
     /// Time to route a header in each router, including the routers of the sender and the receiver.
     pub route: u32,
-    /// Time of one flit over the injection channel.
+    /// Time for a flit to cross the injection channel.
     pub inject: u32,
-    /// Time of one flit over a network channel; at least 1.
+    /// Time for a flit to cross a network channel; at least 1.
     pub link: u32,
-    /// Time of one flit over the ejection channel.
+    /// Time for a flit to cross the ejection channel.
     pub eject: u32,
     /// Time for which a network or ejection channel stays reserved after the tail has left it.
     pub release: u32,
     /// Time for which an injection channel stays reserved after the tail has left it.
     pub release_injection: u32,
-    /// Size of the buffer at the receiving end of every channel, in flits, at least 1. It is used only with wormhole
-    /// switching.
+    /// Size of the buffer at the receiving end of every channel, in flits, at least 1. This size is used only with
+    /// wormhole switching.
     pub depth: u32,
     /// The time at which a flit frees its buffer.
     pub flow: FlowControl,
@@ -121,7 +122,7 @@ pub enum SettingsError {
     /// A constant is out of range.
     #[error(transparent)]
     OutOfRange(#[from] NameError),
-    /// Links of a torus must take one cycle, because virtual channels share them flit by flit.
+    /// Links of a torus must take one cycle, because virtual channels share links flit by flit.
     #[error("link is {0}; on a torus it must be 1, as two virtual channels share each link")]
     SlowTorus(u32),
     /// The machine consists of several tori, and the links between them are not defined.

@@ -1,8 +1,8 @@
 //! The timing of a worm's flits, computed flit by flit.
 //!
-//! This computation is valid for buffers of any depth B, for any durations, and for links with reserved cycles. The
-//! closed form of [`WormTiming`] is not valid for these. When the header starts over channel k, the starts of flit f
-//! are determined up to channel k - f / B (rounded down). The last determined channels of the flits form a staircase,
+//! The computation is valid for buffers of any depth B, for any durations, and for links with reserved cycles. The
+//! closed form of [`WormTiming`] is not valid in these cases. When the header starts over channel k, the starts of flit
+//! f are determined up to channel k - f / B (rounded down). The last determined channels of the flits form a staircase,
 //! so the latest start of each flit is the whole state of a worm. Each step of the header costs one operation per flit.
 //! The last step computes all remaining starts, at the cost of one operation per flit and channel.
 

@@ -1,10 +1,10 @@
 //! Channels of a machine and the routes through them.
 //!
 //! Routes are dimension-ordered: x, then y, then z on a mesh or torus; lowest differing bit first on a hypercube
-//! (e-cube). On a wrapped axis a packet takes the shorter direction, upwards if both directions are equal. It uses
-//! virtual channel 0 until it crosses the dateline, and virtual channel 1 from the dateline on. The dateline is the
-//! link between the last and the first position. The channels can thus be numbered such that every route uses them in
-//! ascending order, which excludes a cyclic wait (Dally, Seitz 1987).
+//! (e-cube). On a wrapped axis a packet takes the shorter direction, upwards if both directions are equal. A packet
+//! uses virtual channel 0 until it crosses the dateline, and virtual channel 1 from the dateline on. The dateline is
+//! the link between the last and the first position. The channels can thus be numbered such that every route uses them
+//! in ascending order, which excludes a cyclic wait (Dally, Seitz 1987).
 //!
 //! A route consists of a few [`Leg`]s, which are runs of channels with evenly spaced numbers. Finding a route takes
 //! constant time and memory, whatever its number of hops.

@@ -36,13 +36,13 @@ impl Walker {
     }
 }
 
-/// The part of a worm's state that changes with every hop. It fits into a cache line.
+/// The part of a worm's state that changes with every hop. This part fits into a cache line.
 #[derive(Clone, Default, Debug)]
 #[repr(align(64))]
 pub struct Worm {
     /// The channel that the header requests next, or the last channel that the header got.
     pub head: Walker,
-    /// The first channel whose release is not determined.
+    /// The first channel with a release that is not determined.
     pub tail: Walker,
     /// Position of `head` on the path; 0 is the injection channel.
     pub at: u32,

@@ -29,8 +29,8 @@ pub struct WormTiming {
     pub eject: u64,
     pub release: u64,
     pub release_injection: u64,
-    /// Number of cycles for which a buffer stays occupied when its flit moves on. This is the time from the start of a
-    /// flit over a channel to the start of the next flit over the previous channel.
+    /// Number of cycles for which a buffer stays occupied when its flit moves on. The number equals the time from the
+    /// start of a flit over a channel to the start of the next flit over the previous channel.
     pub lag: u64,
     handshake: bool,
     /// Number of cycles between two flits over the ejection channel.
@@ -70,7 +70,8 @@ impl WormTiming {
         }
     }
 
-    /// Returns the cycles that a flit takes over channel k of a path whose last channel is `last`.
+    /// Returns the number of cycles that a flit takes over channel k. `last` is the number of the last channel of the
+    /// path.
     #[inline]
     pub fn cross(&self, k: u32, last: u32) -> u64 {
         match k {

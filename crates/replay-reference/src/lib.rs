@@ -1,5 +1,5 @@
 //! Reference implementations that follow the definitions directly. Tests and benchmarks compare the fast
-//! implementations with them; no program uses them.
+//! implementations with the reference implementations. The `replay` program does not use this crate.
 
 pub mod hierarchy;
 pub mod network;

@@ -1,9 +1,9 @@
-//! Reference network, stepped cycle by cycle and flit by flit, with which the event-driven
-//! [`Network`](replay_network::Network) is compared.
+//! Reference network, which is simulated cycle by cycle and flit by flit. Tests compare the event-driven
+//! [`Network`](replay_network::Network) with it.
 //!
-//! It shares only [`Settings`] with the engine: in every cycle it tries to start every flit that has not started, under
-//! the conditions in the documentation of [`replay_network`]. The cost per cycle is proportional to the flits in
-//! flight.
+//! The reference network shares only [`Settings`] with the engine. In every cycle it tries to start every flit that has
+//! not started, under the conditions in the documentation of [`replay_network`]. The cost per cycle is proportional to
+//! the number of flits in flight.
 
 mod routes;
 
@@ -23,22 +23,22 @@ pub struct ReferencePacket {
     pub dst: NodeId,
     /// Length, at least 1.
     pub flits: u32,
-    /// Cycle at which it enters the sender's queue.
+    /// Cycle at which the packet enters the sender's queue.
     pub cycle: u64,
 }
 
 /// The delivery of a packet.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ReferenceDelivery {
-    /// Cycle at which it became the head of its queue.
+    /// Cycle at which the packet became the head of its queue.
     pub clock: u64,
-    /// Cycle at which its tail reached the receiver.
+    /// Cycle at which the tail of the packet reached the receiver.
     pub delivered: u64,
-    /// Waiting time of its header in cycles, excluding injection.
+    /// Waiting time of the packet's header in cycles, excluding injection.
     pub blocked: u64,
-    /// Number of links on its path.
+    /// Number of links on the packet's path.
     pub hops: u32,
-    /// `starts[f][k]`: cycle at which flit f started to cross channel k.
+    /// `starts[f][k]` is the cycle at which flit f started to cross channel k.
     pub starts: Vec<Vec<u64>>,
 }
 
@@ -47,7 +47,7 @@ struct ReferenceChannel {
     held: bool,
     free_at: Option<u64>,
     waiting: VecDeque<usize>,
-    /// The physical link, if another virtual channel also uses it.
+    /// The physical link, if another virtual channel also uses this link.
     link: Option<usize>,
 }
 
@@ -78,19 +78,19 @@ pub struct ReferenceNetwork {
     link_used: Vec<Option<u64>>,
     worms: Vec<Worm>,
     queues: BTreeMap<u32, VecDeque<usize>>,
-    /// Grants whose flits have not all started: (worm, index of the channel on its path).
+    /// Grants for which not all flits have started: the worm, and the index of the channel on the worm's path.
     waves: Vec<(usize, usize)>,
-    /// Headers that will request their next channel, in the order in which this was determined.
+    /// Worms whose headers will request their next channel, in the order in which they were added.
     requests: Vec<usize>,
-    /// Tails that leave their sender, with the cycle.
+    /// Cycle at which the tail of each worm leaves its sender.
     departures: Vec<(u64, usize)>,
     joins: u64,
     flit_hops: u64,
     in_flight: usize,
 }
 
-/// Simulates packets, which must be sorted by cycle, until the last delivery. `None` if that takes more than `limit`
-/// cycles.
+/// Simulates packets until the last delivery. The packets must be sorted by cycle. Returns `None` if the simulation
+/// takes more than `limit` cycles.
 pub fn run(
     topology: &Topology,
     settings: Settings,
@@ -142,12 +142,12 @@ impl ReferenceNetwork {
         self.flit_hops
     }
 
-    /// Returns the number of packets sent whose last flit has not started to leave the network.
+    /// Returns the number of sent packets whose last flit has not yet started to leave the network.
     pub fn in_flight(&self) -> usize {
         self.in_flight
     }
 
-    /// Simulates one cycle, in which `packets` are sent.
+    /// Simulates one cycle; `packets` are sent in this cycle.
     pub fn step(&mut self, packets: &[ReferencePacket]) {
         self.move_flits(0);
         self.release();
@@ -164,7 +164,7 @@ impl ReferenceNetwork {
         self.now += 1;
     }
 
-    /// Returns the number of cycles to cross channel k of a path that ends with channel `last`.
+    /// Returns the number of cycles that a flit needs to cross channel k of a path that ends with channel `last`.
     fn cross(&self, k: usize, last: usize) -> u64 {
         u64::from(match k {
             0 => self.settings.inject,
@@ -173,7 +173,7 @@ impl ReferenceNetwork {
         })
     }
 
-    /// Tries to start all flits of the waves from the given one on, in order of the grants.
+    /// Tries to start all flits of the waves from wave `first` on, in the order of the grants.
     fn move_flits(&mut self, first: usize) {
         for i in first..self.waves.len() {
             let (worm, granted) = self.waves[i];
@@ -256,7 +256,7 @@ impl ReferenceNetwork {
         self.flit_hops += 1;
     }
 
-    /// Frees the channels that are due, and grants each to the longest waiting header.
+    /// Frees the channels that are due. Grants each freed channel to the header that has waited longest.
     fn release(&mut self) {
         loop {
             let Self { channels, closing, worms, now, .. } = self;
@@ -282,7 +282,7 @@ impl ReferenceNetwork {
         }
     }
 
-    /// Makes the next packet of a queue its head when the previous tail has left.
+    /// Makes the next packet of a queue the head of the queue when the tail of the previous packet has left.
     fn depart(&mut self) {
         let now = self.now;
         let (due, later) = self.departures.iter().partition(|(at, _)| *at <= now);

@@ -8,8 +8,8 @@ use replay_core::scheduler::{
 };
 use replay_core::workload::JobId;
 
-/// A queue in order, and the jobs refused since the last completion, with the number of processors that were free if
-/// the refusal does not last.
+/// A sorted queue, and the jobs that were refused since the last completion. If a refusal does not last, the number of
+/// free processors at the refusal is recorded.
 #[derive(Clone, Debug, Default)]
 struct Queue {
     order: QueueOrder,
@@ -35,7 +35,7 @@ impl Queue {
         Some(Selection::new(job.id, None))
     }
 
-    /// Puts the job selected last back at its position, and returns it.
+    /// Puts the last selected job back at its position in the queue, and returns the job.
     fn refused(&mut self, lasts: bool) -> QueuedJob {
         let (position, job, free) = self.selected.take().expect("a selected job");
         self.jobs.insert(position, job);
@@ -44,13 +44,13 @@ impl Queue {
     }
 }
 
-/// Reference version of [`Easy`](replay_core::scheduler::Easy), which searches from the head after every start.
+/// Reference version of [`Easy`](replay_core::scheduler::Easy). It searches the queue from the head after every start.
 #[derive(Clone, Debug, Default)]
 pub struct Easy {
     queue: Queue,
     free: u32,
     missed: Option<JobId>,
-    /// The first guarantee of every job that got one.
+    /// The first guaranteed start time of every job that got a guarantee.
     pub guarantees: Vec<(JobId, i64)>,
     /// Jobs that were refused although enough processors were free.
     pub all_missed: BTreeSet<JobId>,
@@ -114,13 +114,13 @@ impl Scheduler for Easy {
     }
 }
 
-/// Reference version of [`Easy`](replay_core::scheduler::Easy) with reserved places, which determines the place again
-/// after every start and at every time.
+/// Reference version of [`Easy`](replay_core::scheduler::Easy) with reserved placements. It determines the reserved
+/// placement again after every start and at every instant.
 #[derive(Clone, Debug, Default)]
 pub struct EasyWithPlace {
     queue: Queue,
     reserved: Option<(JobId, i64)>,
-    /// Jobs that would have taken processors of the place, with the time and the number of running jobs.
+    /// Jobs that would have used processors of the reserved placement, with the time and the number of running jobs.
     would_take: Vec<(JobId, i64, usize)>,
     called_at: (i64, usize),
 }
@@ -131,7 +131,7 @@ impl EasyWithPlace {
         Self { queue: Queue { order, ..Queue::default() }, ..Self::default() }
     }
 
-    /// Returns the head, if it cannot start and other jobs may.
+    /// Returns the head of the queue if it cannot start and other jobs may start.
     fn blocked(&self, system: &System<'_>) -> Option<QueuedJob> {
         let head = *self.queue.jobs.first()?;
         let fits = self.queue.may_be_placed(&head, system.free);
@@ -210,8 +210,7 @@ impl Reservation for EasyWithPlace {
     }
 }
 
-/// Reference version of [`OutOfOrder`](replay_core::scheduler::OutOfOrder), which always searches the queue from the
-/// head.
+/// Reference version of [`OutOfOrder`](replay_core::scheduler::OutOfOrder). It always searches the queue from the head.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder(Queue);
 
@@ -280,13 +279,13 @@ impl Scheduler for Strict {
     }
 }
 
-/// Reference version of [`Conservative`](replay_core::scheduler::Conservative) with a profile in one list, which is
+/// Reference version of [`Conservative`](replay_core::scheduler::Conservative). Its profile is a single list, which is
 /// searched and changed step by step.
 #[derive(Clone, Debug)]
 pub struct Conservative {
     order: QueueOrder,
     queue: Vec<QueuedJob>,
-    /// Reserved starts, parallel to `queue`.
+    /// Reserved start times, in the order of `queue`.
     reserved: Vec<i64>,
     running: Vec<JobReservation>,
     profile: Profile,
@@ -313,7 +312,7 @@ impl Conservative {
         }
     }
 
-    /// Returns the reserved duration. A job with estimate 0 still needs its processors for a second.
+    /// Returns the duration of a job's reservation. A job with estimate 0 needs its processors for one second.
     fn duration(job: &QueuedJob) -> i64 {
         job.estimate.max(1)
     }
@@ -362,7 +361,7 @@ impl Scheduler for Conservative {
         let due = |i: &usize| self.reserved[*i] <= now && self.queue[*i].size <= system.free;
         let at = (0..self.queue.len()).find(due)?;
         let (job, start) = (self.queue.remove(at), self.reserved.remove(at));
-        // A reservation that slipped is served late: the job holds its processors from now.
+        // The reservation is late, so the job holds its processors from now on.
         let duration = Self::duration(&job);
         self.profile.take(start, start + duration, -i64::from(job.size));
         self.profile.take(now, now + duration, i64::from(job.size));
@@ -377,14 +376,14 @@ impl Scheduler for Conservative {
         );
     }
 
-    /// Reservations are made for the requested numbers of processors; a job that cannot be placed when its reservation
-    /// is due, or that gets more processors, would break all other reservations.
+    /// Reservations are made for the requested numbers of processors. If a job could not be placed when its reservation
+    /// is due, or if it got more processors, all other reservations would be invalid.
     fn capabilities(&self) -> Capabilities {
         Capabilities { takes_refusals: false, ..Capabilities::default() }
     }
 
-    /// Returns the time of the next reservation, because compression can move one to a time when no job ends. A
-    /// reservation that has slipped waits for a completion and must not delay others.
+    /// Returns the time of the next reservation, because compression can move a reservation to a time at which no job
+    /// ends. A reservation whose time has passed waits for a completion and must not delay other reservations.
     fn next_wakeup(&self, after: i64) -> Option<i64> {
         self.reserved.iter().copied().filter(|&start| start > after).min()
     }
@@ -397,7 +396,8 @@ impl Scheduler for Conservative {
 /// The future number of free processors as a step function of time.
 #[derive(Clone, Debug)]
 struct Profile {
-    /// (start time, free processors); times increase; the first step starts in the past.
+    /// Steps of the function: start time and number of free processors. Times increase. The first step starts in the
+    /// past.
     steps: Vec<(i64, i64)>,
 }
 
@@ -407,8 +407,7 @@ impl Profile {
         Self { steps: vec![(i64::MIN, i64::from(processors))] }
     }
 
-    /// Returns the earliest start at or after `now` at which `size` processors are free for `duration` contiguous
-    /// seconds.
+    /// Returns the earliest time, `now` or later, from which `size` processors are free for `duration` seconds.
     fn earliest(&self, now: i64, size: u32, duration: i64) -> i64 {
         let size = i64::from(size);
         let first = self.steps.partition_point(|&(time, _)| time <= now) - 1;
@@ -424,7 +423,7 @@ impl Profile {
         start
     }
 
-    /// Removes `size` processors between `from` and `to`; adds them if `size` is negative.
+    /// Subtracts `size` free processors between `from` and `to`. A negative `size` adds processors.
     fn take(&mut self, from: i64, to: i64, size: i64) {
         if from >= to {
             return;

@@ -1,4 +1,4 @@
-//! Random machines in random states: the rules choose what their literal forms choose.
+//! Compares the rules with their reference implementations on random machines in random states.
 
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ fn one_in(rng: &mut ChaCha8Rng, times: u32) -> bool {
     rng.random_range(0..times) == 0
 }
 
-/// Names of nodes in an odd order, each once.
+/// Returns distinct names of nodes in random order.
 fn names(rng: &mut ChaCha8Rng, count: usize) -> Vec<String> {
     let mut all: Vec<String> = (0..count)
         .map(|node| match node % 3 {
@@ -34,8 +34,8 @@ fn names(rng: &mut ChaCha8Rng, count: usize) -> Vec<String> {
     all
 }
 
-/// A tree: leaves of uneven sizes, some empty, groups of switches level by level. With `uniform` all leaves are at one
-/// depth.
+/// Generates a tree level by level. Leaves have different sizes; some leaves are empty. With `uniform` all leaves have
+/// the same depth.
 fn tree(rng: &mut ChaCha8Rng, uniform: bool) -> Hierarchy {
     let leaves = rng.random_range(1..12);
     let sizes: Vec<usize> =
@@ -59,7 +59,7 @@ fn tree(rng: &mut ChaCha8Rng, uniform: bool) -> Hierarchy {
         while at < open.len() {
             let end = (at + rng.random_range(1..5)).min(open.len());
             if !uniform && one_in(rng, 6) {
-                // They get a parent only further up, or none.
+                // These switches get a parent at a higher level, or no parent.
                 above.extend(open[at..end].iter().cloned());
             } else {
                 let name = format!("x{level}-{}", above.len() * 7 % 12 + 100 * above.len());
@@ -102,7 +102,7 @@ fn blocks(rng: &mut ChaCha8Rng) -> Hierarchy {
     Hierarchy::of_blocks("random".into(), &entries, sizes).expect("blocks")
 }
 
-/// Some nodes in a random state, in runs or one by one.
+/// Returns random free nodes, selected in runs or individually.
 fn state(rng: &mut ChaCha8Rng, machine: &Hierarchy) -> BTreeSet<u32> {
     let share = rng.random_range(1..10);
     let run = if rng.random() { 1 } else { 4 };
@@ -117,7 +117,7 @@ fn state(rng: &mut ChaCha8Rng, machine: &Hierarchy) -> BTreeSet<u32> {
         .collect()
 }
 
-/// A job that mostly has enough free nodes.
+/// Returns a job size for which enough nodes are usually free.
 fn size(rng: &mut ChaCha8Rng, free: usize) -> u32 {
     1 + rng.random_range(0..=free as u32)
 }

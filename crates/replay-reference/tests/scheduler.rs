@@ -1,5 +1,5 @@
-//! Comparison of the fast disciplines with the reference ones, by counts of free processors and with allocators that
-//! refuse.
+//! Comparison of the fast disciplines with the reference disciplines, with counts of free processors and with
+//! allocators that refuse requests.
 
 use proptest::prelude::*;
 
@@ -19,7 +19,7 @@ fn job(submit: i64, run: i64, estimate: i64, size: u32) -> Job {
     Job { number: 0, submit, run, estimate, size, line: 0, shape: None, limit: None }
 }
 
-/// Creates jobs from gaps between submissions, run times, differences of estimates from run times, and sizes.
+/// Creates jobs from gaps between submissions, run times, differences between estimates and run times, and sizes.
 fn jobs_of(drawn: Vec<(i64, i64, i64, u32)>) -> Vec<Job> {
     let mut now = 0;
     let place = |(gap, run, over, size)| {
@@ -91,7 +91,7 @@ proptest! {
     }
 }
 
-/// First fit for contiguous processors in a row. Refuses a job if no gap is long enough.
+/// First fit on a row of processors: a job gets the first run of free processors that is long enough, or is refused.
 struct Intervals;
 
 impl Allocator for Intervals {
@@ -121,7 +121,7 @@ impl Allocator for Intervals {
     }
 }
 
-/// Starts and processors by job, and the number of refusals.
+/// Start time and processors of each job, and the number of refusals.
 #[derive(PartialEq, Debug)]
 struct Log {
     starts: Vec<i64>,
@@ -154,7 +154,8 @@ fn run(
     Ok(log)
 }
 
-/// Returns all registered strategies, and variants of some, that may refuse or round up on a machine.
+/// Returns all registered strategies, and variants of some strategies, that may refuse or round up requests on a
+/// machine.
 fn refusing(topology: &Topology) -> impl Iterator<Item = AllocatorSpec> {
     let variants = [
         "paging[size=1]",
@@ -198,8 +199,8 @@ fn jobs(largest: u32) -> impl Strategy<Value = Vec<Job>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Compares schedules with every strategy that refuses or rounds up, and checks that EASY keeps the guarantee of a
-    /// head that is not delayed by fragmentation.
+    /// Compares schedules with every strategy that may refuse or round up. Checks that the head of an EASY queue starts
+    /// at its guaranteed time unless fragmentation delays it.
     #[test]
     fn disciplines_agree_if_jobs_are_refused(
         jobs in jobs(30),
@@ -235,7 +236,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Compares schedules with contiguous processors in a row and with every strategy with copies.
+    /// Compares schedules with contiguous allocation on a row of processors, and with every strategy that supports
+    /// copies.
     #[test]
     fn easy_with_reserved_places_agrees_with_its_definition(
         jobs in jobs(16),

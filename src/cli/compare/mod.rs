@@ -54,7 +54,7 @@ interval of a change is Student's t over weeks of submission, or over days if th
 weeks. Weeks and days in which the measure is 0 do not count; fewer than five others give no interval.
 Verdicts on several pairs of runs, or on classes of size, are corrected by Holm's method.")]
 pub struct CompareArgs {
-    /// Base of the comparison: a folder of results of a replay, sweep or contend, or one of its runs, FOLDER:RUN.
+    /// Base of the comparison: a folder of results of a replay, sweep or contend, or one run of a folder, FOLDER:RUN.
     #[arg(value_name = "FOLDER[:RUN]")]
     base: String,
 
@@ -67,17 +67,17 @@ pub struct CompareArgs {
 
     /// Compare these measures.
     ///
-    /// Of two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance, all by default. Of results of contend:
-    /// stretch, placement_factor, contention_factor, wait_cycles, latency, blocking, pairwise_l1, distance. Of one folder,
-    /// with --row and --col: any column of the table of runs.
+    /// For two folders: wait, turnaround, bounded_slowdown, pairwise_l1, distance; the default is all of them. For
+    /// results of contend: stretch, placement_factor, contention_factor, wait_cycles, latency, blocking, pairwise_l1,
+    /// distance. For one folder, with --row and --col: any column of the table of runs.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     measure: Vec<String>,
 
     /// Print a table with a row for each trace, scheduler, strategy, topology, allocator, tie, policy, seed or copy.
     ///
-    /// For one folder a cell has the mean of the measure over its runs, which may differ in seed and copy only; a star
-    /// marks the best of a row, for distances the best of the runs that fold no job. For two folders a cell has the
-    /// change, behind ~ where it is not significant.
+    /// For one folder, a cell has the mean of the measure over the runs of the cell, which may differ only in seed and
+    /// copy. A star marks the best value of a row; for distances, runs that fold jobs are not considered. For two
+    /// folders, a cell has the change, with a leading ~ if the change is not significant.
     #[arg(long, value_name = "KEY", requires = "col")]
     row: Option<String>,
 
@@ -85,13 +85,14 @@ pub struct CompareArgs {
     #[arg(long, value_name = "KEY", requires = "row")]
     col: Option<String>,
 
-    /// Print which jobs start earlier and which later, instead of means.
+    /// Print the jobs that start earlier or later, instead of means.
     #[arg(long, requires = "other", conflicts_with_all = ["row", "measure", "by_size", "fail_if_worse"])]
     schedule: bool,
 
     /// Write results into this folder.
     ///
-    /// A figure for each pair of runs, with each job by its submission and by how much later it starts.
+    /// There is a figure for each pair of runs. It shows by how much later each job starts, against its submission
+    /// time.
     #[arg(long, value_name = "DIR", group = "figures", requires = "schedule")]
     out: Option<PathBuf>,
 
@@ -129,7 +130,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
         super::output::writable(dir)?;
     }
     let Some(other) = &args.other else {
-        // Without it the parser requires --row and --col.
+        // Without a second folder, the parser requires --row and --col.
         return axes.map_or(Ok(Exit::Done), |axes| project(args, axes));
     };
     let [base, others] = Runs::read_both([&args.base, other], &Wanted::Jobs)?;
@@ -216,7 +217,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
-/// Returns a line for each mean stretch by which two jobs decide the order of two runs; `run` is one of them.
+/// Returns a line for each mean stretch for which two jobs decide the order of two runs; `run` is one of the two runs.
 fn decided_by_two_jobs(
     pairs: &Pairs,
     stretch: usize,
@@ -248,8 +249,8 @@ fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
     families.into_values().for_each(|family| correct(family, 0));
 }
 
-/// Returns the message about a mean that is worse by more than `limit` percent with the verdict worse; `None` otherwise. With
-/// too few blocks for a verdict the change decides alone.
+/// Returns the message about a mean that is worse by more than `limit` percent with the verdict worse; `None`
+/// otherwise. If there are too few blocks for a verdict, only the change is checked.
 fn exceeded(one: &Compared, limit: f64) -> Option<String> {
     let few = one.blocks < FEWEST;
     if one.change.is_nan() || one.change <= limit || !(few || one.verdict() == "worse") {
@@ -268,7 +269,7 @@ fn exceeded(one: &Compared, limit: f64) -> Option<String> {
     ))
 }
 
-/// Prints measures of one folder by two properties of its runs.
+/// Prints measures of one folder as tables by two properties of its runs.
 fn project(args: &CompareArgs, axes: Axes) -> Result<Exit, Failure> {
     if args.by_size || !args.fail_if_worse.is_empty() {
         let message = "--by-size and --fail-if-worse need two folders";
@@ -312,7 +313,7 @@ fn schedules(
     Ok(Exit::Done)
 }
 
-/// Returns the names of two runs, and their jobs in pairs.
+/// Returns the names of two runs, and pairs of their jobs.
 fn jobs(
     args: &CompareArgs,
     [base, others]: [&Runs; 2],
@@ -320,7 +321,7 @@ fn jobs(
 ) -> Result<([String; 2], Pairs), Failure> {
     same_log([base, others], [first, second])?;
     let pairs = Pairs::new(&base.jobs(first)?, &others.jobs(second)?);
-    // Runs of the same name are distinguished by their folders.
+    // Runs with the same name are distinguished by the names of their folders.
     let mut names = [first.name(), second.name()];
     if names[0] == names[1] {
         names =
@@ -347,36 +348,36 @@ struct Runs {
     text: String,
     tables: &'static JobTables,
     runs: Vec<RunRow>,
-    /// Numbers of the runs that fold jobs; none if the table lacks that column.
+    /// Numbers of the runs that fold jobs; empty if the table does not have this column.
     folding: HashSet<i64>,
     data: Rc<Data>,
-    /// The manifest; null if it cannot be read.
+    /// The manifest; JSON null if the manifest cannot be read.
     manifest: Rc<serde_json::Value>,
 }
 
-/// A folder as it was read once, so that all tables are of one manifest.
+/// The contents of a folder, which is read once, so that all tables belong to the same manifest.
 struct Contents {
     tables: &'static JobTables,
     runs: Vec<RunRow>,
-    /// Numbers of the runs that fold jobs; none if the table lacks that column.
+    /// Numbers of the runs that fold jobs; empty if the table does not have this column.
     folding: HashSet<i64>,
     data: Rc<Data>,
-    /// The manifest; null if it cannot be read.
+    /// The manifest; JSON null if the manifest cannot be read.
     manifest: Rc<serde_json::Value>,
 }
 
-/// The data to read beside the runs of a folder.
+/// The data to read in addition to the runs of a folder.
 enum Wanted<'a> {
     /// Jobs.
     Jobs,
-    /// Measures by their names of `--measure`; the default measures without names.
+    /// Measures with these names of `--measure`; the default measures if there are no names.
     Columns(&'a [String]),
 }
 
 /// Data of the runs of a folder.
 enum Data {
     Jobs(JobsTable),
-    /// Measures, and their values by the number of a run.
+    /// Measures, and for each run number the values of these measures.
     Columns(Vec<RunMeasure>, HashMap<i64, Vec<f64>>),
 }
 
@@ -390,10 +391,11 @@ impl Runs {
         Contents::read(dir, wanted)?.select(text, dir, number)
     }
 
-    /// Reads two arguments. A folder that both name is read once: another command could replace its results in between.
+    /// Reads two arguments. If both arguments name the same folder, the folder is read only once, because another
+    /// command could replace the results between two reads.
     ///
     /// # Errors
-    /// As [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     fn read_both(texts: [&String; 2], wanted: &Wanted<'_>) -> Result<[Self; 2], Failure> {
         let [(dir, number), (other, other_number)] =
             [folder_and_run(texts[0])?, folder_and_run(texts[1])?];
@@ -409,12 +411,12 @@ impl Runs {
         ])
     }
 
-    /// Returns what the folder holds, as text.
+    /// Returns a description of the kind of results in the folder.
     fn holds(&self) -> &'static str {
         if *self.tables == CONTENDED { "results of contend" } else { "replays" }
     }
 
-    /// Returns the measures whose columns were read; none if jobs were read.
+    /// Returns the measures whose columns were read; empty if jobs were read.
     fn measures(&self) -> &[RunMeasure] {
         match &*self.data {
             Data::Jobs(_) => &[],
@@ -422,7 +424,7 @@ impl Runs {
         }
     }
 
-    /// Returns the jobs of a run; none if they were not read.
+    /// Returns the jobs of a run; empty if jobs were not read.
     fn jobs(&self, run: &RunRow) -> Result<Vec<JobRow>, Failure> {
         match &*self.data {
             Data::Jobs(jobs) => jobs.of(run.run).map_err(bad),
@@ -430,7 +432,7 @@ impl Runs {
         }
     }
 
-    /// Returns the value of a run in one of the columns, if they were read.
+    /// Returns the value of a run in a column, if columns were read.
     fn value(&self, run: &RunRow, column: usize) -> Option<f64> {
         match &*self.data {
             Data::Jobs(_) => None,
@@ -438,7 +440,7 @@ impl Runs {
         }
     }
 
-    /// Returns the digest of a trace, if the manifest has it.
+    /// Returns the digest of a trace, if the manifest contains it.
     fn digest(&self, trace: &str) -> Option<&str> {
         let mut traces = self.manifest["configuration"]["traces"].as_array()?.iter();
         traces.find(|one| one["name"] == trace)?["digest"].as_str()
@@ -485,7 +487,7 @@ impl Contents {
         Ok(Self { tables, runs, folding, data, manifest })
     }
 
-    /// Selects the runs of an argument: all, or the run of this number.
+    /// Selects the runs of an argument: all runs, or the run with the given number.
     ///
     /// # Errors
     /// A usage error if there is no such run.
@@ -518,7 +520,7 @@ impl Contents {
 /// Splits an argument into the folder and the number of a run after a colon.
 fn folder_and_run(text: &str) -> Result<(&Path, Option<i64>), Failure> {
     match text.rsplit_once(':') {
-        // A folder may have a colon in its name.
+        // The name of a folder may contain a colon.
         Some((dir, number)) if !Path::new(text).exists() => match number.parse::<i64>() {
             Ok(number) => Ok((Path::new(dir), Some(number))),
             Err(_) if Path::new(dir).is_dir() => Err(Failure::usage_message(format!(
@@ -531,7 +533,7 @@ fn folder_and_run(text: &str) -> Result<(&Path, Option<i64>), Failure> {
     }
 }
 
-/// The failure of a folder without the table of jobs, with the option that writes it.
+/// Returns the failure for a folder without the table of jobs. The message names the option that writes this table.
 fn no_jobs(
     error: &ResultError,
     folder: &ResultFolder,
@@ -577,8 +579,9 @@ fn tables(
     }
 }
 
-/// Refuses to pair jobs of different logs, whose equal job numbers are different jobs. Logs are the same if they have the
-/// same digest (at another load the name differs) or the same name (another version of a log).
+/// Refuses to pair jobs of different logs, because equal job numbers then denote different jobs. Two logs are
+/// considered the same if they have the same digest (the name may differ because of another load) or the same name (the
+/// digest may differ because of another version).
 fn same_log(runs: [&Runs; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
     let [(name, digest), (other, other_digest)] =
         [0, 1].map(|i| (rows[i].trace(), runs[i].digest(rows[i].trace())));

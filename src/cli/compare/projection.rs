@@ -13,7 +13,7 @@ use replay_experiment::compare::{Compared, JobTables, REPLAYED, RunRow};
 use replay_experiment::contention::ContentionRun;
 use replay_output::report::{Align, Sheet};
 
-/// Allocator and tie vector together.
+/// Property that consists of allocator and tie vector.
 const STRATEGY: &str = "strategy";
 
 /// The properties of runs in rows and columns.
@@ -27,7 +27,7 @@ impl Axes {
     /// Returns the axes of these names.
     ///
     /// # Errors
-    /// A usage error if a name is unknown or both are the same.
+    /// A usage error if a name is unknown, or if both names are equal.
     pub fn of(row: &str, col: &str) -> Result<Self, Failure> {
         let names: Vec<(&'static str, &'static str)> = RunRow::KEY
             .map(Name::text)
@@ -47,7 +47,7 @@ impl Axes {
         [self.row, self.col].map(|name| value(run, name))
     }
 
-    /// Refuses runs of one cell that differ in more than seed and copy.
+    /// Returns an error if runs of the same cell differ in more than seed and copy.
     fn check<'a>(self, runs: impl Iterator<Item = &'a RunRow>) -> Result<(), Failure> {
         let mut first: HashMap<[String; 2], &RunRow> = HashMap::new();
         for run in runs {
@@ -132,7 +132,7 @@ impl Table for Projected {
     }
 }
 
-/// A measure of runs: a column of their table.
+/// A measure of runs: a column of the table of runs.
 #[derive(Clone, Copy, Debug)]
 pub struct RunMeasure {
     pub name: Name,
@@ -141,7 +141,7 @@ pub struct RunMeasure {
 }
 
 impl RunMeasure {
-    /// Returns the measures of these names, by default the usual ones.
+    /// Returns the measures with these names, or the default measures if there are no names.
     ///
     /// # Errors
     /// A usage error if a name is unknown.
@@ -185,8 +185,8 @@ impl RunMeasure {
     }
 }
 
-/// Returns the measures of the runs of one folder by two of their properties, and a sheet for each measure with the best of
-/// each row marked.
+/// Returns the measures of the runs of one folder by two properties of the runs, and a sheet for each measure in which
+/// the best value of each row is marked.
 ///
 /// # Errors
 /// A usage error if runs of one cell differ in more than seed and copy.
@@ -228,14 +228,14 @@ pub fn of_values(
     Ok((projected, sheets))
 }
 
-/// A cell: the mean of a measure over runs, and for distances whether the runs fold jobs.
+/// A cell: the mean of a measure over runs and, for distances, whether the runs fold jobs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Cell {
     mean: f64,
     folds: bool,
 }
 
-/// Returns the digits after the point for values of this size.
+/// Returns the number of decimals for values of this magnitude.
 fn digits(values: impl Iterator<Item = f64>) -> usize {
     match values.fold(0.0, |most: f64, value| most.max(value.abs())) {
         ..10.0 => 3,
@@ -267,7 +267,7 @@ fn sheet(
             || values.iter().flatten().filter(|(_, ranked)| *ranked).map(|(mean, _)| *mean);
         let better = |a: f64, b: f64| if rises { a > b } else { a < b };
         let best = of_ranked().reduce(|a, b| if better(b, a) { b } else { a });
-        // Of equal values none is marked.
+        // If all values are equal, no value is marked.
         let differ = of_ranked().any(|value| Some(value) != best);
         let marks = differ || values.iter().flatten().any(|(_, ranked)| !ranked);
         let mut fields = vec![row.clone()];
@@ -289,7 +289,7 @@ fn sheet(
     sheet.led_by(lead)
 }
 
-/// Returns a sheet for each measure with its changes by two properties of the runs.
+/// Returns a sheet for each measure with the changes of the measure by two properties of the runs.
 ///
 /// # Errors
 /// A usage error if a cell has several pairs of runs.
@@ -328,7 +328,7 @@ pub fn of_changes(axes: Axes, compared: &[(RunRow, Compared)]) -> Result<Vec<She
     Ok(sheets)
 }
 
-/// Formats a change for a cell, behind `~` if it is not significant.
+/// Formats a change for a cell, with a leading `~` if the change is not significant.
 fn change(one: &Compared) -> String {
     let percent = match one.change.is_finite() {
         true => format!("{}{}", if one.change > 0.0 { "+" } else { "" }, fixed(one.change, 2)),

@@ -10,10 +10,10 @@ use replay_output::plot::{FileNames, Plots, Shift, Shifts, save};
 use replay_output::report::{Sheet, Shown};
 use std::io::stdout;
 
-/// Jobs in the table of the largest shifts.
+/// Maximum number of jobs in the table of the largest shifts.
 const ROWS: usize = 20;
 
-/// Prints the starts of the jobs of pairs of runs, and draws them.
+/// Prints the start times of the jobs of pairs of runs, and draws figures of them.
 ///
 /// # Errors
 /// A usage error if a file cannot be written.

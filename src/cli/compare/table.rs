@@ -7,7 +7,7 @@ use replay_experiment::compare::{CONTENDED, Compared, JobTables, REPLAYED, RunRo
 use replay_experiment::contention::ContentionJobRow;
 use replay_output::report::{Align, Sheet, with_unit};
 
-/// Ranks of columns in a narrow terminal, which omits the lowest first.
+/// Ranks of columns. In a narrow terminal, the columns with the lowest ranks are omitted first.
 const RANKS: [(&str, u8); 14] = [
     ("run", 3),
     ("measure", 3),
@@ -62,8 +62,8 @@ fn titled(measure: Name, tables: &JobTables) -> String {
     }
 }
 
-/// Returns the table of the rows, each with its run; `bases` are the runs that they are compared with. A line above the
-/// table names the runs, and the properties that all of them share.
+/// Returns the table of the rows, each with its run; `bases` are the runs with which these runs are compared. A line
+/// above the table names the runs and the properties that all runs share.
 pub fn sheet(
     rows: &[(RunRow, Compared)],
     bases: &[RunRow],
@@ -82,7 +82,8 @@ pub fn sheet(
     if classes {
         header.push(("processors", Align::Right));
     }
-    // One job can decide a mean of contend, which ranks by median and trimmed mean.
+    // For results of contend, a single job can decide the order of means, so the median and the trimmed mean are also
+    // shown.
     let robust = *tables == CONTENDED;
     header.extend([("jobs", Align::Right), ("base", Align::Right), ("mean", Align::Right)]);
     if robust {
@@ -150,7 +151,7 @@ pub fn sheet(
     sheet.explained_by(legend(rows.iter().map(|(_, row)| row)))
 }
 
-/// Returns the legend of `-` and `~` in a table of these comparisons; `None` if neither occurs.
+/// Returns the legend of `-` and `~` in a table of these comparisons; `None` if the table contains neither symbol.
 pub fn legend<'a>(rows: impl Iterator<Item = &'a Compared>) -> Option<String> {
     let (mut dash, mut tilde) = (false, false);
     for row in rows {
@@ -167,9 +168,9 @@ pub fn legend<'a>(rows: impl Iterator<Item = &'a Compared>) -> Option<String> {
     (!marks.is_empty()).then(|| marks.join("; "))
 }
 
-/// Short names of runs in one table, by the properties in which they differ.
+/// Short names of runs in one table. A name consists of the properties in which the runs differ.
 struct Names {
-    /// For each part of the key, whether runs differ in it.
+    /// For each part of the key, whether the runs differ in this part.
     differ: Vec<bool>,
     /// The properties that all runs share.
     common: String,
@@ -202,7 +203,7 @@ impl Names {
         shown.join(" ")
     }
 
-    /// Returns the properties that distinguish a run from the others.
+    /// Returns the properties that distinguish a run from the other runs.
     fn short(&self, run: &RunRow) -> String {
         match self.parts(run, |place| self.differ[place]) {
             // A run without tie vector and of copy 0 has the name of its allocator.
@@ -292,7 +293,7 @@ mod tests {
         fitted.sheet.write_plain(&mut out).expect("memory");
         let text = String::from_utf8(out).expect("text");
         assert!(text.contains("first-fit  wait s") && text.contains("pairwise_l1 hops"), "{text}");
-        // Columns with one value in all rows are omitted first.
+        // Columns with the same value in all rows are omitted first.
         let mut mixed = rows.clone();
         mixed[0].1.sizes = [1, i64::MAX];
         mixed[0].1.change = 7.0;

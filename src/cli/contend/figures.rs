@@ -14,9 +14,9 @@ use replay_output::plot::{
     ScatterPanel, SpreadCurve, Spreads, save, spreads,
 };
 
-/// Draws a comparison and the distribution of stretch for each setting, the points of each row of correlations, and link maps
-/// of each run of an unperturbed trace on a 2D machine. Returns the paths of the files. File names have a seed that is not 0;
-/// subtitles have the seed and the number of jobs that send packets.
+/// Draws a comparison and the distribution of stretch for each setting, a scatter plot for each row of correlations,
+/// and link maps for each run of an unperturbed trace on a 2D machine. Returns the paths of the files. File names
+/// contain the seed if it is not 0. Subtitles contain the seed and the number of jobs that send packets.
 ///
 /// # Errors
 /// Those of drawing and writing.
@@ -50,7 +50,7 @@ pub fn write(
         let mut parts = vec!["scatter", kind, &key.trace, &key.topology, &key.scheduler];
         parts.extend(one.over_jobs.then_some(strategy.as_str()));
         parts.extend(seed.as_deref());
-        // A row over jobs counts those of its run, a row over allocators those of all its runs.
+        // A row over jobs counts the jobs of its run; a row over allocators counts the jobs of all its runs.
         let runs = settings(outcomes).into_iter().find(|group| of_setting(&group[0].key, key));
         let mut runs = runs.unwrap_or_default();
         runs.retain(|run| !one.over_jobs || run.key == *key);
@@ -80,7 +80,7 @@ pub fn write(
     Ok(files)
 }
 
-/// Fewest points of a figure.
+/// Minimum number of points of a figure.
 const FEWEST_POINTS: usize = 4;
 
 fn seed_of(key: &RunKey) -> String {
@@ -100,7 +100,7 @@ fn line(key: &RunKey, strategy: Option<&str>) -> String {
     parts.into_iter().flatten().chain([seed.as_str()]).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the number of jobs of runs that send packets, a range if it differs among them.
+/// Returns the number of jobs that send packets, or a range if the runs differ in this number.
 fn senders(runs: &[&ContentionRun]) -> String {
     let of = |run: &&ContentionRun| run.result.jobs.iter().filter(|job| job.packets > 0).count();
     let (least, most) = runs
@@ -116,14 +116,14 @@ fn senders(runs: &[&ContentionRun]) -> String {
     }
 }
 
-/// Columns beside a median: the ends of its interval, the trimmed mean and the 95th percentile.
+/// Columns that are shown with a median: the ends of its interval, the trimmed mean and the 95th percentile.
 struct Beside {
     interval: [Name; 2],
     trimmed_mean: Name,
     p95: Name,
 }
 
-/// Compared metrics: title, column, columns beside it, factor, origin of the bars.
+/// Compared metrics: title, column, columns shown with it, factor, and the value at which bars begin.
 const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
     (
         "Stretch",
@@ -216,7 +216,7 @@ fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     let (key, pattern) = (&group[0].key, &group[0].pattern);
     let copies = shaken.iter().find(|row| row.run == group[0].run).map(|row| row.mean.count);
     let mut subtitle = vec![line(key, None), senders(group), pattern.to_string()];
-    // A small page omits lines from the last.
+    // A small page omits the last lines.
     subtitle.push(match copies {
         Some(n) => format!("means over {n} shaken copies of the trace, 95 % intervals"),
         None => "95 % intervals of the medians over jobs".to_string(),
@@ -248,7 +248,7 @@ fn stretches(group: &[&ContentionRun], most: usize) -> Option<Spreads> {
         strategies: vec![name.clone()],
         spread,
     });
-    // The figure adds the number of jobs, which are those that send packets.
+    // The figure adds the number of jobs; only jobs that send packets are counted.
     spreads(STRETCHES, vec![line(key, None), pattern.clone()], curves.collect(), most)
 }
 
@@ -277,13 +277,13 @@ fn scatter(of: &Correlations<'_>, pattern: &str, runs: &[&ContentionRun], most: 
                 false => format!("{pattern}; means over the jobs that send packets, in-sample"),
             },
         ],
-        // With more names than distinct colours all points have one colour.
+        // If there are more names than distinct colours, all points have the same colour.
         names: if of.names.len() > most { Vec::new() } else { of.names.clone() },
         panels: PAIRS.iter().map(panel).collect(),
     }
 }
 
-/// Directions of a 2D machine in the order of [`LinkUse`], with their directions on the map.
+/// Names of the link directions of a 2D machine in the order of [`LinkUse`], with the direction on the map.
 const DIRECTIONS: [&str; 4] = ["-x (to the left)", "+x (to the right)", "-y (down)", "+y (up)"];
 
 /// Returns the maps of link use; `None` unless the machine is a 2D grid.

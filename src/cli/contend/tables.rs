@@ -39,7 +39,7 @@ pub fn write(
     Ok(files)
 }
 
-/// The line above the table of stretches.
+/// Line above the table of stretches.
 const STRETCHES: &str = "stretch, placement and contention: medians over the jobs that send packets; trimmed: mean \
      without 5 % of these jobs at each end; off target: jobs whose time alone misses run time x scale by more than 1 %";
 

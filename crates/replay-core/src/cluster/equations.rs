@@ -30,7 +30,7 @@ impl Phases {
     }
 
     /// Returns the run time under the conditions of [`beside_equal`](Self::beside_equal) on the processor of the
-    /// barrier process. This process hardly ever waits: 2 (s + p e) (equation 5.3).
+    /// barrier process. The barrier process hardly ever waits: 2 (s + p e) (equation 5.3).
     pub fn beside_equal_at_barrier(&self) -> f64 {
         2.0 * (self.setup + self.count * self.compute)
     }

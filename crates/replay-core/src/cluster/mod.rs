@@ -1,10 +1,10 @@
 //! Time sharing of workstations among parallel jobs.
 //!
 //! Source: S. W. Turner, "Processor Scheduling in a Distributed-Memory Computing Environment", PhD thesis, Michigan
-//! State University, 1995, chapters 5 and 6. Its machine consists of six workstations on a crossbar. Its daemon, Elmer,
-//! may give a job hosts that other jobs already use. The new job then has a lower priority than these jobs.
-//! [`HostSelection`](crate::allocator::elmer::HostSelection) chooses the hosts; this module computes the speed of each
-//! job.
+//! State University, 1995, chapters 5 and 6. The machine of the thesis consists of six workstations on a crossbar. The
+//! daemon of the thesis, Elmer, may give a job hosts that other jobs already use. The new job then has a lower priority
+//! than these jobs. [`HostSelection`](crate::allocator::elmer::HostSelection) chooses the hosts; this module computes
+//! the speed of each job.
 //!
 //! | module | concept |
 //! |---|---|

@@ -53,7 +53,8 @@ impl Monitor {
         self.now = until;
     }
 
-    /// Sets the current utilization of each host. It is reported only if the period is 0.
+    /// Sets the current utilization of each host. The current utilization is reported only if the
+    /// period is 0.
     pub fn set_current(&mut self, used: impl Iterator<Item = f64>) {
         if self.period == 0 {
             self.reported.iter_mut().zip(used).for_each(|(reported, used)| *reported = used);

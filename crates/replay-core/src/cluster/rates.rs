@@ -4,8 +4,8 @@
 //! share of the host that the job uses at full speed. A job that has the highest priority on all of its hosts runs at
 //! full speed. A job of lower priority gets, on each host, the share that the jobs of higher priority leave:
 //!
-//! * A program whose processes wait for one another runs at the rate of its slowest process: the minimum over its hosts
-//!   of the remaining share divided by its demand.
+//! * If the processes of a program wait for each other, the program runs at the rate of its slowest process: the
+//!   minimum over its hosts   of the remaining share divided by its demand.
 //! * EP divides its work dynamically among its processes, so it runs at the rate of the sum of the remaining shares.
 //!
 //! On a non-preemptive kernel a Barrier job loses time to a job of lower priority in every phase: the delay d once
@@ -165,7 +165,8 @@ impl Rates {
         rate
     }
 
-    /// Returns the rate of a job with the highest priority. It is below 1 if jobs of lower priority delay the job.
+    /// Returns the rate of a job with the highest priority. The rate is below 1 if jobs of lower priority delay the
+    /// job.
     fn rate_at_top(&self, slots: &Slots, residents: &[Resident], job: u32) -> f64 {
         let Kernel::NonPreemptive { delay } = self.kernel else { return 1.0 };
         let resident = &residents[job as usize];

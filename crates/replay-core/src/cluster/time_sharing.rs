@@ -36,8 +36,8 @@ impl Sharing {
         Sharing { kernel: Kernel::Preemptive, hosts: Hosts::PLAIN, ticks_per_second: 1.0 };
 }
 
-/// Amount of remaining work, in ticks, below which a job is done. It is far less than a tick and
-/// far more than rounding errors.
+/// Amount of remaining work, in ticks, below which a job is done. The amount is far less than a
+/// tick and far more than rounding errors.
 const NOTHING: f64 = 1e-6;
 
 /// The running jobs and their speeds.

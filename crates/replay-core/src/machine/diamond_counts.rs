@@ -20,8 +20,8 @@ use crate::topology::Grid;
 pub struct DiamondCounts {
     width: usize,
     height: usize,
-    /// Number of lanes before y = 0. It is at least height - 1, so that strips around any lane need
-    /// no clipping.
+    /// Number of lanes before y = 0. The number is at least height - 1, so that strips around any
+    /// lane need no clipping.
     pad: usize,
     stride: usize,
     /// `free[x * stride + pad + y]`: 1 if (x, y) is free; padding is 0.

@@ -4,11 +4,11 @@
 //! [`Blocks`] therefore divides the jobs into blocks by submission time and sums a metric over each block. The change
 //! of the total is a ratio of two sums. The standard error of the change follows from the linearised ratio (the delta
 //! method), and the 95 % interval from Student's t. Because blocks differ in size, the squared deviation of a block is
-//! divided by one minus its share of the total, as in the estimator HC2 of J. G. MacKinnon and H. White (Journal of
-//! Econometrics 29, 1985). The degrees of freedom are those of F. E. Satterthwaite (Biometrics Bulletin 2, 1946) for
-//! variances proportional to the sizes. There are n - 1 degrees of freedom for n equal blocks, and fewer if some blocks
-//! contain most of the total. `tests/cli/intervals.rs` measures how often two runs of the same strategy with different
-//! seeds are reported as different.
+//! divided by 1 - s, where s is the block's share of the total, as in the estimator HC2 of J. G. MacKinnon and H. White
+//! (Journal of Econometrics 29, 1985). The degrees of freedom follow F. E. Satterthwaite (Biometrics Bulletin 2, 1946),
+//! for variances proportional to the sizes of the blocks. There are n - 1 degrees of freedom for n equal blocks, and
+//! fewer if some blocks contain most of the total. `tests/cli/intervals.rs` measures how often two runs of the same
+//! strategy with different seeds are reported as different.
 
 use std::collections::BTreeMap;
 
@@ -141,7 +141,7 @@ mod tests {
         let short = blocks(20, |_| [1.0, 2.0]);
         assert_eq!((short.len(), short.days), (14, 1));
         assert_eq!(blocks(100, |_| [2.0, 2.0]).gain().p, 1.0);
-        // A hundred weeks, of which one has a nonzero metric.
+        // In a hundred weeks, only a single week has a nonzero metric.
         let gain = blocks(1000, |i| if i / 10 == 7 { [1.0, 2.0] } else { [0.0, 0.0] }).gain();
         assert!(gain.percent == 50.0 && gain.interval[0].is_nan() && gain.p.is_nan(), "{gain:?}");
         for few in [0, 1, 6] {

@@ -8,8 +8,8 @@ use crate::table::measures;
 use crate::workload::Job;
 
 measures! {
-    /// Means over the jobs of one size in one run. The rank of sizes with equal numbers of jobs is
-    /// chosen such that size 42 on KTH has the same rank, 49, as in the paper.
+    /// Means over the jobs of a size in a run. Ranks of sizes with equal numbers of jobs are in the
+    /// order of the paper, where size 42 on KTH has rank 49.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SizeRow, from of: (u32, u32, Sums) {
         size: u32 ["processors"] "processors that a job requests" = of.0;
@@ -85,7 +85,7 @@ pub struct SizeChange {
     pub size_rank: u32,
     /// Reduction of the mean pairwise L1 sum in percent of the baseline; negative for an increase.
     pub improvement_percent: f64,
-    /// Whether the allocator has no choice: the job has one processor, or the whole machine.
+    /// Whether the allocator has no choice: the job needs a single processor or the whole machine.
     pub fixed: bool,
 }
 

@@ -4,9 +4,9 @@ use super::hierarchy::{HierarchyLocality, HierarchyPlacement};
 use crate::table::{Column, name};
 use crate::topology::{Coord, Grid, MultiTorus, NodeId, PairDistances, Topology};
 
-/// Locality of the processors of one job. An allocation may have more processors than the job requested. Processors
-/// that run no process count in all fields except the pairwise L1, because the job holds these processors, but they do
-/// not communicate.
+/// Locality of the processors of one job. An allocation may have more processors than the job requested. If a processor
+/// runs no process of the job, the pairwise L1 ignores this processor, because it does not communicate. The processor
+/// counts in all other fields, because the job holds it.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Placement {
     /// Sum of hop distances over unordered pairs (pairwise L1).
@@ -57,8 +57,8 @@ impl Placement {
     }
 }
 
-/// Returns the mean hop distance over the pairs of `size` processors whose distances add up to `pairwise_l1`; 0 for one
-/// processor.
+/// Returns the mean hop distance over all pairs of `size` processors, given the sum `pairwise_l1` of the distances; 0
+/// for one processor.
 pub fn mean_distance(pairwise_l1: u64, size: u32) -> f64 {
     let pairs = u64::from(size) * u64::from(size.saturating_sub(1)) / 2;
     if pairs == 0 { 0.0 } else { pairwise_l1 as f64 / pairs as f64 }

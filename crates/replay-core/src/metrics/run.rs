@@ -18,8 +18,8 @@ pub struct JobMeasures {
     pub number: i64,
     /// Submission time.
     pub submit: i64,
-    /// Arrival time. This is the submission time; for a job with a predecessor, the end of the predecessor determines
-    /// the arrival.
+    /// Arrival time. A job without a predecessor arrives at its submission; for a job with a predecessor, the end of
+    /// the predecessor determines the arrival.
     pub arrival: i64,
     /// Start time; the end is the start plus the run time.
     pub start: i64,
@@ -203,7 +203,7 @@ measures! {
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct ScheduleMetrics, from times: Times {
         jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = times.waits.sorted.len() as u64;
-        utilization: f64 ["share", rising] "processor-time that jobs requested and used over processors times makespan, from 0 to 1; on shared hosts, processor-time in which they computed instead of held slots" = times.utilization;
+        utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to processors times makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed counts" = times.utilization;
         held_utilization: Option<f64> ["share", rising] "utilization with all processors of the jobs' points, which no other job can use; null if each point of the machine holds one processor" = times.held_utilization;
         makespan: i64 ["s"] "last completion minus first submission" = times.makespan;
         mean_wait: f64 ["s"] "mean over jobs of start minus arrival" = times.waits.mean;
@@ -222,9 +222,9 @@ measures! {
 /// The measurement that a column of the runs requires.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
-    /// Start and end times. They do not depend on the allocator if it never refuses a job.
+    /// Start and end times. If an allocator never refuses a job, these times do not depend on the allocator.
     Schedule,
-    /// Pairwise L1 sums. They only increase during a run.
+    /// Pairwise L1 sums. The sums only increase during a run.
     Pairwise,
     /// All metrics of placements.
     Placements,
@@ -380,7 +380,8 @@ impl SortedValues {
 }
 
 impl ScheduleMetrics {
-    /// Computes the metrics of `jobs` (at least one) started at `starts` on a machine.
+    /// Computes the metrics of `jobs` on a machine. `starts` contains the start time of each job. There must be at
+    /// least one job.
     pub fn new(jobs: &[Job], starts: &[i64], installed: impl Into<Installed>) -> Self {
         Self::served(jobs, jobs, starts, installed, None)
     }
@@ -472,7 +473,7 @@ mod tests {
         let times = &run.schedule;
         assert_eq!((times.makespan, times.utilization, run.mean_pairwise_l1), (105, 1.0, 8.0));
         assert_eq!((times.mean_wait, times.mean_turnaround), (45.0, 97.5));
-        // The job with a run time of 5 s has a turnaround of 95 s. Its turnaround is divided by 10 s.
+        // The job with a run time of 5 s has a turnaround of 95 s. This turnaround is divided by 10 s.
         assert_eq!(times.mean_bounded_slowdown, (1.0 + 9.5) / 2.0);
         assert_eq!(run.placements, None);
     }

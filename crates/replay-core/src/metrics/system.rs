@@ -18,7 +18,8 @@ pub struct SystemRecorder {
     arrivals: Vec<i64>,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// Number of held processors, integrated over time. The following fields are integrals, too.
+    /// Number of held processors, integrated over time. The three following fields are integrals
+    /// over time, too.
     held: i128,
     requested: i128,
     busy_list: i128,
@@ -238,8 +239,8 @@ impl Simulated<'_> {
         self.overhead.refused_sizes.map(|_| value)
     }
 
-    /// Returns `sum` divided by the number of jobs that got whole units; `None` if there are no
-    /// such jobs.
+    /// Returns `sum` divided by the number of jobs that got whole units; `None` if no job got whole
+    /// units.
     fn of_units(&self, sum: u64) -> Option<f64> {
         let jobs = self.recorder.in_blocks;
         (jobs > 0).then(|| sum as f64 / jobs as f64)
@@ -257,20 +258,20 @@ measures! {
         fragmented_refusals: u64 ["refusals"] "refusals because there was no placement (external fragmentation)" = system.recorder.fragmented_refusals;
         too_few_free_refusals: Option<u64> ["refusals"] "refusals because fewer nodes were free than the job needs, which refusals does not count; null on machines other than trees and blocks" = Some(system.overhead.too_few_free);
         switches_refusals: Option<u64> ["refusals"] "refusals because the place lay on more leaves than the job waits for; null on machines other than trees and blocks" = Some(system.recorder.postponed_refusals);
-        fragmented_time_percent: f64 ["%"] "share of the time in which a job waited that had been refused because there was no placement" = 100.0 * system.recorder.fragmented as f64 / system.span;
+        fragmented_time_percent: f64 ["%"] "share of the time in which at least one job waited after it had been refused because there was no placement" = 100.0 * system.recorder.fragmented as f64 / system.span;
         blocked_menu_percent: Option<f64> ["%"] "time average of the share of positions of the menu's boxes that are not entirely free, weighted by the size of the box; null for strategies without a menu of boxes" = system.blocked_menu();
         no_such_size_jobs: Option<u64> ["jobs"] "jobs excluded from the run because no box of the menu has their size; null for strategies without a menu of boxes" = None;
         mean_blocks: Option<f64> ["units"] "mean number of sub-meshes, blocks or pages per job" = system.of_units(system.recorder.blocks);
         one_block_percent: Option<f64> ["%", rising] "share of jobs in one unit" = system.of_units(100 * system.recorder.in_one_block);
         mean_busy_list: Option<f64> ["units"] "time average of the number of allocated units (m)" = system.of_units(1).map(|_| system.recorder.busy_list as f64 / system.span);
         mean_searches: Option<f64> ["searches"] "mean number of searches per job beyond the first (b)" = system.of_units(system.recorder.searches);
-        attempts_per_job: f64 ["attempts"] "number of requests of the scheduler for processors per job, including refused ones" = system.per_job(system.overhead.attempts);
+        attempts_per_job: f64 ["attempts"] "number of requests of the scheduler for processors per job, including refused requests" = system.per_job(system.overhead.attempts);
         asked_per_job: f64 ["attempts"] "number of these requests per job that called the allocator; the results of the others followed from earlier refusals" = system.per_job(system.overhead.allocator_calls);
-        operations_per_job: f64 ["operations"] "number of elementary operations of the allocator per job; 0 if it does not count them" = system.per_job(system.overhead.operations);
+        operations_per_job: f64 ["operations"] "number of elementary operations of the allocator per job; 0 if the allocator does not count operations" = system.per_job(system.overhead.operations);
         promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and got a guaranteed latest start, which a head gets only when a later job could overtake it; null for schedulers without guarantees" = system.overhead.promises.map(|promises| promises.given);
         late_heads: Option<u64> ["jobs"] "promised heads that started later than first guaranteed" = system.overhead.promises.map(|promises| promises.broken);
         latest_head: Option<u64> ["s"] "largest delay of a promised head beyond its first guarantee" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
-        slots_held_percent: Option<f64> ["%"] "time average of the share of slots on cluster hosts that jobs held, whether they ran or waited for the processor at lower priority; null on other machines" = system.slots_held_percent();
+        slots_held_percent: Option<f64> ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines" = system.slots_held_percent();
         refused_sizes: Option<u64> ["sizes"] "number of job sizes that were refused for lack of processors or of a placement, including the last one of each attempt; null, like all following columns, for strategies that do not fold jobs" = system.overhead.refused_sizes;
         folded_percent: Option<f64> ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
         mean_fold_stretch: Option<f64> [""] "mean over folded jobs of the run time divided by that on the requested processors; 1 without folded jobs, null if the strategy does not fold jobs" = system.of_folding(system.recorder.mean_stretch());

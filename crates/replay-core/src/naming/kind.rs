@@ -35,7 +35,7 @@ impl<V: 'static> Kind<V> {
         Self { values: values.into(), ..self }
     }
 
-    /// Accepts additional words. They are neither listed nor printed.
+    /// Accepts additional words. Additional words are neither listed nor printed.
     pub fn also(self, words: &'static [(&'static str, V)]) -> Self
     where
         V: Copy + Sync,
@@ -136,7 +136,8 @@ where
     Kind::new(values.to_string(), read, |value: &V| Some(value.to_string()))
 }
 
-/// Returns the syntax of a type like [`typed`], for types whose error already contains the text.
+/// Returns the syntax of a type like [`typed`], for types with errors that already contain the
+/// text.
 pub fn parsed<V>(values: &str) -> Kind<V>
 where
     V: FromStr<Err: Display> + Display + 'static,

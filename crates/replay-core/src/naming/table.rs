@@ -71,9 +71,9 @@ impl<T: Value> Table<T> {
         checked.map_err(|problem| self.name(options).error(self.kind, problem))
     }
 
-    /// Returns the canonical name of options. It is the shortest name that denotes the options,
-    /// without default values, and with keys in the order of declaration. Parsing the name returns
-    /// the same options.
+    /// Returns the canonical name of options. The canonical name is the shortest name that denotes
+    /// the options. It contains no default values, and its keys are in the order of declaration.
+    /// Parsing the name returns the same options.
     pub fn name(&self, options: &T) -> StrategyName {
         let written = || self.entries.iter().filter_map(|entry| entry.write(options));
         let exact = written().filter_map(|(name, exact)| exact.then_some(name));

@@ -1,5 +1,5 @@
-//! Queues of jobs by dimension. The dimension of a job is that of the smallest cube with enough
-//! processors: log2 of the number of processors, rounded up.
+//! Queues of jobs by dimension. The dimension of a job is log2 of its number of processors, rounded
+//! up. This is the dimension of the smallest cube with enough processors.
 
 use std::collections::VecDeque;
 

@@ -16,8 +16,8 @@ use crate::workload::JobId;
 /// job completes before its estimated end, the schedule is *compressed*: in queue order, each
 /// waiting job replaces its reservation by the earliest reservation that is possible now. The new
 /// reservation is never later than the old one. A job starts when its reservation is due. A running
-/// job that exceeds its estimate can delay the reservations of other jobs. This is possible only
-/// under cleaning policies that keep estimates below the run time.
+/// job that exceeds its estimate can delay the reservations of other jobs. Jobs exceed their
+/// estimates only under cleaning policies that keep estimates below the run time.
 ///
 /// # Cost
 ///

@@ -3,7 +3,7 @@ use super::{
 };
 use crate::workload::JobId;
 
-/// A scheduler that wraps another one. Methods that are not overridden are forwarded to the
+/// A scheduler that wraps another scheduler. Methods that are not overridden are forwarded to the
 /// [inner](Self::inner) scheduler.
 pub trait Decorator: Send {
     /// Returns the wrapped scheduler.

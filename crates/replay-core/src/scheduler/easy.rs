@@ -41,7 +41,7 @@ use crate::workload::JobId;
 /// head has then missed its reservation and gets a new shadow time: the last estimated end of all running jobs. No job
 /// fits alongside the head at this time. Until the head starts, jobs are backfilled only if they end by this shadow
 /// time, so it never increases, and the head starts on an empty machine at the latest. The head is tried again after
-/// every completion. If the allocator refuses the head because too few processors are free, the head has not missed its
+/// every completion. If the head is refused when fewer processors are free than it takes, it has not missed its
 /// reservation. A job that was selected for backfilling and refused is skipped until a job completes. If refusals [do
 /// not last](crate::allocator::Capabilities::refusals_last), the head and the skipped jobs are also tried again after
 /// every start.
@@ -53,8 +53,8 @@ use crate::workload::JobId;
 /// shadow time or leaves this place free. A job that would take processors of the place is skipped until another job
 /// starts or another place is reserved. If the allocator's choice does not depend only on the free processors, the job
 /// is also tried again when time has passed, because the allocator may then choose other processors. For allocators
-/// that never refuse a job, both guards give the same schedule. Allocators whose refusals do not last are unsupported:
-/// they may refuse the head at the guaranteed time although its place is free.
+/// that never refuse a job, both guards give the same schedule. This guard does not support allocators with refusals
+/// that do not last, because such an allocator may refuse the head at the guaranteed time although its place is free.
 ///
 /// # Processors out of service
 ///
@@ -101,7 +101,7 @@ impl Guard {
     pub const ALL: [(&'static str, Guard); 2] = [("count", Guard::Count), ("place", Guard::Place)];
 }
 
-/// The job selected last. It stays in the queue until the next call, because it may be refused.
+/// The job selected last. The job stays in the queue until the next call, because it may be refused.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     place: Place,
@@ -111,7 +111,7 @@ struct Pending {
     lateness: Option<i64>,
     /// Number of processors that were free.
     free: u32,
-    /// Number of processors taken from the extra ones of the [`Guarantee`].
+    /// Number of processors taken from [`Guarantee::extra`].
     extra_used: u32,
 }
 
@@ -140,7 +140,7 @@ impl Easy {
         Self { guard, ..self }
     }
 
-    /// Records the guarantee of a head that cannot start; only the first one counts.
+    /// Records the guarantee of a head that cannot start; only the first guarantee of a job counts.
     fn promise(&mut self, head: JobId, at: i64) {
         if self.promised.is_none_or(|(job, _)| job != head) {
             self.promised = Some((head, at));

@@ -15,8 +15,9 @@ use crate::workload::JobId;
 #[derive(Clone, Debug, Default)]
 pub struct Fchp {
     queue: Strict,
-    /// Number of jobs at the front of the queue that may still be tried. It increases by one for
-    /// each job that completes, and for each job that arrives when all waiting jobs may be tried.
+    /// Number of jobs at the front of the queue that may still be tried. The number increases by
+    /// one when a job completes. It also increases by one when a job arrives while all waiting jobs
+    /// may be tried.
     tries: usize,
 }
 

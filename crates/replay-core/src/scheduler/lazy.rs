@@ -11,10 +11,10 @@ use crate::workload::JobId;
 ///
 /// Chang and Mohapatra (section 2.2) and the abstract of the paper describe the scheme as follows. Jobs wait in one
 /// queue per dimension. A job is delayed while another job of its dimension runs, and is then executed on the existing
-/// subcube rather than on a new subcube. This implementation uses the following rule:
+/// subcube rather than on a new subcube. The implementation in `replay` uses the following rule:
 ///
 /// * A job that ends leaves its place to a waiting job of its dimension, including a job that arrives at the same time.
-///   If no job of the dimension waits, the place is lost. The head of a queue whose dimension has a place may start;
+///   If no job of the dimension waits, the place is lost. If a dimension has a place, the head of its queue may start;
 ///   each start in the dimension uses one place if the dimension has places.
 /// * Otherwise the head starts if no job of its dimension runs, or if more than `patience` jobs of the dimension wait
 ///   per running job; the head then gets a new subcube. The sources do not state this bound; it was chosen for
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(next(&mut lazy, 12), None);
         lazy.on_event(SchedulerEvent::MachineChanged);
         assert_eq!(next(&mut lazy, 12), Some(2));
-        // There was one place, which has been used, and two jobs run.
+        // The only place has been used, and two jobs run.
         assert_eq!((next(&mut lazy, 8), lazy.waiting()), (None, 1));
         // A job that arrives at the time at which another job ends takes its place. A job that arrives later does not.
         lazy.on_event(SchedulerEvent::Completed { job: JobId(1), now: 4 });

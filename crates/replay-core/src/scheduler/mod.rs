@@ -6,9 +6,10 @@
 //! events.
 //!
 //! An allocator may be unable to place the selected job although enough processors are free
-//! ([`Scheduler::on_refused`]). The scheduler puts the job back at its position in the queue and does not select it again
-//! before a job completes or, with an allocator whose refusals [do not
-//! last](crate::allocator::Capabilities::refusals_last), before a job starts or completes.
+//! ([`Scheduler::on_refused`]). The scheduler puts the job back at its position in the queue and does not select it
+//! again before a job completes. If refusals of the allocator [do not
+//! last](crate::allocator::Capabilities::refusals_last), the job may also be selected again after another job has
+//! started.
 //!
 //! An allocator may also give a job more processors than requested. [`QueuedJob::takes`] is the maximum for a waiting
 //! job, and [`Running::size`] is the number that a running job holds. A discipline that reserves processors uses these
@@ -79,8 +80,8 @@ pub struct QueuedJob {
     /// Number of requested processors; if the allocator [folds](crate::allocator::reduced) jobs, the minimum on which
     /// the job can run.
     pub size: u32,
-    /// Maximum number of processors that the allocator can give to the job. It exceeds `size` if the allocator rounds
-    /// up.
+    /// Maximum number of processors that the allocator can give to the job. The maximum exceeds `size` if the allocator
+    /// rounds up.
     pub takes: u32,
     /// Estimated run time in seconds.
     pub estimate: i64,
@@ -144,8 +145,8 @@ pub trait Scheduler: Send {
     /// exceed `system.free`.
     fn next_job(&mut self, system: System<'_>) -> Option<Selection>;
 
-    /// Puts a job back at its position in the queue. The job is the one that [`next_job`](Self::next_job) has just
-    /// selected. Only called if the scheduler [takes refusals](Capabilities::takes_refusals).
+    /// Puts the job selected by the last call of [`next_job`](Self::next_job) back at its position in the queue. This
+    /// function is called only if the scheduler [takes refusals](Capabilities::takes_refusals).
     fn on_refused(&mut self, job: JobId, rejection: Rejection);
 
     /// Returns the number of waiting jobs.
@@ -214,7 +215,7 @@ pub enum SchedulerEvent<'a> {
     },
     /// Processors have gone out of service or returned: a refused job may be selected again.
     MachineChanged,
-    /// All outages of the run. This event is sent before the first arrival.
+    /// All outages of the run. The simulation sends this event before the first arrival.
     OutagesKnown {
         /// The outages in order of time, without overlap.
         outages: &'a [Outage],
@@ -260,7 +261,7 @@ pub enum Rejection {
         lasts: bool,
     },
     /// The job would have taken processors of the reserved place. When other processors become free, the allocator may
-    /// choose these instead.
+    /// choose these processors instead.
     TakesReserved {
         /// Whether the allocator's choice depends only on the free processors. Otherwise the allocator may choose other
         /// processors as soon as time passes.

@@ -13,11 +13,12 @@ use crate::workload::JobId;
 /// If refusals [last](crate::allocator::Capabilities::refusals_last), a refused job is not tried
 /// again before a job completes, so only new arrivals are considered. If they do not last, the
 /// allocator may find a place after another job has started, so the search restarts at the head
-/// after every start. An example is Frame Sliding, whose frames begin at the first free processor.
+/// after every start. An example is Frame Sliding: its frames begin at the first free processor.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder {
     queue: Queue,
-    /// The job selected last. It stays in the queue until the next call, because it may be refused.
+    /// The job selected last. The job stays in the queue until the next call, because it may be
+    /// refused.
     pending: Option<Place>,
 }
 

@@ -63,8 +63,8 @@ impl Profile {
     }
 
     /// Returns the earliest start of a job between `now` and `reserved`. The job already has a
-    /// reservation from `reserved` on, and the profile contains it. The other parameters are those
-    /// of [`earliest`](Self::earliest).
+    /// reservation from `reserved` on, and the profile contains it. The other parameters have the
+    /// same meaning as in [`earliest`](Self::earliest).
     pub fn earlier(&mut self, now: i64, size: u32, duration: i64, reserved: i64) -> i64 {
         if reserved <= now {
             return reserved;
@@ -84,7 +84,8 @@ impl Profile {
     }
 
     /// Returns the start of the first hole that is long enough for the job and ends before the step
-    /// at `end`. This step has fewer than `size` free processors or is beyond the last step.
+    /// at `end`. The step at `end` has fewer than `size` free processors or is beyond the last
+    /// step.
     fn first_hole(&mut self, now: i64, size: u32, duration: i64, end: Place) -> Option<i64> {
         let class = self.holes.class(size, self.blocks.len());
         let mut block = 0;
@@ -322,7 +323,7 @@ impl Profile {
         if i + 1 < half { (b, i + 1) } else { (b + 1, i + 1 - half) }
     }
 
-    /// Removes a step that has the height of the previous one.
+    /// Removes a step that has the same height as the previous step.
     fn merge(&mut self, place: Place) {
         let Some(before) = self.before(place) else { return };
         let (b, i) = place;

@@ -41,7 +41,7 @@ impl Until {
     }
 }
 
-/// Bounds of a job search.
+/// The bounds of a search for a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// Maximum number of requested processors.

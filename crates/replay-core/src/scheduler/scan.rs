@@ -6,11 +6,11 @@ use crate::workload::JobId;
 /// Scan: P. Krueger, T.-H. Lai and V. A. Radiya, "Processor allocation vs. job scheduling on hypercube
 /// computers", ICDCS 1991.
 ///
-/// Turner 1995 and Chang and Mohapatra mention Scan, but state only that jobs of one size are grouped. This
-/// implementation follows the general literature: jobs wait in one queue per dimension; one queue is served in order of
-/// arrival until it is empty, then the next non-empty queue is served. The queues are served cyclically, by ascending
-/// or descending dimension. A head that cannot start blocks all other jobs. The sources do not state whether a queue is
-/// served until it is empty or only for the jobs that waited when its turn began.
+/// Turner 1995 and Chang and Mohapatra mention Scan, but state only that jobs of one size are grouped. The
+/// implementation in `replay` follows the general literature: jobs wait in one queue per dimension; one queue is served
+/// in order of arrival until it is empty, then the next non-empty queue is served. The queues are served cyclically, by
+/// ascending or descending dimension. A head that cannot start blocks all other jobs. The sources do not state whether
+/// a queue is served until it is empty or only for the jobs that waited when its turn began.
 #[derive(Clone, Debug)]
 pub struct Scan {
     down: bool,
@@ -26,8 +26,8 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Creates empty queues. With `down` turns go from large to small; with `batch` jobs that arrive during the turn of
-    /// their dimension wait for its next turn.
+    /// Creates empty queues. With `down`, turns go from large to small dimensions. With `batch`, jobs that arrive
+    /// during the turn of their dimension wait for its next turn.
     pub fn new(down: bool, batch: bool) -> Self {
         Self {
             down,

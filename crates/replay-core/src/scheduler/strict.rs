@@ -9,7 +9,7 @@ use crate::naming::{Entry, Table};
 use crate::workload::JobId;
 
 /// Strict head of queue: the head starts as soon as it fits, and no job overtakes the head. With [`QueueOrder::Fifo`]
-/// this is First Come First Served; with the other orders it is a priority queue.
+/// this is First Come First Served; with any other order the discipline is a priority queue.
 #[derive(Clone, Debug)]
 pub struct Strict {
     order: QueueOrder,

@@ -15,7 +15,7 @@ pub struct Arrivals<'a> {
     next: usize,
     /// Jobs with a predecessor, sorted by predecessor: (predecessor, job).
     followers: Vec<(JobId, JobId)>,
-    /// Jobs that have not arrived and whose predecessor has ended: arrival time, line, job.
+    /// Jobs that have not arrived although their predecessor has ended: arrival time, line, job.
     released: BinaryHeap<Reverse<(i64, u32, JobId)>>,
 }
 
@@ -46,7 +46,7 @@ impl<'a> Arrivals<'a> {
         next.into_iter().chain(released).min()
     }
 
-    /// Returns the next job of which the arrival time is known: arrival time, line, job.
+    /// Returns the next job with a known arrival time: arrival time, line, job.
     fn next(&self) -> Option<(i64, u32, JobId)> {
         let id = JobId(self.next as u32);
         let next = self.jobs.get(self.next).map(|job| (job.submit, job.line, id));

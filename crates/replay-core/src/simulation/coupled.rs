@@ -55,7 +55,7 @@ pub fn simulate(
         if !strategy.supports_outages || strategy.hosts.is_some() {
             return Err(SimulationError::NoOutages("this allocator"));
         }
-        // A scheduler that reserves places does not use the number of free processors.
+        // A scheduler that reserves places does not need the numbers of processors out of service.
         if !places {
             let (outages, processors) = (&outages.steps()[..], topology.slots() as u32);
             scheduler.on_event(SchedulerEvent::OutagesKnown { outages, processors });
@@ -345,7 +345,7 @@ impl Coupled<'_> {
                 }
                 Ok(at)
             }
-            // The head has no place because of outages. Other jobs may start until it has one.
+            // The head has no place because of outages. Other jobs may start until the head has a place.
             Ok(None) if self.down.is_active() => Ok(i64::MAX),
             Ok(None) => Err(self.never_fits(head, Refusal::Fragmented)),
             Err(Refusal::Cancelled(cancelled)) => Err(cancelled.into()),

@@ -11,7 +11,7 @@ use crate::scheduler::Scheduler;
 use crate::topology::Topology;
 use crate::workload::{Follows, Job};
 
-/// A run of jobs on a machine. Configure it with the `with_` methods, then call [`run`](Self::run).
+/// A run of jobs on a machine. The methods that return `Self` configure the run; [`run`](Self::run) starts it.
 ///
 /// ```
 /// use replay_core::allocator::registry::AllocatorSpec;
@@ -73,13 +73,13 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Takes processors out of service during outages.
+    /// Adds outages, during which processors are out of service.
     pub fn with_outages(mut self, outages: &'a Outages) -> Self {
         self.input.outages = outages;
         self
     }
 
-    /// Makes `service` determine the run times; those in the trace are ignored.
+    /// Makes `service` determine the run times; the run times of the jobs are ignored.
     pub fn with_service(mut self, service: &'a mut dyn Service) -> Self {
         self.service = Some(service);
         self

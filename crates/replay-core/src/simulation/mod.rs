@@ -4,7 +4,8 @@
 //!
 //! Events with the same time occur in this order:
 //!
-//! 1. all completions, by job; then processors that return to service, then those that go out of service ([`outages`]);
+//! 1. all completions, by job; then processors return to service, then other processors go out of service
+//!    ([`outages`]);
 //! 2. all arrivals, in file order;
 //! 3. a *round*: the scheduler is called until it starts no more jobs.
 //!
@@ -27,8 +28,8 @@
 //! # Jobs with predecessors
 //!
 //! A job with a predecessor ([`Follows`](crate::workload::Follows)) arrives when the predecessor has ended *in this
-//! replay*. Its wait counts from this arrival ([`Simulation::with_chains`]). The timeline still does not depend on the
-//! allocator. Arrivals at the same time are in file order.
+//! replay*. The wait of the job counts from this arrival ([`Simulation::with_chains`]). The timeline still does not
+//! depend on the allocator. Arrivals at the same time are in file order.
 //!
 //! # Recorded schedules
 //!

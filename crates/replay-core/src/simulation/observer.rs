@@ -58,7 +58,7 @@ pub trait Observer {
         false
     }
 
-    /// Called for every interval in which the system was in one state.
+    /// Called for every interval in which the state of the system was constant.
     fn passed(&mut self, from: i64, to: i64, state: &State) {
         let _ = (from, to, state);
     }

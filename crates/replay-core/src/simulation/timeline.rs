@@ -9,7 +9,7 @@ use crate::scheduler::{
 };
 use crate::workload::{Follows, Job, JobId};
 
-/// Starts and ends of all jobs: the part of a simulation that does not depend on positions.
+/// The starts and ends of all jobs: the part of a simulation that does not depend on positions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Timeline {
     events: Vec<Event>,

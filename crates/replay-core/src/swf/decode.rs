@@ -21,7 +21,7 @@ const OTHERS: [(&[u8], &str); 7] = [
 /// Number of bytes that determine the type of an input.
 const MAGIC_BYTES: u64 = 5;
 
-/// A defect of gzip data. It is wrapped in an [`io::Error`]; [`GzipFault::of`] extracts it.
+/// A defect of gzip data. The defect is wrapped in an [`io::Error`]; [`GzipFault::of`] extracts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GzipFault {
     /// The data are truncated.

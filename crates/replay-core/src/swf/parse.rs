@@ -228,7 +228,8 @@ fn time(input: &[u8]) -> Parsed<'_, f64> {
     let rest = &unsigned[count..];
     if (1..=15).contains(&count) {
         if ends_token(rest) {
-            // The value is below 2^53, so the conversion is exact. It goes through i64, so that `-0` becomes 0.
+            // The value is below 2^53, so the conversion is exact. The value is first converted to i64, so that `-0`
+            // becomes 0.
             let value = whole as i64;
             return Ok((rest, (if negative { -value } else { value }) as f64));
         }

@@ -1,4 +1,4 @@
-//! Streaming reader. It reads one record at a time into a record owned by the caller.
+//! Streaming reader. The reader reads a record at a time into a variable of the caller.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -47,7 +47,8 @@ pub struct Reader<R> {
     done: bool,
 }
 
-/// All state except the input. It is separate so that a line can be processed while the input's buffer is borrowed.
+/// All state except the input. This state is separate so that a line can be processed while the input's buffer is
+/// borrowed.
 struct State {
     file: String,
     options: ReadOptions,
@@ -181,7 +182,7 @@ impl<R: BufRead> Reader<R> {
         (self.lines.into_inner(), self.state.header, self.state.tally)
     }
 
-    /// Reads and processes one line.
+    /// Reads and processes a line.
     #[inline]
     fn read_line(&mut self, record: &mut Record) -> Result<Line, Error> {
         let Self { lines, state, done } = self;
@@ -198,7 +199,7 @@ impl<R: BufRead> Reader<R> {
 }
 
 impl State {
-    /// Processes one line, including its line end if it has one.
+    /// Processes a line, including the line end if there is one.
     #[inline]
     fn take(&mut self, raw: &[u8], record: &mut Record) -> Result<Line, Error> {
         self.line += 1;

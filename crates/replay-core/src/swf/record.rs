@@ -1,4 +1,4 @@
-//! A job record whose values are not interpreted.
+//! A job record with uninterpreted values.
 
 /// One line of a trace: the eighteen fields of SWF 2.2, with `-1` for unknown values.
 ///

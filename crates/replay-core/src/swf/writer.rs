@@ -113,7 +113,7 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// A time. It is printed as the shortest text that parses to the same number.
+/// A time. The time is printed as the shortest text that parses to the same number.
 struct Seconds(f64);
 
 impl fmt::Display for Seconds {

@@ -12,7 +12,7 @@ pub struct Fitted {
     pub sheet: Sheet,
     /// Titles and values of omitted columns with the same value in every row.
     pub constant: Vec<String>,
-    /// Titles of the other omitted columns.
+    /// Titles of all other omitted columns.
     pub left_out: Vec<String>,
 }
 

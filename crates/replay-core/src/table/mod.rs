@@ -1,14 +1,14 @@
 //! Tables of results. Each column is declared once.
 //!
-//! A row is a type that implements [`Table`]. It declares the columns of its table, each with name, unit, meaning, type
-//! and value. All code that writes or documents a table uses these declarations: CSV, JSON lines, text and Markdown
-//! (`report` of `replay-output`), Parquet (`frame`), the listing of columns, and the objectives of a search. All
-//! outputs are therefore consistent. A column has its declared type even if all values are null, so two files of the
-//! same table can always be concatenated.
+//! A row is a type that implements [`Table`]. The type declares the columns of the table, each with name, unit,
+//! meaning, type and value. All code that writes or documents a table uses these declarations: CSV, JSON lines, text
+//! and Markdown (`report` of `replay-output`), Parquet (`frame`), the listing of columns, and the objectives of a
+//! search. All outputs are therefore consistent. A column has its declared type even if all values are null, so two
+//! files of the same table can always be concatenated.
 //!
-//! A name has one meaning and one unit in all tables, which a test of the listing checks. Integers are signed, so that
-//! two runs can be subtracted; only seeds and ids, which may need all 64 bits, are unsigned. A list of integers is
-//! written as a list in Parquet and JSON, and as text such as `0-3,7` in CSV ([`ranges`]).
+//! A column name has the same meaning and unit in all tables. A test of the listing checks this. Integers are signed,
+//! so that two runs can be subtracted; only seeds and ids, which may need all 64 bits, are unsigned. A list of integers
+//! is written as a list in Parquet and JSON, and as text such as `0-3,7` in CSV ([`ranges`]).
 //!
 //! ```
 //! use replay_core::table::{Column, Name, Table, csv};

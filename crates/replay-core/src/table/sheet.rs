@@ -30,7 +30,7 @@ pub(super) struct Heading {
 pub struct Sheet {
     pub(super) header: Vec<Heading>,
     pub(super) rows: Vec<Vec<String>>,
-    /// Line above the table. It describes all rows.
+    /// Line above the table, which describes all rows.
     pub(super) lead: Option<String>,
     /// Line below the table that explains marks in the fields.
     pub(super) legend: Option<String>,
@@ -74,7 +74,7 @@ impl Sheet {
         self.lead.as_deref()
     }
 
-    /// Adds a row with one field per column.
+    /// Adds a row, which must have a field for each column.
     pub fn push(&mut self, row: Vec<String>) {
         debug_assert_eq!(row.len(), self.header.len());
         self.rows.push(row);

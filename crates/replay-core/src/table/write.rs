@@ -4,8 +4,9 @@ use super::{Column, Table, Value};
 
 /// Writes rows as CSV (RFC 4180, with line feeds), preceded by a line of column names if `header`.
 /// Nulls are empty fields. A real number is written with the fewest digits that parse to the same
-/// number. It always has a decimal point or an exponent, so that readers that infer types do not
-/// treat it as an integer. A list is written as the text that [`ranges`] returns.
+/// number. A real number always has a decimal point or an exponent, so that readers that infer
+/// types do not treat the number as an integer. A list is written as the text that [`ranges`]
+/// returns.
 ///
 /// # Errors
 /// [`io::Error`] if writing to `out` fails.

@@ -31,7 +31,7 @@ pub enum Dependencies {
     Honour,
     /// The time between the predecessor's end and a job's arrival is the same as in the log.
     Shift,
-    /// Like [`Honour`](Dependencies::Honour), even if field 17 is the same in all records.
+    /// The rule of [`Honour`](Dependencies::Honour) is applied even if field 17 is the same in all records.
     Force,
 }
 
@@ -90,7 +90,7 @@ impl Follows {
     }
 }
 
-/// Records whose job number already occurs in an earlier record.
+/// Statistics of records that repeat the job number of an earlier record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Repeated {
     /// Number of records that repeat a job number.
@@ -108,20 +108,20 @@ impl Repeated {
     }
 }
 
-/// Numbers of records by the contents of fields 17 and 18.
+/// Statistics of the contents of fields 17 and 18.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DependencyCounts {
-    /// Records whose field 17 is above 0.
+    /// Number of records with a value above 0 in field 17.
     pub named: u64,
-    /// Records whose predecessor is earlier in the file.
+    /// Number of records with a predecessor that is earlier in the file.
     pub earlier: u64,
-    /// Records whose predecessor is later in the file.
+    /// Number of records with a predecessor that is later in the file.
     pub later: u64,
-    /// Records whose field 17 is not the number of any record.
+    /// Number of records in which field 17 is not the job number of any record.
     pub absent: u64,
-    /// Records whose field 17 is their own number.
+    /// Number of records in which field 17 is the job number of the record itself.
     pub itself: u64,
-    /// Records whose field 18 is above 0.
+    /// Number of records with a value above 0 in field 18.
     pub think: u64,
     /// The value of field 17 if it is above 0 and the same in all records, and the trace has several records. Such a
     /// value is not a dependency.

@@ -24,7 +24,7 @@ pub struct CleaningError {
     pub problem: Problem,
 }
 
-/// A field of a record: one of the 18 fields of SWF, or one after them.
+/// A field of a record: one of the 18 fields of SWF, or a field after field 18.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AnyField {
     /// One of the 18 fields of SWF.

@@ -18,7 +18,7 @@ use crate::swf::Field;
 /// GPUs of a Frontier node, as counted by its scheduler.
 const GPUS: i64 = 8;
 
-/// The text after field 18 of one record.
+/// The text after field 18 of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Extra<'a>(&'a [u8]);
 
@@ -104,11 +104,11 @@ impl Descriptor {
 pub struct ExtraFields {
     /// Records with more than 18 fields, by number of fields.
     pub records: BTreeMap<usize, u64>,
-    /// Records whose field 21 is a node descriptor of Frontier.
+    /// Number of records with a node descriptor of Frontier in field 21.
     pub descriptors: u64,
     /// Records in which the GPU count contradicts the descriptor, so that neither of the two is reliable.
     pub uneven_gpus: u64,
-    /// Records whose field 19 is a node list as written by CERIT.
+    /// Number of records with a node list in field 19, as written by CERIT.
     pub node_lists: u64,
     /// Records with extra fields but neither a descriptor nor a node list.
     pub other: u64,
@@ -124,7 +124,7 @@ impl ExtraFields {
         self.records.is_empty()
     }
 
-    /// Counts the extra fields of one record.
+    /// Counts the extra fields of a record.
     pub(super) fn count(&mut self, extra: Extra<'_>) {
         *self.records.entry(Field::COUNT + extra.fields().count()).or_default() += 1;
         if let Some(descriptor) = extra.descriptor() {

@@ -1,5 +1,5 @@
-//! Loads a trace: reads, cleans and sorts the jobs, and removes jobs outside the window. This takes a single pass over
-//! the input.
+//! Loads a trace: reads, cleans and sorts the jobs, and removes jobs outside the window. Loading takes a single pass
+//! over the input.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
@@ -18,8 +18,8 @@ use super::waits::Waits;
 use super::window::Window;
 use crate::swf::{self, Decoder, Header, ReadOptions, Reader, Record};
 
-/// Number of bytes that are read, hashed and parsed at a time. It is large enough for the hash function to use wide
-/// instructions.
+/// Number of bytes that are read, hashed and parsed at a time. The number is large enough for the hash function to use
+/// wide instructions.
 const BUFFER: usize = 1 << 18;
 
 /// The jobs of a trace, ready for a scheduler.

@@ -1,7 +1,7 @@
 //! Traces and jobs: cleaning policies, windows, trace lookup and synthetic workloads.
 //!
-//! A [`Workload`] is the input of a replay. It contains [`Job`]s sorted by submit time, the trace's header, a digest of
-//! the trace's text and a [`CleaningReport`]. Jobs with equal submit times are in the order of the file.
+//! A [`Workload`] is the input of a replay. A workload contains [`Job`]s sorted by submit time, the trace's header, a
+//! digest of the trace's text and a [`CleaningReport`]. Jobs with equal submit times are in the order of the file.
 //!
 //! Different SWF readers treat incomplete records differently, and few of them report the treatment. In this module a
 //! [`Policy`] has one switch per decision. The named policies are constants in a table ([`Policy::ALL`]), and a single

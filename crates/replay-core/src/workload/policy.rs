@@ -66,8 +66,8 @@ pub enum Rounding {
     Nearest,
 }
 
-/// Rule for estimates: the estimate if field 9 is unknown, and the minimum estimate. Both are multiples of the run
-/// time.
+/// Rule for estimates: the estimate if field 9 is unknown, and the minimum estimate. Both estimates are multiples of
+/// the run time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct EstimateRule {
     /// Whether field 9 (requested time) is used.
@@ -117,7 +117,7 @@ pub struct Policy {
     pub name: &'static str,
     /// Origin and main rules, in one line.
     pub summary: &'static str,
-    /// Source of the size. Every policy drops jobs whose size is not positive.
+    /// Source of the size. Every policy drops jobs without a positive size.
     pub size: SizeSource,
     /// Rule for a negative run time (field 4).
     pub negative_run: Repair,

@@ -8,10 +8,10 @@ use super::policy::{EstimateRule, Oversize, Policy, Repair, Rounding, SizeSource
 
 impl Policy {
     /// The rules of Johnson, Bunde and Leung, "A tie-breaking strategy for processor allocation in meshes" (section I),
-    /// which reproduce the paper's figures. The size is field 5; jobs whose size is not positive are dropped. A
-    /// negative run time becomes 0; a run time of 0 is kept. The estimate is max(field 9, run time), so no job is
-    /// killed at its estimate. The paper does not state two rules. In this policy a negative submit time becomes 0, and
-    /// fractions of seconds are truncated.
+    /// which reproduce the paper's figures. The size is field 5; jobs without a positive size are dropped. A negative
+    /// run time becomes 0; a run time of 0 is kept. The estimate is max(field 9, run time), so no job is killed at its
+    /// estimate. The paper does not state two rules. In this policy a negative submit time becomes 0, and fractions of
+    /// seconds are truncated.
     pub const JOHNSON: Policy = Policy {
         name: "johnson",
         summary: "Johnson, Bunde, Leung: allocated size, estimate at least the run time (default)",
@@ -89,7 +89,7 @@ impl Policy {
 
     /// Rules for records of 21 fields as in logs of Frontier (2024 and later). In these logs fields 5 and 8 are numbers
     /// of processors in some records and numbers of nodes in others. Sizes are numbers of nodes, from the descriptor in
-    /// field 21. The other rules are those of `pwa`.
+    /// field 21. All other rules are the rules of `pwa`.
     pub const FRONTIER: Policy = Policy {
         name: "frontier",
         summary: "as pwa, sizes in nodes from field 21 of Frontier's records (site:mode:NODESxCORES)",

@@ -2,11 +2,11 @@
 //!
 //! A log records placements in one of two ways:
 //!
-//! * A file beside the trace, `x.nodes.csv[.gz]`, as written by imports. It has the columns `job` (the job number) and
-//!   `nodes` (a node list in the notation of [`nodes`](super::nodes)). Lines that begin with `#` are comments; one of
-//!   these lines may name the trace, see [`sidecar`](super::sidecar). A list may also be a box of a Blue Gene/Q. The
-//!   [midplanes](super::midplanes) of the box then count as nodes, and each midplane is repeated for each of its nodes
-//!   in the box.
+//! * A file beside the trace, `x.nodes.csv[.gz]`, as written by imports. The file has the columns `job` (the job
+//!   number) and `nodes` (a node list in the notation of [`nodes`](super::nodes)). Lines that begin with `#` are
+//!   comments; one of these lines may name the trace, see [`sidecar`](super::sidecar). A list may also be a box of a
+//!   Blue Gene/Q. The [midplanes](super::midplanes) of the box then count as nodes, and each midplane is repeated for
+//!   each of its nodes in the box.
 //! * Field 19 of a record as written by CERIT, `{id,id,..}`, the node of every processor.
 
 mod error;
@@ -46,7 +46,7 @@ pub struct RecordedPlacements {
     traces: Vec<TraceLine>,
 }
 
-/// Node lists that cannot be read. Their jobs have no recorded placement.
+/// Statistics of node lists that cannot be read. The jobs with these lists have no recorded placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     /// Number of unreadable lists.
@@ -141,8 +141,8 @@ impl RecordedPlacements {
         }
     }
 
-    /// Reads a file of placements, plain or compressed with gzip; `file` names it in messages. A job whose list is
-    /// malformed, or has more than [`MOST`](Self::MOST) nodes, has no placement; see
+    /// Reads a file of placements, plain or compressed with gzip; `file` names it in messages. If the list of a job is
+    /// malformed or has more than [`MOST`](Self::MOST) nodes, the job has no placement; see
     /// [`unreadable`](Self::unreadable).
     ///
     /// # Errors
@@ -261,8 +261,8 @@ impl RecordedPlacements {
     }
 
     /// Removes the lists of more than `most` nodes, which do not fit the machine; their jobs then have no placement.
-    /// Returns the number of removed lists, and the job of the first of these lists. The first list is the one on the
-    /// first line, or with the smallest key if there are no lines.
+    /// Returns the number of removed lists, and the job of the first of these lists. The first list is the list on the
+    /// first line. If there are no lines, it is the list with the smallest key.
     pub fn within(self, most: usize) -> (Self, Option<(u64, i64)>) {
         let too_long = || self.jobs.iter().filter(|(_, nodes)| nodes.len() > most);
         let place = |key: &i64| (self.lines.get(key).copied().unwrap_or(0), *key);
@@ -290,8 +290,8 @@ impl RecordedPlacements {
         !self.by_line
     }
 
-    /// Returns the placements, in the file beside the trace, of jobs that are not in `jobs`; `None` if there are no
-    /// such placements.
+    /// Returns the placements, in the file beside the trace, of jobs that are not in `jobs`; `None` if all placements
+    /// in the file are of jobs in `jobs`.
     pub fn unmatched(&self, jobs: &[Job]) -> Option<UnmatchedPlacements> {
         let known: HashSet<i64> = jobs.iter().map(|job| job.number).collect();
         let others = self.lines.iter().filter(|(job, _)| !known.contains(job));
@@ -431,7 +431,7 @@ mod tests {
         assert_eq!(placed.points(96), Some(vec![0, 4]));
     }
 
-    /// A job with an unreadable list has no placement; the other jobs keep theirs.
+    /// A job with an unreadable list has no placement; the other jobs keep their placements.
     #[test]
     fn counts_unreadable_lists() {
         for (list, problem) in [

@@ -242,8 +242,8 @@ impl CleaningReport {
 }
 
 impl fmt::Display for CleaningReport {
-    /// Formats the report in one line, e.g.
-    /// `KTH-SP2-1996-2: 28,489 records, 28,489 jobs kept; 0 dropped; 475 changed (estimate raised to run time 475)`.
+    /// Formats the report as a single line, for example `KTH-SP2-1996-2: 28,489 records, 28,489 jobs kept; 0 dropped;
+    /// 475 changed (estimate raised to run time 475)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (read, kept) = (counted(self.read, "record"), counted(self.kept, "job"));
         write!(f, "{}: {read}, {kept} kept; ", self.name)?;

@@ -1,9 +1,10 @@
 //! Input shaking: copies of a trace with slightly perturbed times, for error bars.
 //!
-//! A trace is a single sequence of events. Moving one job by a second can change the next job to start, and then the
-//! whole schedule. A difference between two strategies on the unperturbed log may therefore be accidental. D. Tsafrir,
-//! K. Ouaknine, D. G. Feitelson, "Reducing performance evaluation sensitivity and variability by input shaking"
-//! (MASCOTS 2007), therefore replay copies of the log with small random changes and report statistics over the copies.
+//! A trace is a single sequence of events. If the time of a single job changes by a second, another job may start next,
+//! and then the whole schedule may change. A difference between two strategies on the unperturbed log may therefore be
+//! accidental. D. Tsafrir, K. Ouaknine, D. G. Feitelson, "Reducing performance evaluation sensitivity and variability
+//! by input shaking" (MASCOTS 2007), therefore replay copies of the log with small random changes and report statistics
+//! over the copies.
 //!
 //! Every copy has the jobs of the log with their numbers, sizes, shapes and lines. For each job:
 //!
@@ -11,8 +12,8 @@
 //!   time is at least 0; a negative submit time does not decrease.
 //! * The run time changes in the same way by an independent random number. The new run time is at least 1 s. A run time
 //!   of 0 does not change, because the job never ran.
-//! * The estimate changes only if it was at least the old run time and is below the new run time. It then becomes the
-//!   new run time.
+//! * The estimate changes only if it was at least the old run time and is below the new run time. The estimate then
+//!   becomes the new run time.
 //!
 //! The jobs are then sorted by their new submit times; jobs with equal times keep their order.
 //!

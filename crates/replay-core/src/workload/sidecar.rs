@@ -9,9 +9,9 @@
 //! ```
 //!
 //! where DIGEST is the BLAKE3 digest of the uncompressed trace in hexadecimal
-//! ([`Workload::digest`](super::Workload::digest)). Readers reject a sidecar that names another trace. They accept a
-//! file without this line, for example a file written by hand. This line is the last line because an import can compute
-//! the digest only after it has read the whole log.
+//! ([`Workload::digest`](super::Workload::digest)). Readers reject a sidecar that names another trace. Readers accept a
+//! sidecar without this line, for example a file written by hand. The line is the last line because an import can
+//! compute the digest only after it has read the whole log.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Write};

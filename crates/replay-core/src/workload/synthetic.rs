@@ -2,9 +2,9 @@
 //! of a trace is accepted.
 //!
 //! `stream[machine=32x32,arrivals=10]` is one replication of a [stochastic stream](super::stochastic), and
-//! `lublin[processors=100,load=0.7]` is a trace of the [Lublin-Feitelson model](super::lublin). Both are written as SWF
-//! in memory and loaded like a file. They therefore have a header and a digest, and a policy and a window can be
-//! applied to them.
+//! `lublin[processors=100,load=0.7]` is a trace of the [Lublin-Feitelson model](super::lublin). Both kinds of traces
+//! are written as SWF in memory and loaded like a file. Synthetic traces therefore have a header and a digest, and a
+//! policy and a window can be applied to them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -281,7 +281,7 @@ mod tests {
         assert!(workload.jobs.iter().all(|job| job.shape.is_some()));
     }
 
-    /// A job that is clamped to the machine loses its shape; the other jobs keep theirs.
+    /// A job that is clamped to the machine loses its shape; the other jobs keep their shapes.
     #[test]
     fn clamping_removes_the_shapes_of_clamped_jobs_only() {
         let mut workload = load("stream[machine=8x8,sides=uniform,jobs=60,seed=2]");

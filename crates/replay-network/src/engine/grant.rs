@@ -48,8 +48,8 @@ impl Network {
     }
 
     /// Processes the start of the tail over a channel. The tail starts at cycle `start` over the channel at position
-    /// `place` on its path. This start determines the release of the previous channel and, at both ends of the path,
-    /// further events.
+    /// `place` on its path. The start of the tail determines the release of the previous channel and, at both ends of
+    /// the path, further events.
     #[inline(always)]
     fn tail_starts(&mut self, slot: u32, place: u32, start: u64) {
         let timing = self.timing;

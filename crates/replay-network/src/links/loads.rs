@@ -17,7 +17,7 @@ const FULL: f64 = 1.0 - 1e-6;
 /// Number of rounds after which slowdowns are accepted as they are.
 const ROUNDS: usize = 400;
 
-/// The reservation of a link by a job that runs alone.
+/// The reservation of a link by a job, in a run without other jobs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reserved {
     /// The link; virtual channels are separate links.
@@ -28,7 +28,7 @@ pub struct Reserved {
     pub hold: f64,
 }
 
-/// The use of links by a job that runs alone, without other jobs.
+/// The use of links by a job, in a run without other jobs.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Footprint {
     /// The links that the job reserves, without duplicates.
@@ -54,7 +54,7 @@ pub struct LinkLoads {
     links: Vec<Load>,
     /// Running jobs, by slot.
     jobs: Vec<Option<Running>>,
-    /// Slots of the jobs whose slowdown is to be recomputed.
+    /// Slots of the jobs with slowdowns that must be recomputed.
     open: Vec<Slot>,
     shared: Shared,
 }
@@ -90,7 +90,8 @@ impl Sums {
         }
     }
 
-    /// Returns the time for which a header of one of the jobs waits for the packets of the others.
+    /// Returns the time for which a header of a job waits at the link for the packets of the other jobs. `share` and
+    /// `hold` are the values of the job itself.
     fn wait(self, share: f64, hold: f64) -> f64 {
         let queued = (self.residual * self.queueing - self.own) / (1.0 - self.queueing.min(FULL));
         ((self.residual - share * hold / 2.0 + queued) / (1.0 + share)).max(0.0)
@@ -110,9 +111,9 @@ struct Sharer {
 #[derive(Clone, Copy, Debug)]
 struct Neighbour {
     slot: Slot,
-    /// Estimated effect on the neighbour: the increase of its slowdown if each of its packets waited for every packet
-    /// of this job on its path until that packet has passed completely. This is twice the wait if no other jobs share
-    /// the links.
+    /// Estimated effect of this job on the neighbour's slowdown. It is the increase of the slowdown if a packet of the
+    /// neighbour waited for the whole hold time of each packet of this job that it finds on its path. Without other
+    /// jobs the actual increase is half of this value.
     effect: f64,
 }
 
@@ -286,7 +287,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Collects the shared links of a job whose current slowdown is `slowdown`.
+    /// Collects the shared links of a job. `slowdown` is the current slowdown of the job.
     fn collect(&mut self, footprint: &Footprint, slowdown: f64, links: &[Load]) {
         self.links.clear();
         self.waits.clear();
@@ -314,8 +315,8 @@ impl Shared {
         1.0 + footprint.streams.iter().map(late).fold(0.0, f64::max)
     }
 
-    /// Solves f = implied(f) for the slowdown f of a job, with the other jobs unchanged. A slower job reserves
-    /// less, so its waits fall as f grows, and there is exactly one solution.
+    /// Solves f = implied(f) for the slowdown f of a job. The slowdowns of all other jobs stay unchanged. A slower job
+    /// reserves less, so its waits fall as f grows, and there is exactly one solution.
     fn solve(&mut self, old: f64, footprint: &Footprint) -> f64 {
         let at_old = self.implied(old, footprint);
         if (at_old - old).abs() <= AGREED * old {

@@ -1,10 +1,10 @@
 //! Contention by link loads. Computes the slowdown of jobs that share links without simulating the flits of all jobs
 //! together.
 //!
-//! The flit model processes every header of every packet for as long as jobs run. This model simulates each job once
-//! with the flit model, without other jobs and only for a window of its time. The job's [`Footprint`] contains the
-//! share of the time for which the job reserves each link, the time for which a packet reserves the link, and the
-//! latency of the packets. After that, slowdowns change only when a job that shares links starts or ends. A
+//! The flit model processes every header of every packet for as long as jobs run. The model of link loads simulates
+//! each job once with the flit model, without other jobs and only for a window of its time. The job's [`Footprint`]
+//! contains the share of the time for which the job reserves each link, the time for which a packet reserves the link,
+//! and the latency of the packets. After that, slowdowns change only when a job that shares links starts or ends. A
 //! [`LinkLoads`] contains the loads of all running jobs and computes the slowdown of each job.
 //!
 //! # The rule
@@ -14,8 +14,8 @@
 //! slowdown of j; it is 1 without other jobs. A slower job sends less often: it reserves l for the share s_jl = r_jl /
 //! f_j of the time.
 //!
-//! * A header of j at l waits for the packets of other jobs that it finds there. This wait is w_jl = sum over i != j of
-//!   s_il (h_il / 2 + w_il). With probability s_il a packet of i is crossing the link, and on average half of its
+//! * A header of j at l waits for the packets of other jobs that it finds there. The mean wait is w_jl = sum over i !=
+//!   j of s_il (h_il / 2 + w_il). With probability s_il a packet of i is crossing the link, and on average half of its
 //!   crossing is done. By Little's law s_il w_il / h_il packets of i wait before the header, and each of them takes
 //!   h_il cycles. (These are the mean value equations of a closed network with queues in order of arrival.)
 //! * The waits of a job for its own packets are part of L_j, and are not counted again.

@@ -199,8 +199,8 @@ mod tests {
         assert!((0..12).all(|step| pairs(&up, step) == pairs(&down, 11 - step)));
     }
 
-    /// A step for a whole level sends the same packets as the six steps of the level. This holds for all active
-    /// processes and all grids.
+    /// A step for a whole level sends the same packets as the six steps of the level. The test covers all choices of
+    /// active processes and all grids.
     #[test]
     fn a_level_has_the_packets_of_its_steps() {
         for (dimensions, wrap, active, packets) in [

@@ -3,7 +3,7 @@
 //! A [`Traffic`] is a [`Network`](super::Network) with the jobs that run on it. A job has processes with the *ranks* 0
 //! to n - 1, and a [`Demand`]: a [`Program`] (a loaded [`Pattern`]) and a [`Quota`]. Each process runs on its own
 //! processor; a [`Mapping`] defines the order. The job sends the packets of its pattern's *iterations*, one after
-//! another, until its quota is used up, and ends when all of them are delivered.
+//! another, until its quota is used up. The job ends when all its packets are delivered.
 //!
 //! ```
 //! use replay_network::Settings;
@@ -45,20 +45,20 @@
 //!
 //! # Quotas
 //!
-//! A quota counts the packets of the whole job. It is exact: after this number of packets the job sends no more
+//! A quota counts the packets of the whole job. A quota is exact: after this number of packets the job sends no more
 //! packets, even if a step is not complete. Quotas do not depend on the number of processes (unless [`Quota::per`]
 //! selects a quota per process). Small jobs therefore run many iterations, and large jobs only a part of an iteration,
 //! so the order of packets within an iteration matters.
 //!
-//! A job whose processes have no receivers (a single process, or a matrix whose packets all stay within a process)
-//! sends nothing and ends in the cycle of its start. This rule applies to both presets. It never applies to Lo's jobs,
-//! because their sides are at least 2.
+//! A job may have no receivers, because it has a single process or because all packets of its matrix stay within a
+//! process. Such a job sends nothing and ends in the cycle of its start. The rule for jobs without receivers applies to
+//! both presets. Lo's jobs always have receivers, because their sides are at least 2.
 //!
 //! # Random numbers
 //!
 //! The random numbers of a job (for its quota, a root, or random pairs) come from separate streams, which are
-//! determined by the demand's seed and the job's number. They do not depend on other jobs or on the allocator. They do
-//! not depend on the network either, except for `random[source=each]`.
+//! determined by the demand's seed and the job's number. Random numbers do not depend on other jobs or on the
+//! allocator. Only with `random[source=each]` do they depend on the network.
 //!
 //! # Cost
 //!

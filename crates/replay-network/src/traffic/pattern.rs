@@ -28,12 +28,12 @@ pub struct Pattern {
 /// power of two, the last processes are idle.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
-    /// Every process sends to every other process, in one step.
+    /// Every process sends to every other process, in a single step.
     AllToAll {
         /// Order of the packets.
         order: Order,
     },
-    /// One process sends to every other process, in one step.
+    /// One process sends to every other process, in a single step.
     OneToAll {
         /// The sender.
         root: Root,
@@ -69,12 +69,12 @@ pub enum Kind {
         /// Whether axes longer than two wrap around.
         wrap: bool,
     },
-    /// Pairs of distinct processes, uniformly drawn, in one step.
+    /// Pairs of distinct processes, drawn uniformly at random. An iteration has a single step.
     Random {
         /// Processes that send.
         source: Source,
     },
-    /// The matrix in a file, in one step.
+    /// A matrix from a file. An iteration has a single step.
     Matrix {
         /// CSV file without a header. The value in row i and column j is the number of packets, or the weight, from
         /// rank i to rank j.
@@ -89,7 +89,7 @@ pub enum Kind {
     },
 }
 
-/// The order of the packets of an all-to-all.
+/// The order of the packets of the pattern all-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Order {
     /// Every process sends to 0, 1, 2, .. in this order. As the order is the same for all processes, receivers are
@@ -97,12 +97,12 @@ pub enum Order {
     Same,
     /// Process i sends to i + 1, i + 2, .. (mod n): one permutation at a time.
     Shifted,
-    /// 0 -> 1, 0 -> 2, .., 1 -> 0, ..: one sequence for the whole job, in which one process sends after the other. This
-    /// order requires [`Sends::AtOnce`] or [`Stream::Job`].
+    /// 0 -> 1, 0 -> 2, .., 1 -> 0, ..: one sequence for the whole job, in which one process sends after the other. The
+    /// lexicographic order requires [`Sends::AtOnce`] or [`Stream::Job`].
     Lexicographic,
 }
 
-/// The sender of a one-to-all.
+/// The sender of the pattern one-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Root {
     /// Drawn uniformly, once for each job.
@@ -111,7 +111,7 @@ pub enum Root {
     First,
 }
 
-/// The order of the receivers of a one-to-all.
+/// The order of the receivers of the pattern one-to-all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Targets {
     /// 0, 1, 2, .., without the root.

@@ -32,7 +32,7 @@ impl Preset {
     /// processes. The paper does not use this pattern.
     pub const LO_NEAREST_NEIGHBOUR: u64 = 2 * 2 * 9 * 8;
     /// Mean quota under the preset `lo` of patterns with random pairs, in packets: one packet for
-    /// each of 9 x 9 processes. The paper does not use such patterns.
+    /// each of 9 x 9 processes. The paper does not use patterns with random pairs.
     pub const LO_RANDOM: u64 = 81;
     /// Bani-Mohammad's mean quota of all patterns, in packets (Table 4.1).
     pub const BANI_MOHAMMAD: u64 = 5;

@@ -11,7 +11,7 @@ const PERS: [(&str, Per); 2] = [("job", Per::Job), ("process", Per::Process)];
 /// Largest permitted quota. A job with more packets would send for days.
 pub const MOST_PACKETS: u64 = 1_000_000_000;
 
-/// The number of packets of a job, always at least one.
+/// The number of packets of a job, which is always at least 1.
 ///
 /// ```
 /// use replay_network::traffic::Quota;

@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(senders, [1, 2]);
         let targets = [0, 1, 2, 3].map(|k| table.target(1, 2, k));
         assert_eq!((table.count(1, 2), targets), (4, [3, 3, 0, 3]));
-        // With more processes than ranks, the other processes are idle.
+        // If there are more processes than ranks, the processes without a rank are idle.
         assert_eq!(Table::new(&list, 9), Some(table));
     }
 

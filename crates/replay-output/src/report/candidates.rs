@@ -7,15 +7,15 @@ use replay_core::topology::{NodeId, Topology};
 /// Number of spaces between maps.
 const GAP: usize = 4;
 
-/// Symbol of a shell: its number as a digit, then as a letter.
+/// Returns the symbol of a shell: a digit for a number up to 9, and a letter for a larger number.
 fn symbol(shell: u32) -> char {
     char::from_digit(shell, 36).unwrap_or('+')
 }
 
-/// Maps of candidates, side by side in lines of at most `width` characters unless a single map is wider. Symbols: the
-/// shell number for a processor that the candidate allocates, `#` if the candidate is a box, `.` for a free
-/// processor, `x` for a busy one, `-` for one out of service. Walls are drawn as lines, and wrapped ends as colons.
-/// `free` and `down` must be ascending.
+/// Returns maps of candidates, side by side in lines of at most `width` characters unless a single map is wider. A
+/// processor that the candidate allocates is shown as its shell number, or as `#` if the candidate is a box. A free
+/// processor is shown as `.`, a busy processor as `x`, and a processor out of service as `-`. Walls are drawn as lines,
+/// and wrapped ends as colons. `free` and `down` must be ascending.
 pub fn candidate_maps(
     topology: &Topology,
     [free, down]: [&[NodeId]; 2],
@@ -47,7 +47,7 @@ pub fn candidate_maps(
     lines
 }
 
-/// Text lines above the map of a candidate.
+/// Returns the text lines above the map of a candidate.
 pub fn candidate_lines(
     topology: &Topology,
     candidate: &ScoredCandidate,
@@ -149,7 +149,7 @@ mod tests {
                 "+-----+                          +-----+"
             ]
         );
-        // Maps below each other; a torus has no walls.
+        // The maps are below each other; a torus has no walls.
         let under = lines("torus:3x3", 30);
         assert_eq!(under.len(), 17);
         assert_eq!(under[3..5], ["+ : : : +", ": - x x :"]);

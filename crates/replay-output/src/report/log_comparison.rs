@@ -11,7 +11,7 @@ const METRICS: [(Name, &str); 5] = [
     (name::mean_bounded_slowdown, "slowdown"),
 ];
 
-/// Table for the terminal of the differences between runs and the log, in percent of the log's values.
+/// Returns a table for the terminal with the differences between runs and the log, in percent of the values in the log.
 pub fn log_comparison_summary(rows: &[LogComparisonRow]) -> Sheet {
     let whole: Vec<&LogComparisonRow> = rows.iter().filter(|row| row.size.is_none()).collect();
     let runs: Vec<&[&LogComparisonRow]> = whole.chunk_by(|a, b| a.run == b.run).collect();
@@ -22,7 +22,7 @@ pub fn log_comparison_summary(rows: &[LogComparisonRow]) -> Sheet {
         Shown::text("allocator", |run: &&[&LogComparisonRow]| Some(run[0].key.allocator.clone())),
         Shown::text("tie", |run: &&[&LogComparisonRow]| run[0].key.tie.clone()),
     ];
-    // One metric of the placements and one of the times.
+    // Check one metric of placements and one metric of times.
     for (name, title) in [(name::mean_wait, "jobs"), (name::mean_pairwise_l1, "with places")] {
         let jobs = move |run: &&[&LogComparisonRow]| {
             let of = |name: Name| run.iter().find(|row| row.metric == name).map(|row| row.jobs);

@@ -6,10 +6,10 @@ use replay_core::topology::hierarchy::HierarchyKind;
 use replay_core::topology::{Hierarchy, NodeId, Topology};
 use replay_experiment::snapshot::Snapshot;
 
-/// Layout of processors on a page: slices of rows of columns.
+/// Layout of processors on a page: slices, which consist of rows and columns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sheets {
-    /// Columns, rows and slices; their product is the number of processors, and of absent cells if leaves differ in size.
+    /// Numbers of columns, rows and slices; the product is the number of processors, and of absent cells if leaves differ in size.
     pub sides: [usize; 3],
     /// Increment of the processor number to the next column, row and slice.
     steps: [usize; 3],
@@ -37,19 +37,19 @@ const MOST_LEAVES: usize = 32;
 /// Largest leaf drawn as a row, in nodes.
 const LONGEST_ROW: usize = 128;
 
-/// Largest number of hosts side by side, if the hosts can be divided into groups of at least half of this size.
+/// Maximum number of hosts side by side, if the hosts can be divided into groups of at least half of this size.
 const MOST_ACROSS: usize = 25;
 
 impl Sheets {
-    /// Layout of a topology. A grid has a slice for each z. A hypercube has the lower half of a processor's bits
-    /// along x and the upper half along y. A cluster has a column for each host and a row for each priority level, in
-    /// groups of hosts. A tree or blocks have a row for each leaf, the first at the top, and a cell for each of its
+    /// Returns the layout of a topology. A grid has a slice for each z. For a hypercube, the lower half of the bits of
+    /// a processor number is the column, and the upper half is the row. A cluster has a column for each host and a row
+    /// for each priority level, in groups of hosts. A tree or blocks have a row for each leaf, the first at the top, and a cell for each of its
     /// nodes. Multiple tori, and trees with very large leaves, are laid out by processor number, row by row.
     pub fn of(topology: &Topology) -> Self {
         let sides = match topology {
             Topology::Grid(grid) => {
                 let sides = [0, 1, 2].map(|axis| grid.extent(axis));
-                // Scan order: x slowest.
+                // Processor numbers are in scan order, in which x varies slowest.
                 let steps = [sides[1] * sides[2], sides[2], 1];
                 return Self { sides, steps, hosts: false, leaves: None };
             }
@@ -117,7 +117,7 @@ impl Sheets {
         self.leaves.as_ref().map_or(&[], |leaves| &leaves.names)
     }
 
-    /// Number of the processor in a column, row and slice, or [`ABSENT`].
+    /// Returns the number of the processor in a column, row and slice, or [`ABSENT`].
     pub fn processor(&self, [x, y, z]: [usize; 3]) -> usize {
         if let Some(leaves) = &self.leaves {
             return leaves.cells[x + (y + z * self.sides[1]) * self.sides[0]];
@@ -125,7 +125,7 @@ impl Sheets {
         x * self.steps[0] + y * self.steps[1] + z * self.steps[2]
     }
 
-    /// One-line description of the layout of a hypercube; `None` for other topologies.
+    /// Returns a one-line description of the layout of a hypercube; `None` for other topologies.
     pub fn unfolded(topology: &Topology) -> Option<String> {
         let Topology::Hypercube(cube) = topology else { return None };
         let [columns, rows, _] = Self::of(topology).sides;
@@ -144,7 +144,7 @@ impl Sheets {
         ))
     }
 
-    /// Name of a slice; `None` if there is only one.
+    /// Returns the name of a slice; `None` if there is only one slice.
     pub fn slice_name(&self, z: usize) -> Option<String> {
         let [columns, rows, slices] = self.sides;
         if let Some(leaves) = self.leaves.as_ref().filter(|_| slices > 1) {
@@ -160,12 +160,12 @@ impl Sheets {
         }
     }
 
-    /// Number of the first column of a slice.
+    /// Returns the number of the first column of a slice.
     pub fn first_column(&self, z: usize) -> usize {
         if self.hosts { z * self.sides[0] } else { 0 }
     }
 
-    /// All processor numbers in page order: columns fastest, then rows, then slices. Cells without a processor are
+    /// Returns all processor numbers in page order: columns fastest, then rows, then slices. Cells without a processor are
     /// [`ABSENT`].
     pub fn processors(&self) -> impl Iterator<Item = usize> + '_ {
         let [columns, rows, slices] = self.sides;
@@ -174,10 +174,10 @@ impl Sheets {
     }
 }
 
-/// Symbols of jobs in the order of their starts; they repeat for more jobs.
+/// Symbols of jobs in the order of their starts. The symbols are repeated if there are more jobs than symbols.
 const SYMBOLS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// Symbol of the job with index `place` in a snapshot.
+/// Returns the symbol of the job with index `place` in a snapshot.
 pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
     match snapshot.requested == Some(place) {
         true => '#',
@@ -185,7 +185,7 @@ pub fn symbol(snapshot: &Snapshot, place: usize) -> char {
     }
 }
 
-/// Index in the snapshot of the job on each processor, in [page order](Sheets::processors).
+/// Returns, for each processor in [page order](Sheets::processors), the index of its job in the snapshot.
 pub fn holders(snapshot: &Snapshot, sheets: &Sheets) -> Vec<Option<usize>> {
     let mut holders = vec![None; sheets.sides.iter().product()];
     for (place, hold) in snapshot.holds.iter().enumerate() {
@@ -198,10 +198,10 @@ pub fn holders(snapshot: &Snapshot, sheets: &Sheets) -> Vec<Option<usize>> {
     sheets.processors().map(|processor| holders.get(processor).copied().flatten()).collect()
 }
 
-/// Text map of a machine: a letter for the job on each processor, `.` for a free processor, `-` for one out of
-/// service, `#` for a processor of the highlighted job. A row of a tree or of blocks begins with the name of its leaf.
-/// Rows are listed from the largest y down; slices of three
-/// dimensions are below each other.
+/// Returns a text map of a machine. Each processor is shown as the letter of its job, `#` if it belongs to the
+/// highlighted job, `.` if it is free, or `-` if it is out of service. A row of a tree or of blocks begins with the name of its leaf.
+/// The first row has the largest y. Slices of a
+/// three-dimensional machine are below each other.
 pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;

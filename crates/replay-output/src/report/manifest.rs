@@ -10,7 +10,7 @@ use replay_experiment::files::{FORMAT, FileRecord, InputRecord, PROGRAM};
 use replay_experiment::grid::{DownFile, WindowFile};
 use replay_experiment::sweep::Build;
 
-/// The process that computes results, as recorded in their manifest.
+/// The process that computes results, as recorded in the manifest of the results.
 #[derive(Clone, Debug)]
 pub struct Origin {
     /// Kind of results, such as "run" or "search".
@@ -21,8 +21,8 @@ pub struct Origin {
     started: SystemTime,
 }
 
-/// Manifest of a set of result files. It contains everything needed to reproduce them, and is the only file with
-/// wall-clock times.
+/// Manifest of a set of result files. It contains everything that is needed to reproduce the files, and is the only
+/// file with wall-clock times.
 #[derive(Clone, Debug, Serialize)]
 pub struct Manifest<'a, C, D> {
     /// Name of the program.
@@ -46,10 +46,10 @@ pub struct Manifest<'a, C, D> {
     /// Digest of the configuration and the set of tables. Existing results are replaced without --force only if this
     /// digest is equal.
     configuration_digest: Option<&'a str>,
-    /// Further details of this kind of results.
+    /// Further details, which depend on the kind of results.
     #[serde(flatten)]
     details: &'a D,
-    /// Failed runs with the reasons.
+    /// Failed runs, each with the reason.
     failed: &'a [String],
     /// Number of threads.
     threads: usize,
@@ -57,7 +57,7 @@ pub struct Manifest<'a, C, D> {
     host: Host,
     /// Start in seconds since 1970-01-01 UTC.
     started_unix: u64,
-    /// Wall-clock seconds from begin to end.
+    /// Wall-clock seconds from the start to the end of the process.
     elapsed_seconds: f64,
     /// Peak memory of the process in bytes; `None` if the system does not report it.
     peak_memory_bytes: Option<u64>,
@@ -118,8 +118,8 @@ impl Origin {
     }
 }
 
-/// Resolved configuration, which determines the numbers: equal configurations give equal result files. The metadata
-/// of Parquet files contains it as well.
+/// Resolved configuration, which determines the numbers: equal configurations give equal result files. The metadata of
+/// Parquet files also contains the configuration.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Configuration {
     /// Traces on machines.
@@ -133,9 +133,9 @@ pub struct Configuration {
     /// Outage file, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<DownFile>,
-    /// Part of the traces that was replayed.
+    /// Window of the traces that was replayed.
     pub window: WindowRecord,
-    /// Perturbed copies that were replayed as well.
+    /// Perturbed copies that were also replayed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shake: Option<Shake>,
     /// Cleaning policy.
@@ -146,19 +146,19 @@ pub struct Configuration {
     pub ties: bool,
 }
 
-/// Window of a trace as requested; all fields are `None` for the whole trace.
+/// Requested window of a trace; all fields are `None` for the whole trace.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct WindowRecord {
-    /// Start: seconds of the trace, or a date.
+    /// Start of the window, as seconds of the trace or as a date.
     pub from: Option<String>,
-    /// Largest number of jobs.
+    /// Maximum number of jobs.
     pub jobs: Option<usize>,
-    /// Largest number of days.
+    /// Maximum number of days.
     pub days: Option<f64>,
 }
 
 impl WindowRecord {
-    /// The window of a grid.
+    /// Returns the window of a grid.
     pub fn of(window: &WindowFile) -> Self {
         let from = window.from.texts().unwrap_or_default().into_iter().next();
         Self { from, jobs: window.jobs, days: window.days }
@@ -170,11 +170,11 @@ impl WindowRecord {
 pub struct TraceRecord {
     /// Name of the trace.
     pub name: String,
-    /// File as named by the user.
+    /// File name as given by the user.
     pub source: String,
     /// BLAKE3 digest of the uncompressed text.
     pub digest: String,
-    /// Time 0 of the trace in seconds since 1970-01-01 UTC, if its header states it.
+    /// Time 0 of the trace in seconds since 1970-01-01 UTC, if the header of the trace contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unix_start_time: Option<i64>,
     /// Machine.
@@ -221,7 +221,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// Reads the properties of this host. Unavailable properties are "unknown".
+    /// Reads the properties of this host. A property that is not available is "unknown".
     pub fn this() -> Self {
         let read = |path: &str| std::fs::read_to_string(path).ok();
         let unknown = || "unknown".to_string();
@@ -238,7 +238,7 @@ impl Host {
     }
 }
 
-/// Peak memory of this process in bytes; `None` if the system does not report it.
+/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 pub fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

@@ -1,7 +1,7 @@
 //! Results as text: tables for the terminal, JSON lines, CSV, Markdown.
 //!
 //! The module [`table`](replay_core::table) writes JSON lines and CSV with all columns at full precision. A [`Sheet`]
-//! for the terminal rounds values and omits columns; a list of [`Shown`] selects its columns.
+//! for the terminal rounds values and omits columns; a list of [`Shown`] selects the columns of a sheet.
 
 mod candidates;
 mod log_comparison;

@@ -1,8 +1,8 @@
 //! A run as a trace of events for Perfetto and other viewers of Chrome's trace event format.
 //!
-//! One second of the job trace is one second of the event trace. Jobs are slices on lanes without overlap, because
-//! slices of a lane must nest. Busy processors and waiting jobs are counters. If the number of slices permits, each
-//! processor has its own lane as well.
+//! One second of the job trace is one second of the event trace. Jobs are slices. The slices of a lane do not overlap,
+//! because the format requires that overlapping slices are nested. Busy processors and waiting jobs are counters. If
+//! the number of slices is small enough, each processor also has a lane.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use replay_experiment::RunResult;
 
-/// Largest number of slices on processors; above it only jobs are written.
+/// Maximum number of slices on lanes of processors. If there are more, only lanes of jobs are written.
 pub const MOST_SLICES: usize = 400_000;
 
 /// Writes the events of a run from its jobs and allocations. Returns the number of slices.
@@ -105,7 +105,7 @@ impl<W: Write> Events<'_, W> {
     }
 }
 
-/// Lane of each allocation, counted from 1: the lowest lane that is free during the allocation.
+/// Returns the lane of each allocation, numbered from 1: the lowest lane that is free during the allocation.
 fn lanes(run: &RunResult) -> impl Iterator<Item = u64> + '_ {
     let mut free: BinaryHeap<Reverse<u64>> = BinaryHeap::new();
     let mut taken: BinaryHeap<Reverse<(i64, u64)>> = BinaryHeap::new();

@@ -3,17 +3,17 @@ use replay_core::table::{Column, Name, Value, name};
 use replay_core::table::{Sheet, Shown};
 use replay_experiment::RunResult;
 
-/// Change of a mean of runs, shown in the column after the mean.
+/// Change of a mean; it is shown in the column after the mean.
 pub struct RunChange {
-    /// Column of the mean.
+    /// Column that contains the mean.
     pub of: Name,
-    /// Title of the change.
+    /// Title of the column of the change.
     pub title: &'static str,
     /// Change in percent.
     pub column: Column<RunResult>,
 }
 
-/// Table of runs for the terminal, with the given changes. Columns without values are omitted.
+/// Returns a table of runs for the terminal, with the given changes. Columns without values are omitted.
 pub fn summary<'a>(
     results: impl IntoIterator<Item = &'a RunResult> + Clone,
     changes: Vec<RunChange>,
@@ -60,7 +60,7 @@ pub fn summary<'a>(
     Sheet::of(results, shown)
 }
 
-/// Column of a signed change.
+/// Returns the column of a change, with its sign.
 fn changed<'a>(change: RunChange) -> Shown<'a, RunResult> {
     let RunChange { title, column, .. } = change;
     let text = move |run: &RunResult| match column.value(run) {

@@ -3,8 +3,8 @@ use replay_core::table::{Align, Sheet, Shown, name};
 use replay_experiment::search::{Candidate, GapToBest, Origin, Portability, SearchRow};
 use replay_experiment::shaken::Significance;
 
-/// Table of search results for the terminal; `objective` is the title with its unit. Columns without values are
-/// omitted.
+/// Returns a table of search results for the terminal. `objective` is the title of the objective with its unit. Columns
+/// without values are omitted.
 pub fn search_summary(objective: &str, rows: &[SearchRow]) -> Sheet {
     let mut shown = Vec::new();
     if rows.windows(2).any(|pair| pair[0].searched != pair[1].searched) {
@@ -56,15 +56,15 @@ fn with_interval(percent: f64, half_width: Option<f64>) -> String {
     fixed(percent, 3) + &half_width
 }
 
-/// Ratios of the factors to the absolute value of the first nonzero factor, as in Fig. 8 of Johnson, Bunde and Leung;
-/// signs are kept.
+/// Formats the ratios of the factors to the absolute value of the first nonzero factor, as in Fig. 8 of Johnson, Bunde
+/// and Leung. Signs are kept.
 fn ratios(Candidate { vector, .. }: Candidate) -> String {
     let factors = vector.factors().map(f64::from);
     let unit = factors.iter().copied().find(|&factor| factor != 0.0).unwrap_or(1.0).abs();
     factors.iter().map(|factor| fixed(factor / unit, 3)).collect::<Vec<_>>().join(" : ")
 }
 
-/// Improvements in percent by vector and trace.
+/// Returns a table of the improvements in percent by vector and trace.
 pub fn portability_summary(matrix: &Portability) -> Sheet {
     let mut header = vec![("tie", Align::Left), ("found on", Align::Left)];
     header.extend(matrix.parts.iter().map(|part| (part.name.as_str(), Align::Right)));

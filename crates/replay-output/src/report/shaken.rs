@@ -3,10 +3,11 @@ use replay_core::table::Column;
 use replay_core::table::{Name, Sheet, Shown, name, with_unit};
 use replay_experiment::shaken::{ShakenRow, Significance};
 
-/// A metric shown as a mean over perturbed copies: name, title without the unit of its column, factor, decimals.
+/// A metric that is shown as a mean over perturbed copies: name, title without the unit of the column, factor, and
+/// number of decimals.
 pub type ShakenFigure = (Name, &'static str, f64, usize);
 
-/// Metrics of a replay.
+/// Metrics of a replay that are shown.
 pub const RUN_FIGURES: &[ShakenFigure] = &[
     (name::mean_pairwise_l1, "pairwise L1", 1.0, 3),
     (name::utilization, "util %", 100.0, 2),
@@ -15,7 +16,7 @@ pub const RUN_FIGURES: &[ShakenFigure] = &[
     (name::mean_bounded_slowdown, "slowdown", 1.0, 3),
 ];
 
-/// Metrics of jobs on a network.
+/// Metrics of jobs on a network that are shown.
 pub const CONTENTION_FIGURES: &[ShakenFigure] = &[
     (name::median_stretch, "median stretch", 1.0, 4),
     (name::trimmed_mean_stretch, "trimmed stretch", 1.0, 4),
@@ -33,9 +34,9 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Table for the terminal of means over perturbed copies. Each mean has half the width of its confidence interval
-/// and, if it differs, the difference from the run it is compared with, marked with `~` if the difference is not
-/// significant.
+/// Returns a table for the terminal with means over perturbed copies. Each mean is followed by half the width of its
+/// confidence interval and, if it differs, by the difference from the reference run. The mark `~` means that the
+/// difference is not significant.
 ///
 /// Titles contain the units declared by `columns`.
 pub fn shaken_summary<Metrics>(
@@ -58,7 +59,7 @@ pub fn shaken_summary<Metrics>(
     ];
     for &(name, title, factor, decimals) in figures {
         let value = move |value: f64| fixed(factor * value, decimals);
-        // Titles of shares contain their unit.
+        // The title of a share contains the unit.
         let title = match factor == 1.0 {
             true => with_unit(columns, name, title),
             false => title.to_string(),

@@ -6,31 +6,31 @@ use replay_core::workload::PolicyRow;
 use replay_experiment::grid::GridFile;
 use replay_experiment::sweep::{Build, Plan, PlannedTrace};
 
-/// Details in the manifest of a sweep. Unlike a manifest of `run` they do not list the cells, which may be very many
-/// and are in the table `runs`.
+/// Details in the manifest of a sweep. Unlike the manifest of `run`, these details do not list the cells, because there
+/// may be very many cells and the table `runs` contains them.
 #[derive(Clone, Debug, Serialize)]
 pub struct SweepDetails {
     /// Digest of the plan; equal plans give equal result files.
     pub plan: String,
     /// Number of cells in the results.
     pub cells: u32,
-    /// Number of combinations before equal strategies were removed.
+    /// Number of combinations in the grid before equal strategies were removed.
     pub combinations: u128,
     /// Builds of the program that ran the cells.
     pub builds: Vec<Build>,
-    /// Number of cells run by this process; the others were in the journal.
+    /// Number of cells that this process ran; the other cells were in the journal.
     pub cells_run_now: usize,
     /// Total wall-clock seconds of all replays.
     pub replay_seconds: f64,
 }
 
-/// Configuration that determines the numbers of a sweep. The metadata of Parquet files contains it as well. It does
-/// not depend on the number of processes or on interruptions.
+/// Configuration that determines the numbers of a sweep. The metadata of Parquet files also contains this
+/// configuration. It does not depend on the number of processes or on interruptions.
 #[derive(Clone, Debug, Serialize)]
 pub struct SweepConfiguration<'a> {
-    /// The grid with every default filled in.
+    /// Grid with all defaults filled in.
     pub grid: &'a GridFile,
-    /// Traces under policies on machines.
+    /// Combinations of a trace, a cleaning policy and a machine.
     pub traces: &'a [PlannedTrace],
     /// Cleaning policies with their rules.
     pub policies: Vec<PolicyRecord>,
@@ -46,7 +46,7 @@ pub struct PolicyRecord {
 }
 
 impl<'a> SweepConfiguration<'a> {
-    /// Configuration of a plan.
+    /// Returns the configuration of a plan.
     pub fn of(plan: &'a Plan) -> Self {
         let policies = plan.grid.policies.iter();
         let policies = policies.map(|p| PolicyRecord { name: p.name, rules: p.describe() });

@@ -1,17 +1,17 @@
-//! `kueue` on domains whose nodes have any number of slots.
+//! Reference implementation of `kueue`. Nodes may have any number of slots.
 
 use std::collections::BTreeMap;
 
 use replay_core::allocator::hierarchy::Denied;
 use replay_core::allocator::hierarchy::kueue::{KueueOptions, Levels, Mode};
 
-/// Names from the top down to a node.
+/// Path of a node or switch: names from the top of the tree down.
 pub type Path = Vec<String>;
 
-/// Pods of each node, by path.
+/// Number of pods for which each node has room, by path.
 pub type Pods = BTreeMap<Path, u64>;
 
-/// A domain: where it is, what it has room for.
+/// A domain: its path, and the numbers of slices and pods for which it has room.
 #[derive(Clone, Debug)]
 struct Domain {
     path: Path,
@@ -26,7 +26,7 @@ struct Rule<'a> {
 }
 
 impl Rule<'_> {
-    /// The domains of a depth below a path. Depth 0 has paths of one name.
+    /// Returns the domains of a depth below a path. Paths of depth 0 consist of one name.
     fn domains(&self, below: &[String], depth: usize) -> Vec<Domain> {
         let slice_depth = self.levels.slice_level as usize;
         let mut all: Vec<Path> = self
@@ -64,7 +64,8 @@ impl Rule<'_> {
         });
     }
 
-    /// Walks a list: each domain that gets something, with what; and whether all is given.
+    /// Distributes units over the domains of a list, in order. Returns the domains that get units,
+    /// each with its number of units, and whether all units are distributed.
     fn walk(
         &self,
         domains: &[Domain],
@@ -94,7 +95,8 @@ impl Rule<'_> {
     }
 }
 
-/// The pods of a job, by node. `leaves` is the depth of leaf switches: nodes are one below.
+/// Returns the number of pods of a job on each node. `leaves` is the depth of leaf switches; the
+/// depth of nodes is `leaves` + 1.
 pub fn place(slots: &Pods, leaves: u32, size: u32, options: KueueOptions) -> Result<Pods, Denied> {
     let levels = options.levels(size, leaves)?;
     let rule = Rule { slots, options, levels };

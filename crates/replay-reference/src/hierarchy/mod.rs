@@ -1,4 +1,5 @@
-//! Placement rules of trees and blocks step by step, as their sources state them, without state kept between decisions.
+//! Reference implementations of the placement rules for trees and blocks. They follow their sources step by step and
+//! keep no state between decisions.
 
 pub mod kueue;
 pub mod slurm_block;

@@ -1,4 +1,4 @@
-//! `slurm-block`, set by set.
+//! Reference implementation of `slurm-block`, which operates on sets of blocks.
 
 use std::collections::BTreeSet;
 
@@ -37,7 +37,7 @@ impl Rule<'_> {
         (0..).find(|&exponent| 1usize << exponent >= q).expect("some power")
     }
 
-    /// Base blocks of a block of the level for so many nodes.
+    /// Returns the number of base blocks of a block of the level that `nodes` nodes need.
     fn level(&self, nodes: usize) -> usize {
         let level = self.blocks.levels().iter().filter(|&&level| level >= self.raw(nodes)).min();
         level.map_or(self.blocks.count(), |level| 1 << level)
@@ -177,7 +177,7 @@ impl Rule<'_> {
     }
 }
 
-/// The nodes of a job.
+/// Returns the nodes of a job.
 pub fn place(
     blocks: &Blocks,
     free: &Nodes,

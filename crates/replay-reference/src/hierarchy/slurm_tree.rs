@@ -1,4 +1,4 @@
-//! `slurm-tree`, scan by scan.
+//! Reference implementation of `slurm-tree`, which scans the switch table for each leaf.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ fn ancestors(tree: &Tree, switch: usize) -> Vec<usize> {
     std::iter::successors(Some(switch), parent).collect()
 }
 
-/// Edges between two switches.
+/// Returns the number of edges between two switches.
 fn distance(tree: &Tree, a: usize, b: usize) -> Option<usize> {
     let (of_a, of_b) = (ancestors(tree, a), ancestors(tree, b));
     let up = of_a.iter().position(|one| of_b.contains(one))?;
@@ -19,7 +19,8 @@ fn distance(tree: &Tree, a: usize, b: usize) -> Option<usize> {
     Some(up + down)
 }
 
-/// Whether `i` is better than, equal to or worse than `j`: 1, 0, -1; and whether `i` fits.
+/// Returns 1 if `i` is better than `j`, 0 if they are equal, and -1 if `i` is worse; and whether
+/// `i` fits.
 fn compare(tree: &Tree, count: &[usize], mut i: usize, mut j: usize, rest: usize) -> (i32, bool) {
     let switches = tree.switches();
     loop {
@@ -41,7 +42,7 @@ fn compare(tree: &Tree, count: &[usize], mut i: usize, mut j: usize, rest: usize
     }
 }
 
-/// The nodes of a job.
+/// Returns the nodes of a job.
 pub fn place(
     tree: &Tree,
     free: &BTreeSet<u32>,

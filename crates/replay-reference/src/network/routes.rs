@@ -3,8 +3,8 @@
 use super::{ReferenceChannel, ReferenceNetwork};
 use replay_core::topology::{NodeId, Topology};
 
-/// A channel is identified by the nodes that it joins (an injection or ejection channel by its node
-/// twice) and by its lane.
+/// Key of a channel: the two nodes that it joins, and its lane. For an injection or ejection
+/// channel the two nodes are equal.
 pub(super) type Key = (u32, u32, Lane);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,15 +51,16 @@ impl ReferenceNetwork {
                     }
                 }
             }
-            // There are no links between injection and ejection.
+            // The injection channel is directly followed by the ejection channel; there are no
+            // links.
             Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => {}
         }
         path.push(self.number((dst.0, dst.0, Lane::Out), None));
         path
     }
 
-    /// Returns the channel's number, which is assigned at its first use. `link` identifies a shared
-    /// link.
+    /// Returns the number of a channel. The number is assigned when the channel is first used.
+    /// `link` identifies a shared link.
     fn number(&mut self, key: Key, link: Option<(u32, u32)>) -> usize {
         if let Some(&number) = self.numbers.get(&key) {
             return number;

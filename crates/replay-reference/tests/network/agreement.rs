@@ -41,7 +41,8 @@ fn any_settings() -> impl Strategy<Value = Settings> {
     prop_oneof![2 => preset, 2 => varied, 3 => wild]
 }
 
-/// Generates packets with a mean gap of `gap` cycles, to any node or mostly to one.
+/// Generates packets with a mean gap of `gap` cycles. The receivers are random nodes, or mostly the
+/// same node.
 fn any_packets() -> impl Strategy<Value = Vec<ReferencePacket>> {
     let packet = |flits, gap| (any::<u32>(), any::<u32>(), flits, 0..=2 * gap, any::<bool>());
     (1u32..20, prop_oneof![Just(0u64), Just(2), Just(15)], any::<bool>())
@@ -112,8 +113,8 @@ proptest! {
     }
 }
 
-/// If only links take time, a packet to its own sender is delivered before its tail has left, and a
-/// header crosses two channels in one cycle.
+/// Compares the networks if only links take time. In this case a packet to its own sender is
+/// delivered before its tail has left, and a header crosses two channels in one cycle.
 #[test]
 fn networks_agree_if_only_links_take_time() {
     let topology = machine("4x1");

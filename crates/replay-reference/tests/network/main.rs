@@ -17,8 +17,8 @@ fn at(topology: &Topology, coord: Coord) -> NodeId {
     topology.grid().expect("a grid").node(coord)
 }
 
-/// Sends packets at their cycles, in the given order, which must be that of the cycles, with their
-/// index as tag. Returns the deliveries by tag.
+/// Sends packets at their cycles. The packets must be sorted by cycle. The tag of a packet is its
+/// index. Returns the deliveries by tag.
 fn replay(
     network: &mut Network,
     packets: &[ReferencePacket],

@@ -1,4 +1,4 @@
-//! Timelines computed by hand: one worm, and two that meet (preset `lo`).
+//! Timelines computed by hand: one worm, and two worms that meet (preset `lo`).
 
 use super::*;
 
@@ -8,7 +8,8 @@ struct Timeline {
     reference: Vec<ReferenceDelivery>,
 }
 
-/// Simulates packets of 8 flits, (source, destination, cycle), on the 16 x 16 mesh.
+/// Simulates packets of 8 flits on the 16 x 16 mesh. A packet is given as source, destination and
+/// cycle.
 fn timeline(packets: &[(Coord, Coord, u64)]) -> Timeline {
     let topology = machine("16x16");
     let packets: Vec<_> = packets
@@ -26,7 +27,7 @@ fn timeline(packets: &[(Coord, Coord, u64)]) -> Timeline {
 }
 
 impl Timeline {
-    /// Returns the starts of a flit on the channels of its path.
+    /// Returns the cycles at which a flit starts to cross the channels of its path.
     fn flit(&self, tag: u64, flit: u32) -> Vec<u64> {
         let mut starts = self.log.starts.clone();
         starts.sort();
@@ -128,8 +129,8 @@ fn v6_a_shared_link() {
     assert_eq!(v6.measures(0), (74, 74, 27));
 }
 
-/// When two pipelined worms meet, the second gets each channel in the cycle in which the tail of
-/// the first leaves the channel's buffer.
+/// When two pipelined worms meet, the second worm gets each channel in the cycle in which the tail
+/// of the first worm leaves the channel's buffer.
 #[test]
 fn two_pipelined_worms_that_meet() {
     let topology = machine("8x1");
@@ -138,9 +139,10 @@ fn two_pipelined_worms_that_meet() {
     let mut network = Network::new(&topology, Settings::BANI_MOHAMMAD).expect("a preset");
     network.record();
     let deliveries = replay(&mut network, &[packet(1, 3), packet(0, 3)]).expect("no deadlock");
-    // First worm: its header starts at 0 3 7 11; its tail crosses the link 2 -> 3 at 12 and is
-    // delivered at 13. Second worm: its header requests the link 1 -> 2 at 7; the tail of the
-    // first crosses that link at 11 and leaves its buffer at 12. At 16 its header requests 2 -> 3.
+    // The header of the first worm starts at 0, 3, 7 and 11; its tail crosses the link 2 -> 3 at 12
+    // and is delivered at 13. The header of the second worm requests the link 1 -> 2 at 7. The tail
+    // of the first worm crosses this link at 11 and leaves the link's buffer at 12. At 16 the
+    // header of the second worm requests the link 2 -> 3.
     assert_eq!(deliveries[0].0, 13);
     let starts = network.take_log().starts;
     let header: Vec<_> =

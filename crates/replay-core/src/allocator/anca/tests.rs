@@ -7,7 +7,8 @@ fn request(sides: [u16; 3]) -> Request {
     Request::shaped(volume(sides) as u32, Some(sides))
 }
 
-/// Returns the sub-meshes that a request gets, computed from their first and last processors.
+/// Returns the sub-meshes that a request gets. They are computed from their first and last
+/// processors.
 fn places(
     machine: &Machine,
     sides: [u16; 3],
@@ -34,7 +35,7 @@ fn halving_keeps_sides_above_one() {
     assert_eq!(halved([3, 5, 1]), None);
 }
 
-/// Chang, Mohapatra: 8 x 3 becomes two 4 x 3.
+/// Example of Chang and Mohapatra: a frame of 8 x 3 is cut into two frames of 4 x 3.
 #[test]
 fn halves_are_placed_separately() {
     // Column x = 4 of a 9 x 3 mesh is busy.
@@ -53,7 +54,7 @@ fn halves_are_placed_separately() {
 
 #[test]
 fn frames_rotate_independently() {
-    // Free: a column of 4 x 2 at the left and a separate row of 2 x 4.
+    // The free processors are a column of 4 x 2 at the left and a separate row of 2 x 4.
     let busy: Vec<_> = (0..36u16)
         .map(|node| {
             let (x, y) = (node / 6, node % 6);
@@ -90,7 +91,7 @@ fn the_busy_list_counts_sub_meshes() {
     assert_eq!(anca.stats().census, Some(Census::default()));
 }
 
-/// The definition, one frame after the other.
+/// Implements the definition directly, one frame after the other.
 fn literal(machine: &Machine, sides: [u16; 3], cuts: u32) -> Option<Vec<NodeId>> {
     let mut frame = sides;
     for cut in 0..=cuts {
@@ -106,8 +107,8 @@ fn literal(machine: &Machine, sides: [u16; 3], cuts: u32) -> Option<Vec<NodeId>>
             assert_eq!(taken.len(), volume(frame) as usize * (1 << cut));
             return Some(taken);
         }
-        // Halves the longer side, or the other one if the longer is odd; the same rule in three
-        // dimensions.
+        // Halves the longer side, or the shorter side if the longer side is odd. The same rule is
+        // used in three dimensions.
         let mut axes = [0, 1, 2];
         axes.sort_by_key(|&i| std::cmp::Reverse(frame[i]));
         let axis = axes.into_iter().find(|&i| frame[i].is_multiple_of(2))?;

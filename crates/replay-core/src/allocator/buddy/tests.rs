@@ -23,7 +23,7 @@ fn shaped(w: u16, h: u16) -> Request {
     Request::shaped(u32::from(w) * u32::from(h), Some([w, h, 1]))
 }
 
-/// V-2DBS of the specification: half of the square is lost.
+/// Vector V-2DBS of the specification: half of the square is lost.
 #[test]
 fn a_job_gets_the_square_of_its_longer_side() {
     for (request, processors) in [
@@ -42,8 +42,9 @@ fn a_job_gets_the_square_of_its_longer_side() {
     }
 }
 
-/// Lo et al., figure 3: with <0,0,2>, <4,0,1> and <4,4,1> taken, five processors get the square
-/// <0,4,4>; sixteen more are refused although 42 are free.
+/// Lo et al., figure 3: the squares <0,0,2>, <4,0,1> and <4,4,1> are busy. A job of five
+/// processors gets the square <0,4,4>. A further job of sixteen processors is refused although 42
+/// processors are free.
 #[test]
 fn fragmentation_is_internal_and_external() {
     let (mut machine, mut buddy) = on("8x8");
@@ -66,7 +67,7 @@ fn fragmentation_is_internal_and_external() {
 fn refusals_have_the_right_reason() {
     let (mut machine, mut buddy) = on("4x4");
     let first = start(&mut machine, &mut buddy, Request::of_size(1)).expect("all are free");
-    // Fifteen are free, but the job needs the square of sixteen.
+    // Fifteen processors are free, but the job needs a square of sixteen.
     let refused = start(&mut machine, &mut buddy, Request::of_size(15));
     assert_eq!(refused, Err(Refusal::TooFewFree));
     let refused = start(&mut machine, &mut buddy, shaped(5, 1));
@@ -87,7 +88,7 @@ fn refuses_if_free_processors_form_no_square() {
         .map(|_| start(&mut machine, &mut buddy, Request::of_size(1)).expect("one is free"))
         .collect();
     let grid = machine.topology().grid().expect("a grid").clone();
-    // One in every quarter.
+    // Releases one processor in every quarter.
     for nodes in held.iter().filter(|nodes| grid.coord(nodes[0])[..2].iter().all(|p| p % 2 == 0)) {
         machine.release(nodes);
         buddy.on_event(&machine, MachineEvent::Released(nodes));
@@ -110,8 +111,8 @@ fn rejects_other_machines() {
 }
 
 proptest! {
-    /// A request succeeds iff an aligned free square of its size exists, gets the first of the
-    /// smallest that can serve it, and release restores the machine.
+    /// A request succeeds iff an aligned free square of its size exists. It gets the first of the
+    /// smallest free squares that can serve it. Releasing all squares restores the machine.
     #[test]
     fn finds_aligned_free_squares(
         steps in proptest::collection::vec((1u16..=8, 1u16..=8, any::<bool>(), 0.0..1.0f64), 1..60),

@@ -1,4 +1,4 @@
-//! Bases whose frames lie on the mesh, and the right border planes of sub-meshes.
+//! Bases of frames that fit on the mesh, and the right border planes of sub-meshes.
 //!
 //! Source: Bani-Mohammad 2008, section 3.2, definitions 8 and 9.
 
@@ -6,16 +6,16 @@ use super::plane::{Plane, Span};
 use super::region::Region;
 use crate::topology::Coord;
 
-/// Bases whose frames lie on the mesh: all from the origin to `last`. Bases outside form the
-/// automatic prohibited regions.
+/// Bases of frames that fit on the mesh: all positions from the origin to `last`. The other
+/// positions form the automatic prohibited regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::allocator) struct Admissible {
     pub last: Coord,
 }
 
 impl Admissible {
-    /// Returns the admissible bases for frames of these sides; `None` if a side is longer than the
-    /// mesh.
+    /// Returns the admissible bases for frames with these sides; `None` if a side is longer than
+    /// the mesh.
     pub fn new(extents: Coord, sides: [u16; 3]) -> Option<Self> {
         let mut last = [0; 3];
         for i in 0..3 {
@@ -32,7 +32,8 @@ impl Admissible {
     }
 
     /// Returns the right border plane of the sub-mesh with this prohibited region: the bases of the
-    /// frames that touch its right face. `None` if no such frame lies on the mesh.
+    /// frames that touch the right face of the sub-mesh. Returns `None` if no such frame fits on
+    /// the mesh.
     pub fn right_border(&self, prohibited: &Region) -> Option<Plane> {
         let x = prohibited.high[0] + 1;
         let clipped =
@@ -66,7 +67,8 @@ mod tests {
             border,
             Plane { x: 2, y: Span { low: 0, high: 3 }, z: Span { low: 0, high: 2 } }
         );
-        // Too near the right wall, touching the right wall, and too near the top.
+        // The sub-meshes are too near the right wall, touch the right wall, and are too near the
+        // top.
         for outside in [[2, 0, 0, 2, 3, 3], [2, 0, 0, 3, 3, 3], [0, 0, 3, 1, 3, 3]] {
             assert_eq!(admissible.right_border(&region(outside)), None);
         }

@@ -14,8 +14,8 @@ pub(in crate::allocator) fn grid(machine: &str) -> Grid {
     topology.grid().expect("a grid").clone()
 }
 
-/// Returns a sub-mesh from an address as printed in papers, (x,y,x',y') or (x,y,z,x',y',z'): base
-/// and end.
+/// Returns the sub-mesh with this address. An address consists of base and end, as printed in
+/// papers: (x,y,x',y') or (x,y,z,x',y',z').
 pub(in crate::allocator) fn unit(address: &[u16]) -> SubMesh {
     match *address {
         [x, y, x2, y2] => SubMesh::spanning([x, y, 0], [x2, y2, 0]),
@@ -40,8 +40,8 @@ pub(in crate::allocator) fn nodes(grid: &Grid, unit: &SubMesh) -> Vec<NodeId> {
     nodes
 }
 
-/// Returns whether the box lies on the grid and all its processors are free, by a check of each
-/// processor.
+/// Checks each processor of a box. Returns whether the box is inside the grid and all its
+/// processors are free.
 pub(in crate::allocator) fn is_free(
     machine: &Machine,
     grid: &Grid,
@@ -58,8 +58,8 @@ pub(in crate::allocator) fn meshes() -> impl Strategy<Value = Grid> {
     proptest::sample::select(names.to_vec()).prop_map(grid)
 }
 
-/// Returns disjoint units with sides up to `longest`, drawn by `seed`; attempts that overlap an
-/// earlier unit are dropped.
+/// Generates random disjoint units with sides up to `longest` from `seed`. A unit that overlaps an
+/// earlier unit is dropped.
 pub(in crate::allocator) fn units(
     grid: &Grid,
     attempts: usize,

@@ -1,14 +1,14 @@
 //! Detection of bases at which a frame is free.
 //!
-//! Source: Bani-Mohammad 2008, Figures 3.4 (3D) and 4.1 (2D). A free frame can be pushed to the
-//! left until it meets the wall or an allocated sub-mesh; its base then lies in a right border
-//! plane. The search subtracts all prohibited regions from these planes, so it finds a free frame
-//! iff one exists. The printed procedure would lose planes and is completed here: the pieces of a
-//! divided plane are followed separately, a plane partly off the mesh is clipped, and pieces left
-//! after the last region are kept.
+//! Source: Bani-Mohammad 2008, Figures 3.4 (3D) and 4.1 (2D). A free frame can be moved to the left
+//! until it touches the wall or an allocated sub-mesh. Its base is then in a right border plane.
+//! The search subtracts all prohibited regions from these planes, so it finds a free frame iff one
+//! exists. The published procedure would lose planes, and this implementation corrects it: the
+//! pieces of a divided plane are followed separately, a plane that is partly outside the mesh is
+//! clipped, and pieces that remain after the last region are kept.
 //!
-//! Cost with m entries: m planes times m regions, m^2 subtractions as long as planes stay whole;
-//! each may split into four.
+//! Cost with m entries: m planes times m regions, that is, m^2 subtractions if planes are not
+//! divided. Each subtraction may divide a plane into four pieces.
 
 use super::border::Admissible;
 use super::list::BusyList;
@@ -43,7 +43,7 @@ impl Detector {
         self.subtractions = 0;
     }
 
-    /// Sets the token whose cancellation ends the search without a result.
+    /// Sets a token. If the token is cancelled, the search ends without a result.
     pub fn set_stop(&mut self, stop: &CancelToken) {
         self.stop = stop.clone();
     }
@@ -53,14 +53,14 @@ impl Detector {
         &self.stop
     }
 
-    /// Returns the lowest corner of the first plane that [`all`](Self::all) would return, and stops
-    /// there.
+    /// Returns the lowest corner of the first plane that [`all`](Self::all) would return. The
+    /// search stops at this plane.
     pub fn first(&mut self, list: &BusyList, sides: [u16; 3]) -> Option<Coord> {
         self.first_of(list, sides, |_| true)
     }
 
-    /// Returns the same corner as [`first`](Self::first), but skips planes that contain no free
-    /// base on the map.
+    /// Returns the same corner as [`first`](Self::first). It uses the map of free processors to
+    /// skip planes that contain no free base.
     pub fn first_on_map(
         &mut self,
         list: &BusyList,
@@ -71,15 +71,15 @@ impl Detector {
         if !map.has_base() {
             return None;
         }
-        // The upright axes are the map's outer, middle and lane dimensions.
+        // The upright axes correspond to the outer, middle and lane dimensions of the map.
         let range = |span: Span| usize::from(span.low)..=usize::from(span.high);
         let has_base =
             |plane: &Plane| map.has_base_in(plane.x.into(), range(plane.y), range(plane.z));
         self.first_of(list, sides, has_base)
     }
 
-    /// Returns the lowest corner of the first admissible piece of the border planes for which `may`
-    /// holds.
+    /// Returns the lowest corner of the first admissible piece. Only border planes for which `may`
+    /// returns true are considered.
     fn first_of(
         &mut self,
         list: &BusyList,
@@ -96,7 +96,7 @@ impl Detector {
     }
 
     /// Returns all planes of admissible bases in upright coordinates, in the order in which the
-    /// procedure adds them. The literal engine computes all of them and uses the first.
+    /// procedure adds them. The literal engine computes all planes and uses the first plane.
     pub fn all(&mut self, list: &BusyList, sides: [u16; 3]) -> &[Plane] {
         self.found.clear();
         if let Some(admissible) = self.prohibit(list, sides) {
@@ -128,7 +128,7 @@ impl Detector {
         &self.found
     }
 
-    /// Computes the prohibited regions; `None` if the frame is longer than the mesh.
+    /// Computes the prohibited regions. Returns `None` if the frame is longer than the mesh.
     fn prohibit(&mut self, list: &BusyList, sides: [u16; 3]) -> Option<Admissible> {
         let sides = list.upright(sides);
         let admissible = Admissible::new(list.extents(), sides)?;
@@ -138,9 +138,9 @@ impl Detector {
         Some(admissible)
     }
 
-    /// Returns the first base in two dimensions. A plane is then a segment, which splits at most
-    /// into a part below and a part above the region. The part above is final, so the first segment
-    /// is known as soon as a region leaves such a part.
+    /// Returns the first base in two dimensions. In this case a plane is a segment, which a region
+    /// divides into at most two parts: below and above the region. The part above is final. The
+    /// first segment is therefore known as soon as there is a part above a region.
     fn first_of_segments(
         &mut self,
         admissible: Admissible,
@@ -153,7 +153,7 @@ impl Detector {
                 *subtractions += 1;
                 let (region_low, region_high) = (region.low[2], region.high[2]);
                 if low > region_high {
-                    break; // case 1, and above all later regions
+                    break; // case 1; the segment is also above all later regions
                 }
                 if !(region.covers_x(x) & (region_low <= high)) {
                     continue; // case 1
@@ -218,8 +218,8 @@ impl Detector {
     }
 }
 
-/// Returns the right border planes in list order, the left wall first, clipped to frames on the
-/// mesh.
+/// Returns the right border planes in list order, beginning with the left wall. The planes are
+/// clipped to bases of frames on the mesh.
 fn borders(regions: &[Region], admissible: Admissible) -> impl Iterator<Item = Plane> {
     let of_entries = regions.iter().filter_map(move |region| admissible.right_border(region));
     std::iter::once(admissible.left_wall()).chain(of_entries)

@@ -1,12 +1,12 @@
-//! The busy list: every allocated sub-mesh, in the order that the search needs.
+//! The busy list: a list of all allocated sub-meshes, in the order that the search needs.
 //!
-//! Source: Bani-Mohammad 2008, section 3.3. Entries are sorted by decreasing last coordinate of the
-//! highest corner, so that a piece of a plane above one prohibited region is above all later ones;
-//! a new entry goes after entries of equal key. Cost with m entries: m for an insertion and for the
-//! release of a job, however many entries the job has.
+//! Source: Bani-Mohammad 2008, section 3.3. Entries are sorted by decreasing last coordinate of
+//! their highest corner. A piece of a plane above one prohibited region is therefore above all
+//! later regions. A new entry is inserted after the entries with equal keys. Cost with m entries: m
+//! steps for an insertion, and m steps for the release of a job with any number of entries.
 //!
-//! Inside the list a 2D mesh stands upright, (x, y) being (x, 0, y): its last coordinate is then
-//! the third one, as in 3D.
+//! Inside the list, coordinates are *upright*: a position (x, y) of a 2D mesh is stored as (x, 0,
+//! y). The last coordinate is then the third coordinate, as in 3D.
 
 use super::region::Region;
 use crate::allocator::submesh::SubMesh;
@@ -15,14 +15,14 @@ use crate::topology::{Coord, Grid, NodeId};
 /// An allocated sub-mesh.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Entry {
-    /// Upright positions of the sub-mesh.
+    /// The sub-mesh in upright coordinates.
     pub allocated: Region,
     /// Processor at the lowest corner.
     base: NodeId,
 }
 
 impl Entry {
-    /// Returns the sub-mesh; `flat` if the mesh has two dimensions.
+    /// Returns the sub-mesh. `flat` must be set if the mesh has two dimensions.
     fn unit(&self, flat: bool) -> SubMesh {
         let Region { low, high } = self.allocated;
         let base = upright(flat, low);
@@ -31,7 +31,8 @@ impl Entry {
     }
 }
 
-/// Moves the last dimension of a mesh to the third place, in coordinates or sides; its own inverse.
+/// Converts coordinates or sides to upright coordinates: moves the last dimension of the mesh to
+/// the third position. The function is its own inverse.
 fn upright(flat: bool, [x, y, z]: Coord) -> Coord {
     if flat { [x, z, y] } else { [x, y, z] }
 }
@@ -41,7 +42,7 @@ fn upright(flat: bool, [x, y, z]: Coord) -> Coord {
 pub(in crate::allocator) struct BusyList {
     grid: Grid,
     entries: Vec<Entry>,
-    /// Volume of the entry with this base, by processor; 0 for processors that are not a base.
+    /// By processor: the volume of the entry whose base is this processor; 0 for other processors.
     volumes: Vec<u32>,
 }
 
@@ -61,8 +62,8 @@ impl BusyList {
         self.upright(self.grid.axes().map(|axis| axis.extent))
     }
 
-    /// Moves the last dimension of the mesh to the third place, in coordinates or sides; its own
-    /// inverse.
+    /// Converts coordinates or sides to upright coordinates: moves the last dimension of the mesh
+    /// to the third position. The function is its own inverse.
     pub fn upright(&self, at: Coord) -> Coord {
         upright(self.is_flat(), at)
     }
@@ -72,17 +73,17 @@ impl BusyList {
         self.grid.dimensions() == 2
     }
 
-    /// Returns the entries in list order, without the hypothetical first one.
+    /// Returns the entries in list order, without the hypothetical first entry.
     pub(super) fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// Returns the number of entries, without the hypothetical first one.
+    /// Returns the number of entries, without the hypothetical first entry.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Adds a sub-mesh, which must lie on the mesh and must not overlap another entry.
+    /// Adds a sub-mesh. It must be inside the mesh and must not overlap another entry.
     pub fn insert(&mut self, unit: SubMesh) {
         let allocated = Region { low: self.upright(unit.base), high: self.upright(unit.end()) };
         let base = self.grid.node(unit.base);
@@ -92,9 +93,9 @@ impl BusyList {
         self.entries.insert(position, Entry { allocated, base });
     }
 
-    /// Removes the entries of a job that held `nodes`, in the order of allocation, and calls
-    /// `on_removed` with each. No record per job is needed: each unit begins with its base, and its
-    /// volume gives the start of the next unit.
+    /// Removes the entries of a job and calls `on_removed` with each of them. `nodes` are the
+    /// processors of the job in the order of allocation. They determine the entries: each unit
+    /// begins with its base, and the volume of a unit gives the start of the next unit.
     pub fn release(&mut self, nodes: &[NodeId], mut on_removed: impl FnMut(SubMesh)) {
         let mut next = 0;
         while let Some(base) = nodes.get(next) {
@@ -112,7 +113,7 @@ impl BusyList {
         });
     }
 
-    /// Returns the volume of the entry with this base; 0 if there is none.
+    /// Returns the volume of the entry with this base; 0 if there is no such entry.
     #[cfg(test)]
     pub fn volume_at(&self, base: NodeId) -> u32 {
         self.volumes[base.index()]

@@ -2,10 +2,11 @@
 //! Bani-Mohammad 2008, chapter 3): contiguous allocation on 2D and 3D meshes by a list of allocated
 //! sub-meshes instead of a map of free processors.
 //!
-//! Busy List finds a free sub-mesh of the requested shape iff there is one; Turning Busy List iff
-//! there is one in some orientation. The search lists planes of admissible bases; the lowest corner
-//! of the first plane is used. Cost per decision with m sub-meshes allocated: m^2 subtractions of
-//! boxes, times the orientations; per release: m. The cost does not depend on the size of the mesh.
+//! Busy List finds a free sub-mesh of the requested shape iff one exists in the requested
+//! orientation. Turning Busy List finds one iff it exists in any orientation. The search lists
+//! planes of admissible bases and uses the lowest corner of the first plane. Cost per decision with
+//! m allocated sub-meshes: m^2 subtractions of boxes for each orientation. Cost per release: m
+//! steps. The cost does not depend on the size of the mesh.
 //!
 //! | file | concept |
 //! |---|---|
@@ -13,8 +14,8 @@
 //! | `plane` | a plane minus a region: seventeen cases |
 //! | `list` | the sorted list |
 //! | `detect` | the search |
-//! | `border` | bases whose frames lie on the mesh, right border planes |
-//! | `placer` | list and search together, shared with [`gabl`](super::gabl) |
+//! | `border` | bases of frames that fit on the mesh, right border planes |
+//! | `placer` | combination of list and search, shared with [`gabl`](super::gabl) |
 
 mod border;
 #[cfg(test)]
@@ -39,8 +40,8 @@ use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 use placer::Placer;
 
-/// The Busy List and Turning Busy List allocators. Their [`Census`] counts subtractions of a
-/// prohibited region from a plane of bases, or from a piece of a plane, as operations.
+/// The Busy List and Turning Busy List allocators. The operations of their [`Census`] are the
+/// subtractions of a prohibited region from a plane of bases, or from a piece of a plane.
 #[derive(Clone, Debug)]
 pub struct BusyListAllocator {
     placer: Placer,
@@ -67,7 +68,7 @@ impl Default for BusyListOptions {
 }
 
 impl BusyListAllocator {
-    /// Creates an allocator for a mesh; wrapped dimensions are used as if they did not wrap.
+    /// Creates an allocator for a mesh. Wrapped dimensions are treated as if they did not wrap.
     pub fn new(grid: &Grid, options: BusyListOptions) -> Self {
         Self {
             placer: Placer::new(grid, options.turning, options.engine),
@@ -77,8 +78,8 @@ impl BusyListAllocator {
         }
     }
 
-    /// Adds allocated sub-meshes, in this order. They must lie on the mesh, be disjoint, and be
-    /// busy on the machine.
+    /// Adds allocated sub-meshes, in this order. They must be inside the mesh, disjoint, and busy
+    /// on the machine.
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self

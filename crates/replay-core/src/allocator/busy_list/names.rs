@@ -10,7 +10,7 @@ use crate::topology::Topology;
 /// Meaning of `engine` for all busy-list strategies.
 pub(in crate::allocator) const ENGINE: &str = "stop at the first free position, or carry out the whole published search; both choose the same position";
 
-/// Feature that needs a mesh, for error messages.
+/// Name of the strategies in error messages about machines that are not meshes.
 pub(in crate::allocator) const MESH: &str = "a busy list";
 
 impl AllocatorOptions for BusyListOptions {

@@ -1,4 +1,4 @@
-//! Placement of frames: the busy list and its search, as used by every busy-list strategy.
+//! Placement of frames by the busy list and its search, for all busy-list strategies.
 
 use super::detect::{Detector, lowest};
 use super::list::BusyList;
@@ -20,17 +20,17 @@ pub(in crate::allocator) struct Placer {
 }
 
 impl Placer {
-    /// Creates a placer for a mesh with every processor free; with `turning` all orientations are tried. The fast
-    /// engine stops at the first plane of admissible bases and tries equal orientations once; the literal one lists
-    /// all planes, uses the first, and tries equal orientations again.
+    /// Creates a placer for a mesh on which every processor is free. If `turning`, all orientations are tried. The fast
+    /// engine stops at the first plane of admissible bases and tries each of several equal orientations only once. The
+    /// literal engine lists all planes, uses the first plane, and tries equal orientations repeatedly.
     pub fn new(grid: &Grid, turning: bool, engine: Engine) -> Self {
         let (list, detector) = (BusyList::new(grid), Detector::default());
         Self { list, detector, turning, engine, map: None }
     }
 
-    /// Adds a map of free processors beside the list, for strategies that search for many shapes in turn: a shape
-    /// without a free position then costs one look at the map. The chosen positions are the same. Only the fast
-    /// engine uses a map; the literal one follows the printed procedure.
+    /// Adds a map of free processors for strategies that search for many shapes one after the other. A shape without a
+    /// free position then costs only a search of the map. The map does not change the chosen positions. Only the fast
+    /// engine uses the map; the literal engine follows the published procedure.
     pub fn with_map(self) -> Self {
         let axes: Vec<Axis> = (0..self.grid().dimensions())
             .map(|axis| Axis { extent: self.grid().axes()[axis].extent, wrapped: false })
@@ -48,8 +48,8 @@ impl Placer {
         self.list.grid()
     }
 
-    /// Finds a free sub-mesh of exactly these sides, in some orientation if turning, and adds it to the list. `None`
-    /// if there is none.
+    /// Finds a free sub-mesh with exactly these sides and adds it to the list. If the placer was created with
+    /// `turning`, the sub-mesh may have any orientation. Returns `None` if there is no such sub-mesh.
     pub fn place(&mut self, sides: [u16; 3]) -> Option<SubMesh> {
         let dimensions = self.grid().dimensions();
         let unit = match (self.turning, self.engine) {
@@ -79,8 +79,8 @@ impl Placer {
         Some(SubMesh { base, sides })
     }
 
-    /// Returns whether every orientation of the `asked` frame that may be tried contains an allowed orientation of
-    /// the `refused` frame. A search for `asked` then fails whenever a search for `refused` fails.
+    /// Returns whether every allowed orientation of the frame of `asked` contains an allowed orientation of the frame
+    /// of `refused`. In this case a search for `asked` fails whenever a search for `refused` fails.
     pub fn covers(&self, shapes: &mut Shapes, refused: Request, asked: Request) -> bool {
         let mut first = |request| shapes.of(request).first().copied();
         let Some((small, large)) = first(refused).zip(first(asked)) else { return false };
@@ -90,7 +90,7 @@ impl Placer {
         orientations(large).all(|large| orientations(small).any(|small| holds(large, small)))
     }
 
-    /// Sets the token whose cancellation ends every search without a result.
+    /// Sets a token. If the token is cancelled, every search ends without a result.
     pub fn set_stop(&mut self, stop: &CancelToken) {
         self.detector.set_stop(stop);
     }
@@ -111,14 +111,15 @@ impl Placer {
         }
     }
 
-    /// Adds processors that have left the machine, as single entries; [`release`](Self::release) removes them.
+    /// Adds processors that have gone out of service; each becomes an entry of one processor.
+    /// [`release`](Self::release) removes them.
     pub fn enter_each(&mut self, nodes: &[NodeId]) {
         for &node in nodes {
             self.enter(SubMesh { base: self.grid().coord(node), sides: [1; 3] });
         }
     }
 
-    /// Removes the sub-meshes of a job that held `nodes`, in the order of allocation.
+    /// Removes the sub-meshes of a job. `nodes` are the processors of the job in the order of allocation.
     pub fn release(&mut self, nodes: &[NodeId]) {
         let map = &mut self.map;
         self.list.release(nodes, |unit| {
@@ -133,14 +134,14 @@ impl Placer {
         self.list.len() as u32
     }
 
-    /// Returns the volume of the sub-mesh with this base; 0 if there is none.
+    /// Returns the volume of the sub-mesh with this base; 0 if there is no such sub-mesh.
     #[cfg(test)]
     pub fn volume_at(&self, base: NodeId) -> u32 {
         self.list.volume_at(base)
     }
 
-    /// Returns the number of subtractions of a prohibited region from a plane or a piece of a plane since the last
-    /// reset.
+    /// Returns the number of subtractions since the last reset. A subtraction removes a prohibited region from a plane
+    /// or a piece of a plane.
     pub fn subtractions(&self) -> u64 {
         self.detector.subtractions()
     }

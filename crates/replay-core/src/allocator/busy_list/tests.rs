@@ -44,7 +44,7 @@ fn worked_example_of_three_3d_requests() {
     }
 }
 
-/// Example of Figure 2.7: the second request fits only after rotation.
+/// Example of Figure 2.7: the second request fits only if it is rotated.
 #[test]
 fn turning_finds_rotated_frames() {
     let shapes = [[2, 3, 2], [3, 2, 1]];
@@ -96,7 +96,7 @@ fn a_job_can_have_the_whole_machine_repeatedly() {
         for _ in 0..2 {
             let mut chosen = Vec::new();
             assert_eq!(allocator.allocate(&machine, shaped(whole), &mut chosen), Ok(()));
-            // The list starts at the lowest corner, x fastest.
+            // The processors are listed from the lowest corner; x varies fastest.
             let origin = SubMesh { base: [0, 0, 0], sides: whole };
             assert_eq!(chosen, nodes(&grid, &origin));
             assert_eq!(
@@ -131,9 +131,9 @@ fn a_job_without_shape_gets_a_shape() {
         served.map(|()| chosen.len())
     };
     assert_eq!(taken(ShapeRule::Factors, 4), Ok(4));
-    // Seven in a row do not fit, so the shape is 4 x 2.
+    // A row of seven processors does not fit, so the shape is 4 x 2.
     assert_eq!(taken(ShapeRule::Factors, 7), Ok(8));
-    // Eleven would take all twelve.
+    // A job of eleven processors would get all twelve processors.
     assert_eq!(taken(ShapeRule::Factors, 11), Ok(12));
     assert_eq!(taken(ShapeRule::NearSquare, 4), Ok(4));
     assert_eq!(taken(ShapeRule::NearSquare, 13), Err(Refusal::TooFewFree));
@@ -153,8 +153,8 @@ fn refuses_a_3d_shape_on_a_2d_mesh() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// Busy List serves a request iff the box is free somewhere; Turning Busy List iff some
-    /// permutation is free.
+    /// Busy List serves a request iff the box is free at any position. Turning Busy List serves a
+    /// request iff any permutation of the box is free.
     #[test]
     fn finds_every_free_frame(
         grid in meshes(),
@@ -189,8 +189,8 @@ proptest! {
         }
     }
 
-    /// During any history the list holds the busy units of the machine, and both are empty at the
-    /// end.
+    /// During any history the list contains exactly the busy units of the machine. At the end the
+    /// list and the machine are empty.
     #[test]
     fn the_list_is_empty_after_all_jobs_end(
         grid in meshes(),

@@ -1,9 +1,9 @@
-//! The centre-based strategies evaluated literally from their definition: every candidate's set is built by sorting
-//! the list of free processors, and scored.
+//! The centre-based strategies, evaluated literally from their definition. For every candidate, the list of free
+//! processors is sorted, and the resulting set of processors is scored.
 //!
-//! The fast engines are tested against this definition. With `order=greedy`, for which no fast engine exists, the
-//! definition makes the decisions; it also produces explanations. Cost per decision: candidates times free
-//! processors, times a logarithm.
+//! Tests compare the fast engines with this definition. The definition also produces explanations, and it makes the
+//! decisions with `order=greedy`, for which there is no fast engine. Cost per decision: O(c f log f) for c candidates
+//! and f free processors.
 
 use std::collections::HashSet;
 
@@ -16,9 +16,9 @@ use crate::topology::{Coord, Grid, NodeId, PairDistances};
 /// Distance that defines shells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Metric {
-    /// L-infinity: square shells.
+    /// L-infinity distance: shells are squares.
     Linf,
-    /// L1: diamond shells.
+    /// L1 distance: shells are diamonds.
     L1,
 }
 
@@ -33,18 +33,19 @@ impl Metric {
     }
 }
 
-/// Choice of processors from a last shell that is needed only in part.
+/// Order in which processors are taken from the last shell if it is needed only in part.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ShellOrder {
-    /// The free list is stably re-sorted by distance to each candidate centre in turn: at the i-th centre, processors
-    /// of equal distance are ordered by their distance to centre i - 1, equal ones by distance to centre i - 2, and
-    /// so on, finally in scan order. This order reproduces the paper.
+    /// For one candidate centre after the other, the free list is sorted by distance to the centre with a stable sort.
+    /// At the i-th centre, processors with equal distance are therefore ordered by their distance to centre i - 1, then
+    /// to centre i - 2, and so on, and finally in scan order. This order reproduces the paper.
     #[default]
     Carried,
     /// Scan order.
     Scan,
-    /// Repeatedly the processor of least total L1 distance to those already chosen, ties by L1 distance to the
-    /// centre, then scan order; any free processor outside the complete shells may be chosen.
+    /// Repeatedly selects the processor with the smallest total L1 distance to the processors already chosen. If
+    /// distances are equal, the L1 distance to the centre decides, then scan order. Any free processor outside the
+    /// complete shells may be selected.
     Greedy,
 }
 
@@ -57,26 +58,26 @@ impl ShellOrder {
     ];
 }
 
-/// Tie-breaking, and settings that the papers leave open, for all centre-based strategies.
+/// Options of all centre-based strategies: tie-breaking, and choices that the papers do not specify.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CentreOptions {
-    /// Tie vector; with `None` the first candidate wins.
+    /// Tie vector; `None` if the first candidate with the best score wins.
     pub tie: Option<TieVector>,
     /// How walls count in the tie value.
     pub wall: WallRule,
-    /// Which processors are taken of the last shell.
+    /// Order in which processors are taken from the last shell.
     pub order: ShellOrder,
-    /// How much worse than the best score a candidate may be and still compete by tie value.
+    /// Tolerance for the scores of candidates that compete by tie value.
     pub slack: Slack,
 }
 
 /// Positions of the candidate centres.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Centres {
-    /// Free processors, in scan order.
+    /// The free processors, in scan order.
     FreeProcessors,
-    /// Every position whose coordinates all occur in free processors; coordinates in order of first appearance in the
-    /// scan-ordered free list, x outermost.
+    /// Every position each of whose coordinates is the coordinate of a free processor. Coordinates are in the order of
+    /// first appearance in the scan-ordered list of free processors; x varies slowest.
     CoordinateProduct,
 }
 
@@ -125,7 +126,7 @@ pub struct CentreRule {
     pub metric: Metric,
     /// Primary score.
     pub score: Score,
-    /// Tie-breaking and open settings.
+    /// Tie-breaking, and choices that the papers do not specify.
     pub options: CentreOptions,
 }
 
@@ -146,14 +147,14 @@ pub struct Candidate {
     pub nodes: Vec<NodeId>,
 }
 
-/// Sums of a tie value, each over weights w(p) as in [`TieVector`].
+/// The sums of a tie value. Each is a sum of weights w(p) as defined in [`TieVector`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TieTerms {
-    /// Sum over free processors outside the candidate.
+    /// Sum of the weights of free processors outside the candidate.
     pub free: i64,
-    /// Sum over the candidate's own processors along walls.
+    /// Sum of the weights of the candidate's own processors along walls.
     pub walls: i64,
-    /// Sum over busy processors just outside.
+    /// Sum of the weights of busy processors in the shell just outside the candidate.
     pub busy: i64,
 }
 
@@ -169,20 +170,21 @@ pub struct Competition {
 }
 
 impl CentreRule {
-    /// Returns the rule of MC1x1: square shells, least sum of shell numbers.
+    /// Returns the rule of MC1x1: square shells, and the smallest sum of shell numbers wins.
     pub fn mc1x1(options: CentreOptions) -> Self {
         let (centres, score) = (Centres::FreeProcessors, Score::ShellSum);
         Self { centres, metric: Metric::Linf, score, options }
     }
 
-    /// Returns the rule of Gen-Alg: diamond shells around free processors, least sum of pairwise distances.
+    /// Returns the rule of Gen-Alg: diamond shells around free processors, and the smallest sum of pairwise distances
+    /// wins.
     pub fn gen_alg(options: CentreOptions) -> Self {
         let (centres, score) = (Centres::FreeProcessors, Score::PairwiseL1);
         Self { centres, metric: Metric::L1, score, options }
     }
 
-    /// Returns the rule of MM: diamond shells around positions whose coordinates occur in free processors, least sum
-    /// of pairwise distances.
+    /// Returns the rule of MM: diamond shells around the positions of [`Centres::CoordinateProduct`], and the smallest
+    /// sum of pairwise distances wins.
     pub fn mm(options: CentreOptions) -> Self {
         Self { centres: Centres::CoordinateProduct, ..Self::gen_alg(options) }
     }
@@ -199,11 +201,12 @@ impl CentreRule {
         stop: &CancelToken,
     ) -> Result<Option<Candidate>, Cancelled> {
         let competition = self.compete(machine, grid, size, self.options.slack, stop)?;
-        // `min_by_key` keeps the first of equals.
+        // `min_by_key` keeps the first of equal elements.
         Ok(competition.admitted.into_iter().min_by_key(|one| (one.tie, one.score)))
     }
 
-    /// Returns the number of distinct sets with the best primary score; `size` as in [`choose`](Self::choose).
+    /// Returns the number of distinct processor sets with the best primary score. The conditions on `size` are those of
+    /// [`choose`](Self::choose).
     ///
     /// # Errors
     /// [`Cancelled`] if `stop` is cancelled.
@@ -219,9 +222,9 @@ impl CentreRule {
         Ok(sets.len() as u32)
     }
 
-    /// Builds all candidates and returns those whose scores are within `slack`; `size` as in
-    /// [`choose`](Self::choose). Others are dropped as soon as a better score is found, because all candidates of a
-    /// large machine would exceed the memory.
+    /// Builds all candidates and returns the candidates whose scores are within `slack`. The conditions on `size` are
+    /// those of [`choose`](Self::choose). A candidate is dropped as soon as a better score excludes it, because all
+    /// candidates of a large machine would need too much memory.
     ///
     /// # Errors
     /// [`Cancelled`] if `stop` is cancelled.
@@ -269,7 +272,7 @@ impl CentreRule {
         Ok(Competition { candidates: centres.len(), best, admitted })
     }
 
-    /// Returns the sums behind the tie value of a set; 0 without a tie vector.
+    /// Returns the sums from which the tie value of a set is computed. They are 0 if there is no tie vector.
     fn tie_terms(
         &self,
         machine: &Machine,
@@ -289,8 +292,8 @@ impl CentreRule {
         terms
     }
 
-    /// Calls `visit` with each processor that counts in the tie value of a set, the term in which it counts, and its
-    /// weight; never without a tie vector.
+    /// Calls `visit` for each processor that counts in the tie value of a set, with the processor, the term in which it
+    /// counts, and its weight. Without a tie vector `visit` is not called.
     pub fn for_each_weight(
         &self,
         machine: &Machine,
@@ -326,7 +329,7 @@ impl CentreRule {
 }
 
 impl Candidate {
-    /// Returns the processors in scan order, by which distinct sets are compared.
+    /// Returns the processors in scan order, so that sets of processors can be compared.
     pub fn sorted_nodes(&self) -> Vec<NodeId> {
         let mut nodes = self.nodes.clone();
         nodes.sort_unstable();
@@ -334,8 +337,9 @@ impl Candidate {
     }
 }
 
-/// Returns complete shells, then repeatedly the free processor of least total L1 distance to those already chosen.
-/// `scan` and `sorted` hold the free processors in scan order and by distance to the centre.
+/// Returns the processors of the complete shells. Then it repeatedly adds the free processor with the smallest total L1
+/// distance to the processors already chosen. `scan` contains the free processors in scan order, and `sorted` contains
+/// them by distance to the centre.
 fn greedy(
     grid: &Grid,
     centre: Coord,

@@ -1,4 +1,4 @@
-//! Allocator of all centre-based strategies, around an engine that evaluates the rule fast.
+//! The allocator of all centre-based strategies. It uses an engine that evaluates the rule fast.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -18,8 +18,8 @@ pub trait CentreEngine: fmt::Debug + Send {
     /// Clears all state about the machine.
     fn reset(&mut self);
 
-    /// Appends the winning `size` processors to the empty `chosen`; `size` is less than the number of free
-    /// processors.
+    /// Appends the `size` processors of the winning candidate to `chosen`, which must be empty. `size` must be less
+    /// than the number of free processors.
     ///
     /// # Errors
     /// [`Refusal::Cancelled`] if `stop` is cancelled.
@@ -31,8 +31,8 @@ pub trait CentreEngine: fmt::Debug + Send {
         chosen: &mut Vec<NodeId>,
     ) -> Result<(), Refusal>;
 
-    /// Calls `visit` with the processors of each candidate of the best score for `size` processors; `size` is less
-    /// than the number of free processors.
+    /// Calls `visit` with the processors of each candidate that has the best score for `size` processors. `size` must
+    /// be less than the number of free processors.
     ///
     /// # Errors
     /// [`Cancelled`] if `stop` is cancelled.

@@ -9,7 +9,7 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 
-/// Numbers of the distinct sets among the competing candidates, from 1 in candidate order.
+/// Number of each distinct processor set of the competing candidates. Sets are numbered from 1 in candidate order.
 type SetNumbers = HashMap<Vec<NodeId>, usize>;
 
 /// Records the candidates and the winner for `size` processors; `size` is less than the number of free processors.
@@ -56,8 +56,8 @@ pub fn explain(
     Ok(())
 }
 
-/// Returns the candidates in rank order. Only the first [`LISTED`] have every shell and weight, which are needed to
-/// draw them: for all candidates they would take memory quadratic in the size of the machine.
+/// Returns the candidates in rank order. Only the first [`LISTED`] candidates have all shells and weights, which are
+/// needed to plot them. For all candidates, the memory would be quadratic in the size of the machine.
 fn scored_candidates(
     rule: &CentreRule,
     machine: &Machine,
@@ -92,7 +92,7 @@ fn scored_candidates(
     CandidateSet { vector: rule.options.tie, first: scored.collect(), more: 0 }
 }
 
-/// Returns the sum of the weights of each term, as one weight per term.
+/// Returns one weight per term: the sum of the weights of the term.
 fn sums(weights: &[Weight]) -> Vec<Weight> {
     let mut sums: Vec<Weight> = Vec::new();
     for weight in weights {

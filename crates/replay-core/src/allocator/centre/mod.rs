@@ -1,9 +1,10 @@
 //! Centre-based allocators: MC1x1 (Bender et al. 2008), Gen-Alg (Krumke et al. 1997) and MM (Bender et al. 2008), in
 //! the formulation of Johnson, Bunde, Leung (sections I, II and IV).
 //!
-//! For each candidate centre a strategy takes the k free processors nearest to it by whole shells, the last shell
-//! possibly in part, and scores the set. The lowest (score, tie value) wins; the first candidate in candidate order
-//! wins a full tie. The module `definition` implements this literally; the fast engines must agree with it.
+//! For each candidate centre, a strategy takes the k free processors nearest to the centre, shell by shell; the last
+//! shell may be taken only in part. The strategy computes a score for this set. The candidate with the lowest score
+//! wins. If scores are equal, the lowest tie value wins; if tie values are equal too, the first candidate in candidate
+//! order wins. The module `definition` implements this rule literally, and the fast engines must agree with it.
 //!
 //! | module | topic |
 //! |---|---|
@@ -11,7 +12,7 @@
 //! | `definition` | the rule of each strategy, evaluated literally |
 //! | `explain` | explanations of decisions, by the definition |
 //! | `engine` | the allocator around an engine |
-//! | `shell` | gathering a shell, and taking part of it |
+//! | `shell` | gathering a shell, and selecting a part of it |
 //! | `mc1x1` | MC1x1, evaluated by box counts |
 //! | `batch` | MC1x1 with many tie configurations, replayed at once |
 //! | `tuned` | MC1x1 with a self-tuning tie vector |
@@ -73,8 +74,8 @@ impl CentreStrategy {
         }
     }
 
-    /// Rejects parameters that exclude each other. Only MC1x1 tunes itself; the listings of Gen-Alg and MM do not
-    /// offer `auto`.
+    /// Rejects parameters that exclude each other. Only MC1x1 can tune itself; the listings of Gen-Alg and MM do not
+    /// include `auto`.
     fn check(&self) -> Result<(), String> {
         let problem = match (self.rule, self.breaking.tie, self.breaking.slack) {
             (Rule::Mc1x1, TieRule::Vector(_), SlackRule::Auto) => "slack=auto requires tie=auto",

@@ -8,8 +8,8 @@ use crate::topology::{Grid, NodeId};
 
 /// The tie-breaking vector (SR, AF, WF, BF) of Johnson, Bunde, Leung (section II).
 ///
-/// L = shell of the outermost chosen processor, M = L + SR, w(p) = M - distance(centre, p) + 1. The tie value, lower
-/// is better, is
+/// Let L be the shell of the outermost chosen processor, M = L + SR, and w(p) = M - distance(centre, p) + 1. The tie
+/// value is the following sum; lower is better:
 ///
 /// ```text
 ///   AF * sum of w(p) over free processors outside the candidate with distance <= M
@@ -17,18 +17,18 @@ use crate::topology::{Grid, NodeId};
 /// - BF * sum of w(p) over busy processors at distance exactly L + 1
 /// ```
 ///
-/// and 0 for every candidate if SR = 0. Busy processors inside the candidate's shells and positions off the mesh do
-/// not count. Processors out of service do not count either, but they may count as [walls](Machine::set_down_walls)
-/// of their neighbours.
+/// If SR = 0, the tie value of every candidate is 0. Busy processors inside the candidate's shells and positions
+/// outside the mesh do not count. Processors out of service do not count as busy processors, but they may count as
+/// [walls](Machine::set_down_walls) of their neighbours.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TieVector {
-    /// SR: number of shells examined beyond the outermost shell used.
+    /// SR: number of shells that are examined beyond the outermost shell of the candidate.
     pub scan_radius: u32,
-    /// AF: weight of free processors left nearby.
+    /// AF: weight of free processors near the candidate.
     pub available: i32,
-    /// WF: weight of own processors along walls.
+    /// WF: weight of the candidate's own processors along walls.
     pub wall: i32,
-    /// BF: weight of busy processors just outside.
+    /// BF: weight of busy processors in the shell just outside the candidate.
     pub border: i32,
 }
 
@@ -54,8 +54,8 @@ impl TieVector {
         [self.available, self.wall, self.border]
     }
 
-    /// Returns (SR, AF, WF, BF) with the factors divided by their greatest common divisor: vectors of one ratio are
-    /// the same strategy.
+    /// Returns (SR, AF, WF, BF) with the factors AF, WF and BF divided by their greatest common divisor. Vectors whose
+    /// factors have the same ratios are the same strategy.
     pub fn reduced(self) -> Self {
         let gcd = self.factors().iter().fold(0, |g, v| gcd(g, v.unsigned_abs()));
         if gcd <= 1 {
@@ -86,7 +86,7 @@ impl fmt::Display for TieVector {
     }
 }
 
-/// Error of a tie vector that is not four integers in range.
+/// Error: the text of a tie vector does not consist of four integers in the permitted range.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("tie vector \"{0}\": {1} (write SR,AF,WF,BF such as 2,13,20,6)")]
 pub struct TieVectorError(String, &'static str);
@@ -94,7 +94,7 @@ pub struct TieVectorError(String, &'static str);
 impl FromStr for TieVector {
     type Err = TieVectorError;
 
-    /// `2,13,20,6`, or `(2,13,20,6)` as tables print it.
+    /// Parses `2,13,20,6`, or `(2,13,20,6)` as printed in tables.
     fn from_str(text: &str) -> Result<Self, TieVectorError> {
         let error = |problem| TieVectorError(text.to_string(), problem);
         let entries = text.trim().strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
@@ -105,20 +105,20 @@ impl FromStr for TieVector {
     }
 }
 
-/// Tie rule as typed by a user.
+/// Tie rule as specified by a user.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum TieRule {
     /// `none`: the first candidate wins.
     #[default]
     First,
-    /// `SR,AF,WF,BF`: the lowest tie value wins.
+    /// `SR,AF,WF,BF`: the candidate with the lowest tie value wins.
     Vector(TieVector),
-    /// `auto`: the lowest tie value of a vector that is tuned during the replay wins.
+    /// `auto`: the candidate with the lowest tie value wins, and the tie vector is tuned during the replay.
     Auto,
 }
 
 impl TieRule {
-    /// Returns the vector, if the rule gives one.
+    /// Returns the vector; `None` unless the rule is a fixed vector.
     pub fn vector(self) -> Option<TieVector> {
         match self {
             TieRule::Vector(vector) => Some(vector),
@@ -127,25 +127,26 @@ impl TieRule {
     }
 }
 
-/// Choice among candidates of the best score, or nearly the best.
+/// Choice among the candidates whose score is the best score or close to it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TieBreaking {
-    /// Rule that gives the tie values.
+    /// Rule that determines the tie values.
     pub tie: TieRule,
-    /// Tolerance for scores above the best.
+    /// Tolerance for scores that are worse than the best score.
     pub slack: SlackRule,
 }
 
 /// Tie vector and slack of one decision.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TieConfig {
-    /// The vector; indifferent if the first candidate of the best score wins.
+    /// The tie vector; indifferent if the first candidate with the best score wins.
     pub(super) vector: TieVector,
     pub(super) slack: Slack,
 }
 
 impl TieConfig {
-    /// Creates a configuration that breaks ties by `tie`, if given, among candidates within `slack`.
+    /// Creates a configuration that breaks ties by the vector `tie` among candidates within `slack`. With `None` the
+    /// first candidate with the best score wins.
     pub fn new(tie: Option<TieVector>, slack: Slack) -> Self {
         match tie.filter(|vector| !vector.is_indifferent()) {
             // Without tie values a candidate with a worse score never wins.
@@ -183,11 +184,11 @@ impl FromStr for TieRule {
     }
 }
 
-/// Largest number of walls that a processor touches: the corner of a 3D mesh.
+/// Maximum number of walls that a processor touches, which occurs in the corners of a 3D mesh.
 pub(super) const MOST_WALLS: u32 = 3;
 
-/// Returns the number of walls that a processor touches: walls of the machine, and neighbours out of service where
-/// these [count as walls](Machine::set_down_walls).
+/// Returns the number of walls that a processor touches. These are walls of the machine, and neighbours out of service
+/// that [count as walls](Machine::set_down_walls).
 pub(super) fn walls_of(machine: &Machine, grid: &Grid, node: NodeId) -> u32 {
     (grid.walls(grid.coord(node)) + machine.walls_by_down(node)).min(MOST_WALLS)
 }
@@ -195,10 +196,10 @@ pub(super) fn walls_of(machine: &Machine, grid: &Grid, node: NodeId) -> u32 {
 /// Weight of a processor's walls in the tie value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum WallRule {
-    /// A processor that touches any wall counts once, also in a corner: the rule that reproduces the paper's numbers.
+    /// A processor that touches any wall counts once, even in a corner. This rule reproduces the numbers of the paper.
     #[default]
     Once,
-    /// A processor counts once per wall, as in the paper's text.
+    /// A processor counts once for each wall that it touches, as in the text of the paper.
     PerWall,
 }
 
@@ -216,9 +217,9 @@ impl WallRule {
     }
 }
 
-/// Fraction of the best score by which a candidate may be worse and still compete by tie value, then score, then
-/// order: 0 (exact ties only) to 1, in millionths. Johnson, Bunde, Leung break exact ties only; a slack is an
-/// extension.
+/// Tolerance for scores: a candidate competes if its score exceeds the best score by at most this fraction of the best
+/// score. Competing candidates are compared by tie value, then by score, then by order. The fraction is from 0 (only
+/// exact ties compete) to 1, in millionths. Johnson, Bunde, Leung break only exact ties; the slack is an extension.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Slack {
     millionths: u32,
@@ -227,7 +228,7 @@ pub struct Slack {
 const UNIT: u32 = 1_000_000;
 
 impl Slack {
-    /// Exact ties only.
+    /// No tolerance: only exact ties compete.
     pub const NONE: Slack = Slack { millionths: 0 };
 
     /// Returns whether only exact ties compete.
@@ -248,7 +249,7 @@ impl Slack {
         }
         let margin = match best.checked_mul(u64::from(self.millionths)) {
             Some(product) => product / u64::from(UNIT),
-            // At most `best`, because the slack is at most 1.
+            // The additional score is at most `best`, because the slack is at most 1.
             None => (u128::from(best) * u128::from(self.millionths) / u128::from(UNIT)) as u64,
         };
         best.saturating_add(margin)
@@ -261,7 +262,7 @@ impl fmt::Display for Slack {
     }
 }
 
-/// Error of a slack that is not a number from 0 to 1 with at most six decimals.
+/// Error: a slack is not a number from 0 to 1 with at most six decimals.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("slack \"{0}\": write a number from 0 to 1 with at most six decimals")]
 pub struct SlackError(String);
@@ -281,17 +282,17 @@ impl FromStr for Slack {
     }
 }
 
-/// Slack as typed by a user.
+/// Slack as specified by a user.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SlackRule {
-    /// A number.
+    /// A fixed slack.
     Fixed(Slack),
-    /// `auto`: the slack is tuned during the replay, with the tie vector.
+    /// `auto`: the slack is tuned during the replay, together with the tie vector.
     Auto,
 }
 
 impl SlackRule {
-    /// Returns the given slack; [`Slack::NONE`] for `auto`.
+    /// Returns the fixed slack; [`Slack::NONE`] for `auto`.
     pub fn fixed(self) -> Slack {
         match self {
             SlackRule::Fixed(slack) => slack,

@@ -1,10 +1,11 @@
 //! Adaptive Scan (Ding, Bhuyan 1993): Frame Sliding that finds every free frame.
 //!
-//! Frames slide up by one row, and right to just past the sub-mesh that blocks them; if no frame of
-//! the requested orientation is free, the rotated one is tried. A frame that begins before the end
-//! of its blocker overlaps the blocker, so a slide never skips a free frame: the scan ends at the
-//! first free frame in row-major order, and allocates it. This implementation finds the same frame
-//! by rows of bits, like Turning First Fit, without the list of sub-meshes.
+//! In the published procedure, a frame slides to the right until it is just past the sub-mesh that
+//! blocks it; at the end of a row it moves up by one row. If no frame of the requested orientation
+//! is free, the rotated frame is tried. A frame that begins before the end of the blocking sub-mesh
+//! overlaps this sub-mesh, so a slide never skips a free frame. The scan therefore ends at the
+//! first free frame in row-major order, which is allocated. This implementation finds the same
+//! frame by rows of bits, like Turning First Fit, without a list of sub-meshes.
 
 use super::Contiguous;
 use super::first_fit::FirstFit;

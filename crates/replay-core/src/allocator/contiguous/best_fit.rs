@@ -1,19 +1,21 @@
 //! Best Fit (Zhu 1992; in 3D Ababneh 2001): the free frame that fits most closely.
 //!
-//! Best Fit finds the same free frames as First Fit and selects another one. The papers leave open
-//! what is best, so there are three readings:
+//! Best Fit finds the same free frames as First Fit, but selects a different frame. The papers do
+//! not define the best frame, so there are three measures:
 //!
 //! * [`Surroundings`]: the frame with the fewest free processors next to it, so that most of its
 //!   surface touches busy processors or walls.
-//! * [`Candidates`]: the base with the fewest neighbours that are bases too, and among those the
-//!   one in the smallest connected area of bases (Bani-Mohammad 2008, section 2.2.1: most busy
-//!   neighbours, then least surrounding free area). The default: its finish times agree with Table
-//!   1 of Lo et al. (1997) within 2 %; those of [`Surroundings`] are up to 6 % shorter.
+//! * [`Candidates`]: the base with the fewest neighbours that are bases too; among these bases, the
+//!   base in the smallest connected area of bases (Bani-Mohammad 2008, section 2.2.1: most busy
+//!   neighbours, then least surrounding free area). This is the default: the finish times agree
+//!   with Table 1 of Lo et al. (1997) within 2 %. The finish times with [`Surroundings`] are up to
+//!   6 % shorter.
 //! * [`SmallestBox`]: the lowest corner of the smallest maximal free box that contains the frame
 //!   ("the smallest suitable sub-mesh" of the 3D paper). Meshes only.
 //!
-//! Ties go to the first in scan order. Turning Best Fit tries the permutations of the sides in
-//! order and takes the best position of the first permutation that fits at all.
+//! If several frames are equally good, the first in scan order is taken. Turning Best Fit tries the
+//! permutations of the sides in order, and takes the best position of the first permutation that
+//! has a free position.
 
 mod areas;
 mod candidates;
@@ -55,7 +57,7 @@ impl Measure {
 /// Options of Best Fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BestFitOptions {
-    /// Whether the permutations of a frame are tried too.
+    /// Whether the permutations of a frame's sides are tried too.
     pub turn: bool,
     /// Measure of the best frame.
     pub measure: Measure,

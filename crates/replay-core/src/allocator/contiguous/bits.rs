@@ -1,11 +1,11 @@
 //! Rows of bits in words of 64: bit `i` of a row is bit `i % 64` of word `i / 64`.
 
-/// Bits of a word.
+/// Number of bits of a word.
 pub const WORD: usize = u64::BITS as usize;
 
-/// Sets the bits of `row` to `flags`; bits past the last flag are 0.
+/// Sets the bits of `row` to `flags`. Bits after the last flag become 0.
 pub fn pack(flags: &[bool], row: &mut [u64]) {
-    // The product gathers the lowest bits of eight bytes in its highest byte.
+    // The highest byte of the product consists of the lowest bits of the eight bytes.
     const GATHER: u64 = 0x0102_0408_1020_4080;
     for (word, flags) in row.iter_mut().zip(flags.chunks(WORD)) {
         let (eights, rest) = flags.as_chunks::<8>();
@@ -110,7 +110,8 @@ pub fn up(row: &[u64], i: usize, shift: usize) -> u64 {
     word(i.checked_sub(whole)) << bits | word(i.checked_sub(whole + 1)) >> (WORD - 1 - bits) >> 1
 }
 
-/// Returns the words that hold the bits `start..start + length`, each with a mask of these bits.
+/// Returns the words that contain the bits `start..start + length`. Each word has a mask of its
+/// bits in this range.
 fn masks(start: usize, length: usize) -> impl Iterator<Item = (usize, u64)> {
     let end = start + length;
     (start / WORD..end.div_ceil(WORD)).map(move |word| {
@@ -147,7 +148,7 @@ mod tests {
     proptest! {
         #[test]
         fn rows_behave_like_lists_of_flags(
-            // Long runs, so that they cross words.
+            // Runs are long, so that they cross word boundaries.
             flags in proptest::collection::vec((any::<bool>(), 1usize..70), 1..8)
                 .prop_map(|runs| runs.into_iter().flat_map(|(f, n)| vec![f; n]).collect::<Vec<_>>()),
             start in 0.0..1.0f64,

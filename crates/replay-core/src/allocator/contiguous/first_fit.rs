@@ -1,11 +1,11 @@
 //! First Fit (Zhu 1992; in 3D Ababneh 2001): the first free frame in scan order.
 //!
-//! First Fit finds a free frame of the requested orientation whenever one exists. Turning First Fit
-//! finds one in any orientation: it tries the permutations of the sides in a fixed order and stops
-//! at the first that fits.
+//! First Fit finds a free frame of the requested orientation whenever such a frame exists. Turning
+//! First Fit finds a free frame in any orientation: it tries the permutations of the sides in a
+//! fixed order and stops at the first permutation that has a free position.
 //!
-//! The fast engine finds all bases at once ([`Frames`]); the [literal one](literal) is the
-//! published procedure, to compare its cost.
+//! The fast engine finds all bases at once ([`Frames`]). The [literal engine](literal) is the
+//! published procedure, for comparing its cost.
 
 pub mod literal;
 
@@ -24,7 +24,7 @@ use crate::topology::{Coord, Topology};
 /// Selects the first free frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FirstFit {
-    /// Order of bases.
+    /// Order in which bases are tried.
     pub scan: Scan,
 }
 
@@ -47,13 +47,13 @@ impl Choice for FirstFit {
 /// Options of First Fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct FirstFitOptions {
-    /// Whether the permutations of a frame are tried too.
+    /// Whether the permutations of a frame's sides are tried too.
     pub turn: bool,
-    /// Order of bases.
+    /// Order in which bases are tried.
     pub scan: Scan,
     /// Rule for the frames of jobs without a shape.
     pub shaping: Shaping,
-    /// Rows of bits, or the published loops.
+    /// Implementation: rows of bits, or the published loops.
     pub engine: Engine,
 }
 

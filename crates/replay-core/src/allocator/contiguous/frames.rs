@@ -1,11 +1,12 @@
-//! All positions at which a frame is free, computed at once.
+//! Computes all positions at which a frame is free, at once.
 //!
-//! Zhu's coverage array (1992, section 3) as rows of bits along the last dimension: bit `p` of the
-//! result is set if the frame with its lowest corner at `p` holds free processors only. A row is
-//! narrowed to runs of `n` by shifting it onto itself by doubled distances, and rows are combined
-//! in the same way, so that a frame of sides a x b x c costs log2 a + log2 b + log2 c passes over N
-//! / 64 words (at least one word per row), independent of the busy processors. On a wrapped
-//! dimension frames run over the edge.
+//! This is Zhu's coverage array (1992, section 3), stored as rows of bits along the last dimension.
+//! Bit `p` of the result is set if the frame with lowest corner `p` contains only free processors.
+//! Within a row, the starts of runs of `n` bits are found by combining the row with itself, shifted
+//! by doubling distances. Rows are combined in the same way. A frame with sides a x b x c therefore
+//! costs log2 a + log2 b + log2 c passes over N / 64 words (at least one word per row). The cost
+//! does not depend on the number of busy processors. On a wrapped dimension frames wrap around the
+//! edge.
 
 mod neighbour_counts;
 
@@ -18,25 +19,25 @@ use super::scan::Scan;
 use crate::allocator::submesh::SubMesh;
 use crate::topology::{Axis, Coord, Grid};
 
-/// Free processors of a grid, and bases of the free frames of the last requested sides.
+/// Free processors of a grid, and the bases of all free frames with the last requested sides.
 #[derive(Clone, Debug)]
 pub struct Frames {
     grid: Grid,
-    /// Outer, middle and lane dimension: x, z (of extent one), y on a 2D grid; x, y, z on a 3D
-    /// grid.
+    /// The axes of the outer, the middle and the lane dimension. On a 2D grid these are x, z (of
+    /// extent one) and y; on a 3D grid x, y and z.
     order: [usize; 3],
     /// Number of words of a row.
     words: usize,
     free: Vec<u64>,
     bases: Vec<u64>,
     spare: Vec<u64>,
-    /// Words of up to 64 processors that were packed or combined, and operations added by a
-    /// strategy.
+    /// Number of words (of up to 64 processors) that were packed or combined, plus the operations
+    /// that a strategy adds.
     pub operations: u64,
 }
 
 impl Frames {
-    /// Creates frames of `grid` with all processors busy until the first [`read`](Self::read).
+    /// Creates the state for `grid`. All processors are busy until the first [`read`](Self::read).
     pub fn new(grid: &Grid) -> Self {
         let order = if grid.dimensions() == 2 { [0, 2, 1] } else { [0, 1, 2] };
         let lanes = grid.extent(order[2]);
@@ -58,7 +59,7 @@ impl Frames {
         &self.grid
     }
 
-    /// Reads which processors are free, by processor number.
+    /// Sets which processors are free; `free` is indexed by processor number.
     pub fn read(&mut self, free: &[bool]) {
         let lanes = self.grid.extent(self.order[2]);
         for (row, flags) in self.free.chunks_exact_mut(self.words).zip(free.chunks_exact(lanes)) {
@@ -83,7 +84,8 @@ impl Frames {
         self.change(given, bits::set);
     }
 
-    /// Changes the free bits of a sub-mesh by calls of `bits` with a row, a start and a length.
+    /// Changes the free bits of a sub-mesh. Calls `bits` with each row, the first bit and the
+    /// number of bits.
     fn change(&mut self, unit: &SubMesh, bits: fn(&mut [u64], usize, usize)) {
         let [outer, middle, lane] = self.order.map(|axis| {
             let start = usize::from(unit.base[axis]);
@@ -100,7 +102,8 @@ impl Frames {
         }
     }
 
-    /// Finds the bases of all free frames of these sides; none if a frame is longer than the grid.
+    /// Finds the bases of all free frames with these sides. There are no bases if a frame is longer
+    /// than the grid.
     pub fn find(&mut self, sides: [u16; 3]) {
         if (0..3).any(|i| sides[i] == 0 || sides[i] > self.grid.axes()[i].extent) {
             self.bases.fill(0);
@@ -116,7 +119,7 @@ impl Frames {
         self.narrow_rows(plane, self.bases.len(), outer.0, outer.1);
     }
 
-    /// Keeps the bits that begin a run of `side` set bits of their row.
+    /// Keeps only the bits at which a run of `side` set bits of the row begins.
     fn narrow_lanes(&mut self, axis: Axis, side: usize) {
         let extent = usize::from(axis.extent);
         for step in doublings(side) {
@@ -142,8 +145,8 @@ impl Frames {
         }
     }
 
-    /// Combines every block of words with the `side - 1` blocks after it, within each stretch of
-    /// `stretch` words.
+    /// Combines every block of words with the `side - 1` blocks after it. Blocks are combined only
+    /// within a stretch of `stretch` words.
     fn narrow_rows(&mut self, block: usize, stretch: usize, axis: Axis, side: usize) {
         for step in doublings(side) {
             self.operations += self.bases.len() as u64;
@@ -179,8 +182,8 @@ impl Frames {
             let lane = bits::first(&bits[row * self.words..][..self.words])?;
             return Some(self.coord(row, lane));
         }
-        // Rows of bits run along y: the result is the lowest bit of all rows, in the first row that
-        // has it.
+        // Rows of bits run along y. The result is the lowest bit that is set in any row, in the
+        // first row in which it is set.
         let mut lowest = None;
         for (x, row) in bits.chunks_exact(self.words).enumerate() {
             match bits::first(row) {
@@ -199,15 +202,15 @@ impl Frames {
         bits::get(&self.bases[row * self.words..][..self.words], lane)
     }
 
-    /// Returns the row of bits that holds a processor, and its bit in the row.
+    /// Returns the row of bits that contains a processor, and the processor's bit in this row.
     #[inline]
     pub fn row_of(&self, processor: Coord) -> (usize, usize) {
         let [outer, middle, lane] = self.order.map(|axis| usize::from(processor[axis]));
         (outer * self.grid.extent(self.order[1]) + middle, lane)
     }
 
-    /// Returns the maximal runs of bases in a row of bits in ascending order, as first bit and
-    /// length.
+    /// Returns the maximal runs of bases in a row of bits, in ascending order. A run is given as
+    /// first bit and length.
     pub fn base_runs(&self, row: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         bits::runs(&self.bases[row * self.words..][..self.words])
     }
@@ -217,7 +220,7 @@ impl Frames {
         self.bases.iter().any(|&word| word != 0)
     }
 
-    /// Returns whether there is a base at this outer position and in these ranges of middle and
+    /// Returns whether there is a base at this outer position within these ranges of middle and
     /// lane positions.
     pub fn has_base_in(
         &self,
@@ -265,7 +268,7 @@ impl Frames {
     }
 }
 
-/// Returns the distances by which a window is shifted onto itself until it spans `side`.
+/// Returns the shift distances by which a window of length one grows to length `side`.
 fn doublings(side: usize) -> impl Iterator<Item = usize> {
     let mut spanned = 1;
     std::iter::from_fn(move || {

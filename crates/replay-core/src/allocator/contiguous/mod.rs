@@ -1,7 +1,7 @@
-//! Contiguous strategies: a job gets one sub-mesh, of exactly the sides of its frame.
+//! Contiguous strategies: a job gets one sub-mesh with exactly the sides of its frame.
 //!
-//! The strategies differ in which free frame they select, and in whether they examine all of them. All refuse if they
-//! find no free frame, however many processors are free (external fragmentation).
+//! The strategies differ in the free frame that they select, and in whether they examine all frames. Every strategy
+//! refuses a job if it finds no free frame, even if enough processors are free (external fragmentation).
 //!
 //! | module | concept |
 //! |---|---|
@@ -12,8 +12,9 @@
 //! | [`frames`], [`bits`] | all free frames at once, by rows of bits |
 //! | [`scan`] | the order of positions |
 //!
-//! Cost per decision, except for Best Fit: log2 of the frame's volume passes over the N / 64 words of the machine per
-//! permutation tried. [`Census::operations`] counts these words, and the operations that a strategy adds.
+//! Cost per decision, except for Best Fit: let v be the volume of the frame. Each permutation that is tried costs
+//! log2 v passes over the N / 64 words of the machine. [`Census::operations`] counts these words, and the operations
+//! that a strategy adds.
 
 pub mod adaptive_scan;
 pub mod best_fit;
@@ -34,27 +35,27 @@ use crate::topology::{Coord, Grid, NodeId};
 
 /// Selection of a free frame by a strategy.
 pub trait Choice: Send {
-    /// Returns the base of a free frame of these sides; `frames` has read `machine`. An implementation that does more
-    /// than [`Frames::find`] adds its work to [`Frames::operations`].
+    /// Returns the base of a free frame with these sides. `frames` contains the free processors of `machine`. An
+    /// implementation that performs operations in addition to [`Frames::find`] adds them to [`Frames::operations`].
     fn choose(&mut self, frames: &mut Frames, machine: &Machine, sides: [u16; 3]) -> Option<Coord>;
 
-    /// Returns the criterion by which free frames are compared, for the frames that `frames` found last. Used only
-    /// for explanations, so it may be slow.
+    /// Returns the criterion by which free frames are compared, with its values for the frames that `frames` found
+    /// last. This method is used only for explanations, so it may be slow.
     fn preference(&mut self, frames: &Frames, machine: &Machine, sides: [u16; 3]) -> Preference;
 
-    /// Whether a free frame is found whenever one exists.
+    /// Whether the strategy finds a free frame whenever one exists.
     const FINDS_ALL: bool = true;
 
     /// Clears all state about the machine.
     fn reset(&mut self) {}
 }
 
-/// Criterion by which one free frame is preferred to others.
+/// Criterion by which a strategy prefers one free frame to another.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Preference {
     /// Description that completes the sentence "it takes ...".
     pub rule: &'static str,
-    /// Names of the compared values, of which the least wins; empty if the order of positions decides.
+    /// Names of the compared values; the frame with the lowest values wins. Empty if the order of positions decides.
     pub columns: Vec<&'static str>,
     /// Bases with their values.
     pub bases: Vec<(Coord, Vec<u64>)>,
@@ -79,8 +80,8 @@ pub struct Contiguous<C> {
 }
 
 impl<C: Choice> Contiguous<C> {
-    /// Creates the strategy on `grid`; with `turn` the permutations of a frame are tried in order, until one has a
-    /// free position.
+    /// Creates the strategy on `grid`. If `turn`, the permutations of a frame's sides are tried in order until a
+    /// permutation has a free position.
     pub fn new(grid: &Grid, shaping: Shaping, turn: bool, choice: C) -> Self {
         Self {
             shapes: Shapes::new(grid, shaping, turn),
@@ -94,7 +95,7 @@ impl<C: Choice> Contiguous<C> {
     /// Returns the sub-mesh that the request would get now. It depends only on the set of free processors.
     ///
     /// # Errors
-    /// [`Refusal`] if there is no such sub-mesh.
+    /// [`Refusal`] if the request would be refused now.
     pub fn find(&mut self, machine: &Machine, request: Request) -> Result<SubMesh, Refusal> {
         let free = machine.free_count();
         if request.size as usize > free {
@@ -129,7 +130,7 @@ impl<C: Choice> Contiguous<C> {
     }
 }
 
-/// Records where a frame is free, and which position is taken.
+/// Records the positions at which a frame is free, and the chosen position.
 fn explain_choice(
     explanation: &ExplanationLog,
     frames: &Frames,
@@ -156,7 +157,7 @@ fn explain_choice(
     if free > 1 {
         explanation.list(|| {
             let mut bases: Vec<&(Coord, Vec<u64>)> = preference.bases.iter().collect();
-            // The chosen base comes first, then the next best.
+            // The chosen base comes first, followed by the next best bases.
             bases.sort_by_key(|(base, values)| (Some(*base) != taken, values.clone()));
             let rows = bases.into_iter().map(|(base, values)| {
                 let values = values.iter().map(u64::to_string);

@@ -1,4 +1,4 @@
-//! Brute-force definitions for tests: every base, and every processor of its frame.
+//! Brute-force definitions for tests, which examine every base and every processor of its frame.
 
 use super::scan::Scan;
 use crate::machine::Machine;
@@ -17,7 +17,8 @@ pub fn grid(machine: &Machine) -> &Grid {
     machine.topology().grid().expect("a grid")
 }
 
-/// Returns the processors of a frame; `None` if it leaves the mesh or is longer than the torus.
+/// Returns the processors of a frame; `None` if the frame extends past the mesh or is longer than
+/// the torus.
 pub fn frame(grid: &Grid, base: Coord, sides: [u16; 3]) -> Option<Vec<Coord>> {
     let legal = |i: usize| {
         let axis = grid.axes()[i];
@@ -36,7 +37,7 @@ pub fn frame(grid: &Grid, base: Coord, sides: [u16; 3]) -> Option<Vec<Coord>> {
     Some(cells)
 }
 
-/// Returns whether a frame lies on the machine and all its processors are free.
+/// Returns whether a frame is inside the machine and all its processors are free.
 pub fn is_free(machine: &Machine, base: Coord, sides: [u16; 3]) -> bool {
     let grid = grid(machine);
     frame(grid, base, sides)

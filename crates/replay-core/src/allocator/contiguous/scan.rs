@@ -2,14 +2,16 @@
 
 use crate::topology::{Coord, Grid};
 
-/// Order in which the processors of a 2D grid are scanned. In 3D both variants mean x outermost and
-/// z innermost, the order of the 3D First Fit (Bani-Mohammad 2008, Fig. 2.5).
+/// Order in which the processors of a 2D grid are scanned. In 3D both variants are the order of the
+/// 3D First Fit: x in the outermost loop and z in the innermost loop (Bani-Mohammad 2008, Fig.
+/// 2.5).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Scan {
-    /// Row by row from the lowest, leftmost processor: y outer, x inner.
+    /// Row by row from the lowest, leftmost processor: y in the outer loop, x in the inner loop.
     #[default]
     RowMajor,
-    /// Column by column: x outer, y inner, the order of processor numbers.
+    /// Column by column, in the order of processor numbers: x in the outer loop, y in the inner
+    /// loop.
     ColumnMajor,
 }
 

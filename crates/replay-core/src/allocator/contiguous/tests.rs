@@ -153,20 +153,20 @@ fn frame_sliding_misses_free_frames() {
     let sides = [3, 2, 1];
     assert_eq!(bases(&machine, sides, Scan::RowMajor), [[0, 1, 0], [3, 2, 0], [3, 3, 0]]);
     assert_eq!(choice("first-fit", &machine, sides), Some(([0, 1, 0], sides)));
-    // Rows that begin at x = 1: bases (1, 0) and (1, 2).
+    // All rows begin at x = 1, so the bases are (1, 0) and (1, 2).
     let mut sliding = build("frame-sliding[rows=first]", machine.topology());
     let refused = sliding.allocate(&machine, request(sides), &mut Vec::new());
     assert_eq!(refused, Err(Refusal::Fragmented));
-    // 6 rows packed, 6 words combined for each of two steps along x and one along y, and the frames at (1, 0) and (1,
-    // 2).
+    // The operations are 6 packed rows, 6 combined words for each of two steps along x and one step along y, and the
+    // two frames at (1, 0) and (1, 2).
     assert_eq!(sliding.stats().census.expect("units").operations, 6 + 3 * 6 + 2);
-    // From wall to wall: (1, 0), (3, 0), (0, 2), (3, 2).
+    // Rows extend from wall to wall: the bases are (1, 0), (3, 0), (0, 2), (3, 2).
     assert_eq!(choice("frame-sliding", &machine, sides), Some(([3, 2, 0], sides)));
 }
 
 #[test]
 fn best_fit_chooses_the_tightest_position() {
-    // A pocket of 2 x 2 at (2, 2) in a wall of busy processors.
+    // A free area of 2 x 2 at (2, 2), surrounded by busy processors.
     let busy: Vec<Coord> = (0..6)
         .flat_map(|x| (0..6).map(move |y| [x, y, 0]))
         .filter(|&[x, y, _]| {
@@ -183,7 +183,7 @@ fn best_fit_chooses_the_tightest_position() {
     }
 }
 
-/// The explained values decide: the chosen base has the least values, and is the first of those with the least.
+/// The values in the explanation decide: the chosen base is the first base with the lowest values.
 #[test]
 fn explained_values_decide_the_choice() {
     use best_fit::{Candidates, Surroundings};
@@ -209,7 +209,7 @@ fn explained_values_decide_the_choice() {
         let machine = Machine::new(topology.parse().expect("a machine"));
         let grid = grid(&machine);
         for round in 0..12u64 {
-            // A pseudo-random third of the processors is busy.
+            // About a third of the processors, selected pseudo-randomly, is busy.
             let is_busy =
                 |place: u64| (place * 2_654_435_761 + seed * 97 + round * 7919).is_multiple_of(3);
             let coords = grid.coords().into_iter().zip(0..);
@@ -291,7 +291,7 @@ fn shapes_are_tried_in_order() {
     assert_eq!(serve("turning-first-fit", 4), Err(Refusal::Fragmented));
     assert_eq!(serve("first-fit[shape=any]", 4), Ok(4));
     assert_eq!(serve("first-fit", 5), Err(Refusal::TooFewFree));
-    // Five processors become 3 x 2, more than are free.
+    // A request of five processors becomes 3 x 2, which is more than the number of free processors.
     let machine = with_busy("3x4", &[]);
     let mut chosen = Vec::new();
     let mut allocator = build("first-fit", machine.topology());
@@ -307,11 +307,11 @@ fn the_literal_engine_counts_operations() {
     let mut chosen = Vec::new();
     allocator.allocate(&machine, request([2, 2, 1]), &mut chosen).expect("all is free");
     machine.occupy(&chosen);
-    // One base, four processors of its frame, four marked.
+    // The operations are one base, four processors of its frame, and four marked processors.
     assert_eq!(allocator.stats().census.expect("units").operations, 9);
     let refused = allocator.allocate(&machine, request([2, 2, 1]), &mut Vec::new());
     assert_eq!(refused, Err(Refusal::Fragmented));
-    // Nine bases; five are free, with frames cut to 2, 2, 2, 2 and 1 processors.
+    // There are nine bases. Five are free; their frames are cut to 2, 2, 2, 2 and 1 processors.
     assert_eq!(allocator.stats().census.expect("units").operations, 9 + 9 + 9);
     machine.release(&chosen);
     allocator.on_event(&machine, MachineEvent::Released(&chosen));

@@ -6,7 +6,7 @@ use crate::allocator::registry::AllocatorSpec;
 const LITERAL: HostSelection =
     HostSelection { threshold: None, guarded: false, pick: Pick::Lowest };
 
-/// A table of slots with jobs, filled by hand.
+/// A table of slots. Tests assign jobs to the slots.
 struct Slots {
     cluster: Cluster,
     machine: Machine,
@@ -60,7 +60,8 @@ fn guarded_mode_prefers_idle_hosts_and_keeps_the_order_of_arrival() {
     assert_eq!(table.allocate(&mut elmer, 4), Some((0, vec![0, 1, 2, 3])));
     // Hosts 4 and 5 are idle.
     assert_eq!(table.allocate(&mut elmer, 3), Some((1, vec![4, 5, 0])));
-    // Level 0 of hosts 4 and 5 is free, but would put the third job above the second.
+    // Level 0 of hosts 4 and 5 is free, but at this level the third job would be above the second
+    // job.
     assert_eq!(table.free(0), 2);
     assert_eq!(table.allocate(&mut elmer, 2), Some((1, vec![1, 2])));
     assert_eq!(table.allocate(&mut elmer, 2), None);
@@ -90,7 +91,7 @@ fn every_free_host_is_drawn_equally_often() {
         hosts.iter().for_each(|&host| hits[host as usize] += 1);
     }
     assert_eq!(hits[2], 0);
-    // 2400 hits are expected per host, standard deviation 38.
+    // The expected number of hits per host is 2400, with standard deviation 38.
     assert!(hits.iter().enumerate().all(|(h, &n)| h == 2 || (2250..2550).contains(&n)), "{hits:?}");
     elmer.begin(&RunSetup::default()).expect("it works");
     let again = Slots::new(6, 2).allocate(&mut elmer, 3);
@@ -101,7 +102,7 @@ fn every_free_host_is_drawn_equally_often() {
 }
 
 proptest! {
-    /// Figs. 6.8 and 6.9 as printed: the level is the first at which enough hosts are free.
+    /// Checks Figs. 6.8 and 6.9: the level is the first level at which enough hosts are free.
     #[test]
     fn the_level_agrees_with_the_definition(
         busy in proptest::collection::vec(any::<bool>(), 24),

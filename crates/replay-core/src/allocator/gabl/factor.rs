@@ -1,15 +1,16 @@
-//! Shape of a request without shape.
+//! Selection of a shape for a request without shape.
 
 use std::cmp::Reverse;
 
 use crate::allocator::submesh::distinct;
 use crate::topology::Grid;
 
-/// Returns the box of exactly `size` processors with least total side length, longest side first,
-/// or in the first orientation that fits the mesh. It may be longer than the mesh; GABL then
-/// divides it. `None` if `size` is zero or a side would exceed the range of coordinates.
+/// Returns the box of exactly `size` processors with the smallest total side length. The box has
+/// the first orientation that fits the mesh. If no orientation fits, the longest side comes first,
+/// and GABL divides the box. Returns `None` if `size` is zero or if a side would exceed the range
+/// of coordinates.
 ///
-/// Cost: the square root of `size` in 2D, its power 5/6 in 3D.
+/// Cost: `size` to the power of 1/2 in 2D, and to the power of 5/6 in 3D.
 pub(super) fn most_square(size: u32, grid: &Grid) -> Option<[u16; 3]> {
     let dimensions = grid.dimensions();
     let shortest = if dimensions == 2 { 1 } else { size };
@@ -26,7 +27,7 @@ pub(super) fn most_square(size: u32, grid: &Grid) -> Option<[u16; 3]> {
     distinct(longest_first, dimensions).find(fits).or(Some(longest_first))
 }
 
-/// Returns the divisors of `n` up to its root of this degree, in increasing order.
+/// Returns the divisors of `n` up to the root of `n` of this degree, in increasing order.
 fn divisors(n: u32, degree: u32) -> impl Iterator<Item = u32> {
     (1..=n)
         .take_while(move |&d| u64::from(d).pow(degree) <= u64::from(n))
@@ -51,7 +52,7 @@ mod tests {
         assert_eq!(shape(1, "8x8"), [1, 1, 1]);
         assert_eq!(shape(24, "8x8x8"), [4, 3, 2]);
         assert_eq!(shape(24, "2x3x9"), [2, 3, 4]);
-        // The sides of 9 x 2 x 2 have the same sum, but its longest side is longer.
+        // The sums of the sides of 6 x 3 x 2 and 9 x 2 x 2 are larger.
         assert_eq!(shape(36, "16x16x16"), [4, 3, 3]);
         assert_eq!(shape(27, "4x4x2"), [3, 3, 3]);
         assert_eq!(shape(65_521, "255x257"), [65_521, 1, 1]);

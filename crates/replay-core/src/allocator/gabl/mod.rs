@@ -1,18 +1,19 @@
 //! GABL, Greedy Available Busy List (Bani-Mohammad 2008, section 4.2): non-contiguous allocation on
 //! 2D and 3D meshes in few large sub-meshes.
 //!
-//! Turning Busy List searches for the whole request. If it is not free, the longest side shrinks
-//! step by step to the largest free sub-mesh that does not exceed the remaining number of
-//! processors. That sub-mesh is allocated, and the same shape is tried again, until exactly the
-//! requested number is allocated. A single processor can always be allocated while one is free, so
-//! every request for no more processors than are free is served, and no processor is lost. A shape
-//! longer than the mesh is allowed. As printed, a failed search would repeat for ever; here it
-//! shrinks the shape.
+//! Turning Busy List searches for a sub-mesh of the whole request. If no such sub-mesh is free, the
+//! longest side of the shape shrinks step by step, until a sub-mesh of the shape is free and has no
+//! more processors than the job still needs. This sub-mesh is allocated, and the same shape is
+//! tried again, until exactly the requested number of processors is allocated. A single processor
+//! can always be allocated while one is free. Therefore every request is served if enough
+//! processors are free, and no processor is lost. A shape may be longer than the mesh. In the
+//! published procedure a failed search would be repeated for ever; in this implementation a failed
+//! search shrinks the shape.
 //!
-//! Cost per decision with m sub-meshes allocated and b searches, as printed: b m^2 subtractions of
-//! boxes, times the orientations; per release: m. The fast engine keeps a map of free processors: a
-//! search without success costs N / 64 words times the logarithm of the sides, a search with
-//! success m subtractions and as many lookups in the map.
+//! Cost of the published procedure with m allocated sub-meshes and b searches: b m^2 subtractions
+//! of boxes for each orientation per decision, and m steps per release. The fast engine has a map
+//! of free processors. A search without success costs N / 64 words times the logarithm of the
+//! sides; a search with success costs m subtractions and m lookups in the map.
 
 mod factor;
 mod names;
@@ -33,18 +34,18 @@ use super::{
 use crate::machine::Machine;
 use crate::topology::{Grid, NodeId};
 
-/// The GABL allocator. A request without shape gets the most nearly square shape of exactly its
-/// size, whether or not that shape fits the machine; a request with a shape gets the volume of the
-/// shape.
+/// The GABL allocator. A request without shape begins with the shape of exactly its size that is
+/// nearest to a square, even if this shape does not fit the machine. A request with a shape gets as
+/// many processors as the volume of the shape.
 ///
-/// The [`Census`] counts executions of Step 6 as searches (one shape each, in all its
-/// orientations), and subtractions of a prohibited region from a plane of bases, or from a piece of
-/// a plane, as operations.
+/// The searches of its [`Census`] are the executions of Step 6; each execution searches for one
+/// shape in all orientations. The operations are the subtractions of a prohibited region from a
+/// plane of bases, or from a piece of a plane.
 #[derive(Clone, Debug)]
 pub struct Gabl {
     placer: Placer,
     tie_shrink: TieShrink,
-    /// Most nearly square shape by size.
+    /// Cache by size: the shape nearest to a square.
     shapes: HashMap<u32, [u16; 3]>,
     blocks: u32,
     searches: u64,
@@ -54,9 +55,9 @@ pub struct Gabl {
 /// Options of [`Gabl`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct GablOptions {
-    /// Whether all orientations of a shape are tried, both for the whole request and for its parts.
+    /// Whether all orientations of a shape are tried, for the whole request and for its parts.
     pub rotate: bool,
-    /// Which of equally long sides shrinks.
+    /// Choice of the side that shrinks if several sides are equally long.
     pub tie_shrink: TieShrink,
     /// Implementation of the search.
     pub engine: Engine,
@@ -69,7 +70,7 @@ impl Default for GablOptions {
 }
 
 impl Gabl {
-    /// Creates an allocator for a mesh; wrapped dimensions are used as if they did not wrap.
+    /// Creates an allocator for a mesh. Wrapped dimensions are treated as if they did not wrap.
     pub fn new(grid: &Grid, options: GablOptions) -> Self {
         Self {
             placer: Placer::new(grid, options.rotate, options.engine).with_map(),
@@ -81,8 +82,8 @@ impl Gabl {
         }
     }
 
-    /// Adds allocated sub-meshes, in this order. They must lie on the mesh, be disjoint, and be
-    /// busy on the machine.
+    /// Adds allocated sub-meshes, in this order. They must be inside the mesh, disjoint, and busy
+    /// on the machine.
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self
@@ -104,9 +105,9 @@ impl Gabl {
         placed
     }
 
-    /// Executes Steps 3 to 7: appends sub-meshes with `job` processors in total, each with sides at
-    /// most as long as those before, and returns their number. `None` if not even a single
-    /// processor can be placed.
+    /// Executes Steps 3 to 7: appends sub-meshes with a total of `job` processors and returns the
+    /// number of sub-meshes. The sides of each sub-mesh are at most as long as the sides of the
+    /// previous sub-mesh. Returns `None` if not even a single processor can be placed.
     fn allocate_parts(
         &mut self,
         job: u64,
@@ -169,7 +170,8 @@ impl Allocator for Gabl {
                     self.placer.release(chosen);
                     chosen.clear();
                     self.placer.check()?;
-                    // Reached only if processors are busy without a job of this allocator.
+                    // This code is reached only if processors are busy that this allocator has not
+                    // allocated.
                     return Err(Refusal::Fragmented);
                 }
             },

@@ -1,17 +1,18 @@
 //! Step 4 of GABL: the next smaller shape.
 
-/// Choice of the side that shrinks among equally long sides; the source leaves it open.
+/// Choice of the side that shrinks if several sides are equally long. The source does not specify
+/// it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum TieShrink {
-    /// The first of them in the order x, y, z.
+    /// The first of the longest sides in the order x, y, z.
     #[default]
     First,
-    /// The last of them in the order x, y, z.
+    /// The last of the longest sides in the order x, y, z.
     Last,
 }
 
 impl TieShrink {
-    /// Every rule with its name; the papers name the sides of a request a, b (and c).
+    /// Every rule with its name. The papers call the sides of a request a, b and, in 3D, c.
     pub const ALL: [(&'static str, TieShrink); 2] =
         [("a", TieShrink::First), ("b", TieShrink::Last)];
 

@@ -7,7 +7,7 @@ fn figure_4_3() -> Vec<SubMesh> {
     [[1, 4, 5, 5], [0, 2, 1, 3], [4, 3, 5, 3], [5, 2, 5, 2]].map(|a| unit(&a)).to_vec()
 }
 
-/// Returns the sub-meshes that a job of these sides gets on a mesh on which `held` are busy, and
+/// Returns the sub-meshes that a job with these sides gets if the sub-meshes `held` are busy, and
 /// the number of searches.
 fn parts(
     machine: &str,
@@ -52,7 +52,7 @@ fn divides_a_request_longer_than_the_mesh() {
     // GABL tries 8x2; then 7x2, 6x2 (found), 2x2 (found).
     let expected = (addresses(&[[0, 0, 5, 1], [2, 2, 3, 3]]), 3);
     assert_eq!(figure_parts([8, 2, 1]), Ok(expected.clone()));
-    // In the other orientation, turning gives the same sub-meshes.
+    // If the request has the other orientation, turning gives the same sub-meshes.
     assert_eq!(figure_parts([2, 8, 1]), Ok(expected));
 }
 
@@ -77,8 +77,8 @@ fn a_request_that_fits_gets_one_sub_mesh() {
     assert_eq!(figure_parts([6, 2, 1]), Ok((addresses(&[[0, 0, 5, 1]]), 0)));
 }
 
-/// An 8 x 8 mesh with six free 2 x 2 blocks, three of them in a strip at the right: four buddy
-/// blocks form one sub-mesh.
+/// Six buddy blocks of 2 x 2 are free on an 8 x 8 mesh. Four of these blocks form a strip at the
+/// right, and GABL allocates the strip as one sub-mesh.
 #[test]
 fn finds_strips_across_buddy_blocks() {
     let free: Vec<_> = [(0, 0), (6, 0), (6, 2), (2, 4), (6, 4), (6, 6)]
@@ -97,8 +97,9 @@ fn finds_strips_across_buddy_blocks() {
 
 #[test]
 fn tie_shrink_selects_the_side() {
-    // In a ring of eight free processors nothing wider than one fits. From the shape 2x2 one rule
-    // leaves upright pairs, the other lying pairs; without rotation there are two of either.
+    // In a ring of eight free processors only shapes of width one fit. The shape 2x2 shrinks to
+    // vertical pairs by one rule, and to horizontal pairs by the other rule. Without rotation two
+    // pairs of each orientation fit.
     let middle = [unit(&[1, 1, 1, 1])];
     let shapes = |tie_shrink| {
         let options = GablOptions { rotate: false, tie_shrink, engine: Engine::Fast };
@@ -113,7 +114,7 @@ fn tie_shrink_selects_the_side() {
 
 #[test]
 fn the_longest_of_three_sides_shrinks() {
-    // In a cube with one busy processor no row is longer than two.
+    // In a cube with one busy processor, no row has more than two processors.
     let corner = [unit(&[0, 0, 0, 0, 0, 0])];
     let (parts, searches) =
         parts("2x2x2", &corner, [7, 1, 1], GablOptions::default()).expect("7 are free");
@@ -126,9 +127,9 @@ fn the_longest_of_three_sides_shrinks() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Through a random history every request for at most as many processors as are free gets
-    /// exactly its size; sub-meshes are free and disjoint (`occupy` panics otherwise) and shrink;
-    /// after all releases the list is empty.
+    /// In a random history, every request gets exactly its size if enough processors are free. The
+    /// sub-meshes of a job are free and disjoint (otherwise `occupy` panics), and their sides do
+    /// not increase. After all jobs have been released the list is empty.
     #[test]
     fn serves_every_request_that_free_processors_allow(
         grid in meshes(),
@@ -175,7 +176,8 @@ proptest! {
         prop_assert_eq!(machine.free_count(), machine.processors());
     }
 
-    /// Shapes, which need not fit the mesh, are served from any state iff their volume is free.
+    /// In any state, a request with a shape is served iff as many processors are free as the volume
+    /// of the shape. The shape need not fit the mesh.
     #[test]
     fn a_shape_is_served_iff_its_volume_is_free(
         grid in meshes(),
@@ -206,7 +208,8 @@ proptest! {
     }
 }
 
-/// A machine with busy processors of another owner breaks the contract; the request is refused.
+/// A machine on which processors of another owner are busy violates the contract. The request is
+/// refused.
 #[test]
 fn refuses_on_a_machine_with_other_owners() {
     let grid = grid("2x2");
@@ -214,7 +217,7 @@ fn refuses_on_a_machine_with_other_owners() {
     let empty = busy(&grid, &[]);
     let mut chosen = Vec::new();
     assert_eq!(gabl.allocate(&empty, Request::of_size(3), &mut chosen), Ok(()));
-    // The machine does not occupy the three processors.
+    // The three processors are not occupied on the machine.
     let mut more = Vec::new();
     assert_eq!(gabl.allocate(&empty, Request::of_size(2), &mut more), Err(Refusal::Fragmented));
     assert!(more.is_empty());

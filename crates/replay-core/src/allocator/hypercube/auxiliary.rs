@@ -1,24 +1,25 @@
 //! The auxiliary free list (AFL; Turner 1995, chapter 3): the parts of a subcube that a mesh leaves unused are also
 //! allocated.
 //!
-//! A job gets exactly its X x Y processors, embedded in a subcube. The aligned subcubes that remain unused go to the
-//! auxiliary free list, owned by the job. A request first searches this list: it takes the first cube of the smallest
-//! sufficient dimension, split as in the [free list](super::free_list), and the other halves stay with their owner.
-//! Otherwise a subcube comes from a cubic strategy, in the thesis the free list. Messages of a mesh and of jobs in
-//! its unused parts never share a channel under e-cube routing (theorem 1).
+//! A job gets exactly its X x Y processors, embedded in a subcube. The processors of the subcube that the mesh does not
+//! use form aligned subcubes. These *unused cubes* are added to the auxiliary free list; the job is their *owner*. A
+//! request first searches this list for the first cube of the smallest sufficient dimension. The cube is split as in
+//! the [free list](super::free_list), and the remaining halves keep their owner. If the list has no sufficient cube,
+//! the job gets a subcube from a cubic strategy, which is the free list in the thesis. Under e-cube routing, messages
+//! of a mesh never share a channel with messages of the jobs in its unused cubes (theorem 1).
 //!
-//! When a job ends, its mesh and its unallocated cubes are [coalesced](super::coalesce) and returned to the cubic
-//! strategy; its cubes in use by other jobs no longer have an owner. The thesis is ambiguous about a subcube that
-//! came from the auxiliary list and whose owner still runs: by the figure it is returned like any other
-//! ([`Release::Literal`]), by a remark it could return to its owner ([`Release::Owner`]). If it is returned like any
-//! other, it merges with free subcubes, and a part of the result that is not among the owner's unused cubes can go to
-//! a job whose messages then share channels with the owner's: theorem 1 does not cover this case. With
-//! [`Release::Owner`] the same can happen if an owner ends before its tenants and within the subcube of a third job.
-//! [`Release::Heir`] is an extension that prevents it. Cubes that return to an owner do not merge in the auxiliary
-//! list.
+//! When a job ends, its mesh and its unused cubes that are not allocated are [coalesced](super::coalesce) and returned
+//! to the cubic strategy. Its cubes that other jobs use no longer have an owner. The thesis is ambiguous about the end
+//! of a job whose subcube came from the auxiliary list while the owner of the subcube still runs. According to the
+//! figure, the subcube returns to the cubic strategy ([`Release::Literal`]). According to a remark, it could return to
+//! its owner ([`Release::Owner`]). In the first case the subcube merges with free subcubes. A later job can then get a
+//! part of the merged subcube that is not an unused cube of the owner, and its messages can share channels with the
+//! messages of the owner; theorem 1 does not cover this case. With [`Release::Owner`] this can also happen: if a job in
+//! a cube of a third job ends before the jobs in its own unused cubes. [`Release::Heir`] is an extension that prevents
+//! it. Cubes that return to an owner do not merge in the auxiliary list.
 //!
-//! Cost per decision: O(n) from a list, and O(k) for each of the at most O(k^2) unused cubes; the cost of the cubic
-//! strategy if it is used; the allocated processors.
+//! Cost per decision: O(n) for taking a cube from a list; O(k) for each unused cube, of which there are at most O(k^2);
+//! the cost of the cubic strategy if it is used; and one step per allocated processor.
 
 use super::chains::Chains;
 use super::coalesce::Coalescer;
@@ -37,13 +38,13 @@ use crate::topology::{Hypercube, NodeId};
 /// Destination of a subcube from the auxiliary list when its job ends.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Release {
-    /// To the cubic strategy, like every other subcube: the thesis's figure.
+    /// The subcube always returns to the cubic strategy, as in the figure of the thesis.
     #[default]
     Literal,
-    /// To the auxiliary list, if the owner still runs.
+    /// The subcube returns to the auxiliary list if its owner still runs, otherwise to the cubic strategy.
     Owner,
-    /// To the auxiliary list, if the owner still runs; otherwise to the job from whose cubes the owner's subcube
-    /// came, if that still runs, and so on.
+    /// The subcube returns to the auxiliary list if its owner still runs. If the owner has ended, the job that owned
+    /// the owner's subcube becomes the owner, if that job still runs, and so on.
     Heir,
 }
 
@@ -53,8 +54,8 @@ impl Release {
         [("literal", Release::Literal), ("owner", Release::Owner), ("heir", Release::Heir)];
 }
 
-/// The auxiliary free list over a cubic strategy. [`Census::operations`] counts subcubes allocated, left unused or
-/// returned.
+/// The auxiliary free list on top of a cubic strategy. [`Census::operations`] counts the subcubes that are allocated,
+/// left unused or returned.
 #[derive(Clone, Debug)]
 pub struct Auxiliary<S> {
     n: u32,
@@ -62,7 +63,7 @@ pub struct Auxiliary<S> {
     release: Release,
     subcubes: S,
     lists: CubeLists,
-    /// Bases of cubes in the auxiliary list, by the base of their owner's subcube.
+    /// Bases of the cubes in the auxiliary list, by the base of the owner's subcube.
     owned: Chains,
     /// Bases of subcubes taken from the auxiliary list, by the base of the lender's subcube.
     lent: Chains,
@@ -82,7 +83,7 @@ struct Holding {
 }
 
 impl<S: Subcubes> Auxiliary<S> {
-    /// Creates an auxiliary free list for `cube`, over `subcubes` of it.
+    /// Creates an auxiliary free list for `cube`. `subcubes` is the cubic strategy, which must belong to `cube`.
     pub fn new(cube: &Hypercube, rule: SidesRule, release: Release, subcubes: S) -> Self {
         let n = u32::from(cube.dimensions());
         Self {
@@ -123,7 +124,7 @@ impl<S: Subcubes> Auxiliary<S> {
         self.census.operations += 1;
     }
 
-    /// Takes a subcube of `k` dimensions from the auxiliary list; returns it with the base of its owner.
+    /// Takes a subcube of `k` dimensions from the auxiliary list. Returns the subcube and the base of its owner.
     fn take_unused(&mut self, k: u32) -> Option<(Cube, u32)> {
         let mut cube = self.lists.smallest(k)?;
         self.lists.remove(cube);
@@ -136,8 +137,8 @@ impl<S: Subcubes> Auxiliary<S> {
         Some((cube, owner))
     }
 
-    /// Removes a free processor that goes out of service. The rest of its cube in the auxiliary list stays there; the
-    /// processor returns without owner.
+    /// Removes a free processor that goes out of service. If it is in a cube of the auxiliary list, the rest of this
+    /// cube stays in the list. When the processor returns to service, it has no owner.
     fn withdraw(&mut self, node: Cube) {
         let listed = (0..=self.n).find_map(|k| self.lists.of(k).find(|cube| cube.includes(node)));
         let Some(mut cube) = listed else { return self.subcubes.withdraw(node) };
@@ -151,14 +152,15 @@ impl<S: Subcubes> Auxiliary<S> {
         }
     }
 
-    /// Records the lender of the subcube of a job.
+    /// Records the owner of the subcube that a job gets from the auxiliary list.
     fn lend(&mut self, host: Cube, owner: u32) {
         if self.release != Release::Literal {
             self.lent.push(host.base, owner);
         }
     }
 
-    /// Removes the loans of the job with this base, which ends, and the loan to it. Returns its lender.
+    /// Called when the job with this base ends. Removes the records of subcubes that the job lent and of the subcube
+    /// that was lent to it. Returns the job that lent this subcube.
     fn settle(&mut self, base: u32) -> Option<u32> {
         let lender = self.lent.remove(base);
         let heir = lender.filter(|_| self.release == Release::Heir);
@@ -259,7 +261,7 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // The unused cubes of a job are smaller than the cubes that were free before.
+        // The unused cubes of a job are smaller than the cubes that were free before the job started.
         let refusals_last = true;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }

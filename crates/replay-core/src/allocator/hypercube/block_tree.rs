@@ -1,7 +1,7 @@
-//! Aligned blocks of free processors, of every size.
+//! Bits for aligned blocks of free processors, for every block size.
 //!
 //! Processors are numbered by address or along a Gray code. Level j has a bit for each aligned
-//! block of 2^j of these numbers, set if the whole block is free.
+//! block of 2^j consecutive numbers. The bit is set if the whole block is free.
 
 use super::cube::Cube;
 use super::gray;
@@ -16,8 +16,8 @@ pub enum Numbering {
     Gray,
 }
 
-/// The tree of blocks. A change of 2^k consecutive numbers costs their words, and one word on each
-/// level above.
+/// The tree of blocks. Changing 2^k processors with consecutive numbers costs one step per word of
+/// these processors, and one word on each higher level.
 #[derive(Clone, Debug)]
 pub struct BlockTree {
     n: u32,

@@ -1,4 +1,4 @@
-//! Lists of members by owner; members and owners are processor numbers.
+//! Lists of members by owner. Members and owners are processor numbers.
 
 /// Marks the absence of a processor.
 const NONE: u32 = u32::MAX;

@@ -1,9 +1,9 @@
-//! Coalescing: complementary subcubes merge, dimension by dimension (Turner 1995, figure 3.8).
+//! Coalescing: merging complementary subcubes, dimension by dimension (Turner 1995, figure 3.8).
 
 use super::cube::Cube;
 use super::lists::CubeLists;
 
-/// Merges subcubes, with lists as scratch memory.
+/// Merges subcubes; the fields are scratch memory.
 #[derive(Clone, Debug)]
 pub struct Coalescer {
     n: u32,
@@ -16,16 +16,17 @@ impl Coalescer {
         Self { n, lists: CubeLists::new(n) }
     }
 
-    /// Merges disjoint cubes: from the smallest dimension upwards, each cube in order with the
-    /// first complementary cube that is not merged yet. The results can merge in the next
-    /// dimension. On return, `cubes` holds the results, largest first.
+    /// Merges disjoint cubes, from the smallest dimension upwards. Within a dimension, each cube in
+    /// order merges with the first complementary cube that has not merged yet. A merged cube can
+    /// merge again in the next dimension. On return, `cubes` contains the resulting cubes, largest
+    /// first.
     pub fn coalesce(&mut self, cubes: &mut Vec<Cube>) {
         cubes.drain(..).for_each(|cube| self.lists.push(cube));
         for dimension in 0..self.n {
             let mut next = self.lists.first(dimension);
             while let Some(cube) = next {
                 let partner = self.lists.partner(cube);
-                // The partner may be the cube that would come next.
+                // The partner may be the cube that follows in the list.
                 partner.into_iter().for_each(|partner| self.lists.remove(partner));
                 next = self.lists.after(cube);
                 if let Some(merged) = partner.and_then(|partner| cube.merged(partner)) {

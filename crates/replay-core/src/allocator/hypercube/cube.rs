@@ -5,15 +5,17 @@ use std::str::FromStr;
 
 use crate::topology::NodeId;
 
-/// A subcube: the processors whose number agrees with `base` outside the bits of `stars`.
+/// A subcube: all processors whose number equals `base` in every bit that is not set in `stars`.
 ///
-/// The ternary string has one symbol per dimension, highest first, with a star for each dimension
-/// that the subcube spans; [`Cube::text`] prints it, and [`FromStr`] parses it.
+/// The ternary string of a subcube has one symbol per dimension, highest dimension first. The
+/// symbol is a star if the subcube spans the dimension. [`Cube::text`] prints the ternary string,
+/// and [`FromStr`] parses it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Cube {
-    /// Spanned dimensions, as bits.
+    /// The spanned dimensions, as bits.
     pub stars: u32,
-    /// Fixed bits, 0 under the stars; also the lowest processor.
+    /// The fixed bits; the bits of spanned dimensions are 0. This is also the number of the lowest
+    /// processor.
     pub base: u32,
 }
 
@@ -47,15 +49,17 @@ impl Cube {
         other.stars & !self.stars == 0 && self.contains(other.base)
     }
 
-    /// Returns the Hamming distance: the number of dimensions that both fix to different values. It
-    /// is 0 if the subcubes share processors and 1 if they are adjacent.
+    /// Returns the Hamming distance: the number of dimensions that both subcubes fix, but to
+    /// different values. The distance is 0 if the subcubes share processors, and 1 if they are
+    /// adjacent.
     #[inline]
     pub fn distance(self, other: Self) -> u32 {
         ((self.base ^ other.base) & !(self.stars | other.stars)).count_ones()
     }
 
-    /// Returns the cube of twice the size, if the two are complementary: the same stars, and fixed
-    /// bits that differ in one dimension.
+    /// Returns the cube that consists of both subcubes if they are complementary; otherwise `None`.
+    /// Two subcubes are complementary if they have the same stars, and if their fixed bits differ
+    /// in exactly one dimension.
     #[inline]
     pub fn merged(self, other: Self) -> Option<Self> {
         let differing = self.base ^ other.base;
@@ -63,7 +67,7 @@ impl Cube {
             .then_some(Self { stars: self.stars | differing, base: self.base & !differing })
     }
 
-    /// Returns the halves along a spanned dimension, 0 first.
+    /// Returns the halves along a spanned dimension; the half with bit 0 comes first.
     #[inline]
     pub fn halves(self, dimension: u32) -> (Self, Self) {
         let (bit, stars) = (1 << dimension, self.stars & !(1 << dimension));
@@ -76,9 +80,10 @@ impl Cube {
         self.halves(self.stars.ilog2())
     }
 
-    /// Converts this cube from addresses relative to `host`: bit i is the i-th lowest dimension of
-    /// the host. The order must be preserved: with shuffled dimensions, routes of neighbouring jobs
-    /// share channels (Turner 1995, theorem 1).
+    /// Converts this cube from addresses relative to `host` to absolute addresses. Bit i of a
+    /// relative address is the i-th lowest dimension of the host. The order of dimensions must be
+    /// preserved: with shuffled dimensions, routes of neighbouring jobs share channels (Turner
+    /// 1995, theorem 1).
     pub fn within(self, host: Self) -> Self {
         Self {
             stars: deposit(self.stars, host.stars),
@@ -86,13 +91,13 @@ impl Cube {
         }
     }
 
-    /// Returns the processors along a binary reflected Gray code, from the lowest: consecutive ones
-    /// are neighbours.
+    /// Returns the processors along a binary reflected Gray code, beginning at the lowest
+    /// processor. Consecutive processors are neighbours.
     pub fn nodes(self) -> impl Iterator<Item = NodeId> {
         let mut at = self.base;
         (1..=self.processors() as u32).map(move |next| {
             let node = NodeId(at);
-            // The last step leaves the dimensions of the cube, and is not used.
+            // The result of the last step is outside the cube and is not used.
             at ^= deposit(next & next.wrapping_neg(), self.stars);
             node
         })
@@ -109,8 +114,8 @@ impl Cube {
     }
 }
 
-/// Moves bit i of `value` to the i-th lowest set bit of `places`; further bits of `value` are
-/// dropped.
+/// Moves bit i of `value` to the i-th lowest set bit of `places`. Bits of `value` without such a
+/// bit in `places` are dropped.
 pub fn deposit(value: u32, places: u32) -> u32 {
     let (mut rest, mut result, mut bit) = (places, 0, 0);
     while rest != 0 {
@@ -124,7 +129,7 @@ pub fn deposit(value: u32, places: u32) -> u32 {
     result
 }
 
-/// Error of a text that is not a ternary string.
+/// Error: the text is not a ternary string.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("\"{0}\" is not a subcube (write 0, 1 or * for each dimension, up to 31, highest first)")]
 pub struct CubeError(String);

@@ -1,7 +1,7 @@
 //! Cubic strategies: a job gets one subcube, the smallest in which its mesh can be embedded.
 //!
-//! Processors of the subcube beyond the mesh are lost (internal fragmentation). A job is refused if
-//! the strategy recognises no free subcube, however many processors are free (external
+//! Processors of the subcube outside the mesh are lost (internal fragmentation). A job is refused
+//! if the strategy recognises no free subcube, even if enough processors are free (external
 //! fragmentation).
 
 use super::cube::Cube;
@@ -16,21 +16,22 @@ use crate::topology::{Hypercube, NodeId};
 
 /// Allocates free subcubes of a hypercube.
 pub trait Subcubes: Send {
-    /// Takes a free subcube of `k` dimensions; `None` if the strategy recognises none. A failed
-    /// search succeeds only after a later call of [`give`](Self::give).
+    /// Takes a free subcube of `k` dimensions. Returns `None` if the strategy recognises no free
+    /// subcube. After a failed search, the search fails again until [`give`](Self::give) is called.
     fn take(&mut self, k: u32) -> Option<Cube>;
 
-    /// Returns a subcube to the free ones; all its processors must be busy.
+    /// Marks the processors of a subcube as free; all of them must be busy.
     fn give(&mut self, cube: Cube);
 
-    /// Takes any free subcube, recognised or not, out of service until it is given back.
+    /// Takes a free subcube out of service until [`give`](Self::give) returns it. The strategy need
+    /// not recognise the subcube.
     fn withdraw(&mut self, cube: Cube);
 
     /// Resets the state: the whole hypercube is free.
     fn clear(&mut self);
 }
 
-/// Returns the subcubes of single processors.
+/// Returns, for each processor, the subcube of this single processor.
 pub fn points(nodes: &[NodeId]) -> impl Iterator<Item = Cube> + '_ {
     nodes.iter().map(|node| Cube { stars: 0, base: node.0 })
 }
@@ -53,13 +54,13 @@ impl Subcubes for Box<dyn Subcubes> {
     }
 }
 
-/// A cubic strategy. [`Census::operations`] counts subcubes allocated and released.
+/// A cubic strategy. [`Census::operations`] counts the subcubes that are allocated and released.
 #[derive(Clone, Debug)]
 pub struct Cubic<S> {
     n: u32,
     sides: Sides,
     subcubes: S,
-    /// Stars of each job's subcube, by its base.
+    /// Stars of each job's subcube, by the base of the subcube.
     held: Vec<u32>,
     census: Census,
     explanation: ExplanationLog,
@@ -89,11 +90,11 @@ impl<S: Subcubes> Cubic<S> {
 /// `free` processors.
 ///
 /// # Errors
-/// [`Refusal::TooFewFree`] if the subcube has more processors, or needs more dimensions than the
-/// hypercube has.
+/// [`Refusal::TooFewFree`] if the subcube has more than `free` processors, or more dimensions than
+/// the hypercube.
 pub fn mesh_of(sides: &mut Sides, n: u32, request: Request, free: usize) -> Result<Mesh, Refusal> {
     let sides = sides.of(request).ok_or(Refusal::TooFewFree)?;
-    // No side of a mesh that fits needs more bits than the hypercube has dimensions.
+    // If the mesh fits, no side needs more bits than the hypercube has dimensions.
     if sides.iter().any(|&side| side > 1 << n) {
         return Err(Refusal::TooFewFree);
     }
@@ -162,7 +163,7 @@ impl<S: Subcubes> Allocator for Cubic<S> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // A strategy takes one of the subcubes that it recognises whenever one is free.
+        // If a subcube that the strategy recognises is free, the strategy takes such a subcube.
         let refusals_last = true;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }

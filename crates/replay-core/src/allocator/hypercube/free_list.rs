@@ -1,20 +1,20 @@
 //! The free list (Kim, Das and Lin 1991; Turner 1995, sections 2.2 and 3.3.2), with complete
 //! recognition.
 //!
-//! Free subcubes are kept disjoint, in a list for each dimension. A request takes the first cube of
-//! the smallest sufficient dimension and splits it, along its highest dimension each time; the
-//! 1-halves go to the lists. A returned cube merges with the first cube complementary to it, the
-//! result with the next, and so on.
+//! There is a list of disjoint free subcubes for each dimension. A request takes the first cube of
+//! the smallest sufficient dimension and splits it repeatedly along its highest dimension. The
+//! 1-halves are added to the lists. A returned cube merges with the first complementary cube in the
+//! lists; the merged cube again merges with a complementary cube, and so on.
 //!
-//! The thesis states that every free subcube is recognised, but not how cubes are returned. Merging
-//! alone is not sufficient: eight processors of a hypercube of three dimensions, returned in the
-//! order 001, 011, 010, 110, 100, 101, 000, 111, end as `0*1`, `*10`, `10*`, `000` and `111`, none
-//! of which merge. So if the lists have no sufficient cube, the free processors are searched for
-//! any subcube ([recognition](super::recognition)), and the first one is carved out of the listed
-//! cubes.
+//! The thesis states that every free subcube is recognised, but it does not state how cubes are
+//! returned. Merging is not sufficient. For example, if the eight processors of a hypercube of
+//! three dimensions are returned in the order 001, 011, 010, 110, 100, 101, 000, 111, the lists
+//! contain `0*1`, `*10`, `10*`, `000` and `111`, and no two of these cubes can merge. If the lists
+//! have no sufficient cube, the strategy therefore searches the free processors for any subcube
+//! ([recognition](super::recognition)). The first subcube found is carved out of the listed cubes.
 //!
-//! Cost per decision: O(n) from the lists, and O(n^2) for a returned cube; at most O(3^n / 64) for
-//! a search.
+//! Cost per decision: O(n) for taking a cube from the lists, O(n^2) for returning a cube, and at
+//! most O(3^n / 64) for a search.
 
 use super::cube::Cube;
 use super::cubic::Subcubes;
@@ -29,10 +29,10 @@ pub struct FreeList {
     lists: CubeLists,
     free: NodeSet,
     recogniser: Recogniser,
-    /// No subcube of this dimension or larger is free: a search has failed, and no cube was
-    /// returned since.
+    /// Smallest dimension for which a search has failed since a cube was last returned. No subcube
+    /// of this or a larger dimension is free.
     none_from: u32,
-    /// Listed cubes that overlap a carved cube.
+    /// Scratch list of the listed cubes that overlap the cube being carved.
     carved: Vec<Cube>,
 }
 
@@ -56,8 +56,8 @@ impl FreeList {
         &self.lists
     }
 
-    /// Splits a listed cube down to `k` dimensions and takes the result: in each step the 0-half if
-    /// `keep` returns true for it, and the 1-half otherwise.
+    /// Splits a listed cube repeatedly until it has `k` dimensions, and takes the result. Each step
+    /// keeps the 0-half if `keep` returns true for this half, and the 1-half otherwise.
     pub(super) fn take_from(&mut self, cube: Cube, k: u32, keep: impl Fn(Cube) -> bool) -> Cube {
         self.lists.remove(cube);
         let mut cube = cube;
@@ -71,8 +71,8 @@ impl FreeList {
         cube
     }
 
-    /// Takes a free cube that need not be listed: listed cubes that overlap it are split, along
-    /// dimensions that it fixes, until it consists of listed cubes.
+    /// Takes a free cube that need not be listed. The listed cubes that overlap it are split along
+    /// dimensions that the free cube fixes, until the free cube consists of listed cubes.
     pub(super) fn carve(&mut self, cube: Cube) {
         for dimension in 0..=self.n {
             let overlaps = |other: &Cube| other.distance(cube) == 0;
@@ -93,7 +93,8 @@ impl FreeList {
         self.free.remove(cube);
     }
 
-    /// Returns the first free subcube of `k` dimensions that `accept` accepts, listed or not.
+    /// Returns the first free subcube of `k` dimensions for which `accept` returns true. The
+    /// subcube need not be listed.
     pub(super) fn recognise(
         &mut self,
         k: u32,

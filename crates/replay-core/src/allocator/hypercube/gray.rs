@@ -2,7 +2,7 @@
 
 use super::cube::Cube;
 
-/// Returns the codeword at an index: neighbouring indices have codewords that differ in one bit.
+/// Returns the codeword at an index. The codewords of consecutive indices differ in one bit.
 #[inline]
 pub fn code(index: u32) -> u32 {
     index ^ (index >> 1)
@@ -18,9 +18,10 @@ pub fn index(code: u32) -> u32 {
     index ^ (index >> 1)
 }
 
-/// Calls `visit` with the subcubes formed by the codewords of the indices from `low` to below
-/// `high`, left to right: the longest runs whose length is a power of two that divides their start.
-/// Such a run of 2^i codewords is a subcube of i dimensions (Turner 1995, lemma 2).
+/// Divides the range of indices from `low` to below `high` into runs, and calls `visit` with the
+/// subcube of each run, in ascending order. The length of a run is a power of two and divides the
+/// start of the run; runs are as long as possible. The codewords of a run of 2^i indices form a
+/// subcube of i dimensions (Turner 1995, lemma 2).
 pub fn blocks(low: u32, high: u32, mut visit: impl FnMut(Cube)) {
     let mut at = low;
     while at < high {
@@ -43,7 +44,7 @@ mod tests {
         assert!((0..1 << 15).all(|i| index(code(i)) == i));
     }
 
-    /// The codewords 1010, 1011, 1001, 1000 are 10**.
+    /// The codewords 1010, 1011, 1001 and 1000 form the subcube 10**.
     #[test]
     fn aligned_runs_are_subcubes() {
         let of = |low, high| {

@@ -1,12 +1,13 @@
 //! The Gray code strategy (Chen and Shin 1987): ranges along one Gray code.
 //!
-//! A subcube of k dimensions consists of two neighbouring blocks of 2^(k-1) processors in the order
-//! of the binary reflected Gray code, which forms a ring: positions r 2^(k-1) to (r + 2) 2^(k-1) -
-//! 1, with the least r at which all of them are free. It recognises 2^(n-k+1) of the subcubes of k
-//! dimensions for 0 < k < n, twice as many as the buddy strategy. The number is from the thesis of
-//! Turner, the rule from the paper.
+//! The binary reflected Gray code arranges the processors in a ring. A subcube of k dimensions
+//! consists of two neighbouring blocks of 2^(k-1) processors of this ring: the positions r 2^(k-1)
+//! to (r + 2) 2^(k-1) - 1. The strategy takes the smallest r at which all of these positions are
+//! free. It recognises 2^(n-k+1) of the subcubes of k dimensions for 0 < k < n, twice as many as
+//! the buddy strategy. This number is from the thesis of Turner, and the rule is from the paper.
 //!
-//! Cost per decision: the words of one level of the tree of blocks, N / 2^(k-1) / 64.
+//! Cost per decision: one step for each of the N / 2^(k-1) / 64 words of one level of the tree of
+//! blocks.
 
 use super::block_tree::{BlockTree, Numbering};
 use super::buddy::first_bit;
@@ -38,7 +39,7 @@ impl GrayCode {
             let pairs = word & (word >> 1 | next);
             (pairs != 0).then(|| at as u32 * 64 + pairs.trailing_zeros())
         });
-        // Around the end of the ring.
+        // The last subcube wraps around the end of the ring.
         let closing = || {
             let last = count - 1;
             (self.tree.is_free(half, 0) && self.tree.is_free(half, last)).then_some(last)

@@ -3,19 +3,19 @@
 use super::cube::Cube;
 use crate::topology::Hypercube;
 
-/// Lists for 0 to 15 dimensions.
+/// Number of lists: one for each dimension from 0 to 15.
 const LISTS: usize = Hypercube::MAX_DIMENSIONS as usize + 1;
 
 /// Marks the absence of a cube or of a neighbour in a list.
 const NONE: u32 = u32::MAX;
 
-/// Disjoint subcubes of one hypercube, in a list for each dimension. Disjoint cubes have different
-/// bases, so a cube is found by its base. Every operation takes constant time, except
+/// Disjoint subcubes of one hypercube, with one list for each dimension. Disjoint cubes have
+/// different bases, so the base identifies a cube. Every operation takes constant time, except
 /// [`CubeLists::partner`], which checks one entry per dimension of the hypercube.
 #[derive(Clone, Debug)]
 pub struct CubeLists {
     n: u32,
-    /// Entry of each listed cube, by its base.
+    /// Entry of each listed cube, by the base of the cube.
     entries: Vec<Entry>,
     /// First base of each list.
     heads: [u32; LISTS],
@@ -30,7 +30,7 @@ pub struct CubeLists {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Stars of the cube with this base; NONE if there is none.
+    /// Stars of the cube with this base; NONE if there is no such cube.
     stars: u32,
     before: u32,
     after: u32,
@@ -122,7 +122,7 @@ impl CubeLists {
         (base != NONE).then(|| self.at(base))
     }
 
-    /// Returns the cube after a listed one of the same dimension.
+    /// Returns the cube after a listed cube in the list of its dimension.
     pub fn after(&self, cube: Cube) -> Option<Cube> {
         let base = self.entries[cube.base as usize].after;
         (base != NONE).then(|| self.at(base))
@@ -133,7 +133,8 @@ impl CubeLists {
         std::iter::successors(self.first(dimension), |&cube| self.after(cube))
     }
 
-    /// Returns the first in its list of the cubes that are complementary to `cube`.
+    /// Returns the cube that is complementary to `cube`; if there are several, the first of them in
+    /// its list.
     pub fn partner(&self, cube: Cube) -> Option<Cube> {
         let mut first: Option<&Entry> = None;
         let mut found = 0;
@@ -187,8 +188,8 @@ mod tests {
         assert_eq!((lists.len(), lists.smallest(0)), (0, None));
     }
 
-    /// `0*0` has two partners, of which the one inserted first is returned. Adjacent cubes with
-    /// other stars are not partners.
+    /// `0*0` has two partners; the partner that was inserted first is returned. Adjacent cubes with
+    /// different stars are not partners.
     #[test]
     fn returns_the_first_complementary_cube() {
         let mut lists = CubeLists::new(3);

@@ -1,17 +1,18 @@
 //! The maximal set of subcubes (MSS; Dutt and Hayes 1988, 1991): best fit in a set of disjoint free
 //! subcubes that are as large as possible.
 //!
-//! Of two sets of disjoint free subcubes the one whose sorted dimensions come first is greater;
-//! finding a greatest set is NP-hard. Here the set is built greedily: the largest subcube of all
-//! free processors, then the largest of the remaining ones, and so on; of equally large subcubes
-//! the one of least stars, then of least base. The set depends only on the free processors, and
+//! Sets of disjoint free subcubes are compared by their lists of dimensions, sorted from the
+//! largest down; the lexicographically greater list wins. Finding a greatest set is NP-hard. This
+//! implementation builds the set greedily: the largest free subcube, then the largest subcube of
+//! the remaining free processors, and so on. Of equally large subcubes it takes the subcube with
+//! the smallest stars, then the smallest base. The set depends only on the free processors, and
 //! begins with a largest free subcube, so recognition is complete. A request for k dimensions gets
-//! a part of the smallest sufficient cube in the set, the first in order: the part with the lowest
-//! stars. The paper merges returned cubes by a heuristic of its own; this implementation rebuilds
-//! the set. In the thesis of Turner the strategy is called MPP.
+//! a part of the first cube of the smallest sufficient dimension in the set: the part with the
+//! lowest stars. The paper merges returned cubes by a heuristic; this implementation rebuilds the
+//! set. In the thesis of Turner the strategy is called MPP.
 //!
-//! Cost per decision: a search for each dimension from the largest that can be free down to the
-//! allocated one, together at most O(3^n / 64).
+//! Cost per decision: one search for each dimension, from the largest dimension that can be free
+//! down to the allocated dimension; in total at most O(3^n / 64).
 
 use std::ops::ControlFlow;
 
@@ -21,18 +22,18 @@ use super::cubic::Subcubes;
 use super::node_set::NodeSet;
 use super::recognition::Recogniser;
 
-/// Free subcubes as a maximal set.
+/// The maximal set of free subcubes.
 #[derive(Clone, Debug)]
 pub struct MaximalSet {
     n: u32,
     free: NodeSet,
     recogniser: Recogniser,
-    /// First cube of the set by dimension, for dimensions from `known` on.
+    /// First cube of the set, by dimension; valid for dimensions of at least `known`.
     first: Vec<Option<Cube>>,
     known: u32,
-    /// Free processors outside all cubes of the set of `known` dimensions or more.
+    /// Free processors that are not in a cube of the set with `known` dimensions or more.
     rest: NodeSet,
-    /// Value of `rest` before the dimension that is being added.
+    /// Value of `rest` before the cubes of the current dimension were added.
     before: NodeSet,
 }
 

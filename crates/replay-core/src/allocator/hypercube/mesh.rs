@@ -1,10 +1,11 @@
 //! Embedding of a mesh in a subcube by Gray codes, and the part of the subcube that the mesh leaves
 //! unused (Turner 1995, sections 3.2 and 3.3).
 //!
-//! A mesh of X x Y lies in a subcube of k = ceil(log2 X) + ceil(log2 Y) dimensions: mesh node (x,
-//! y) is at the relative address that consists of the codeword of x (high) and that of y (low).
-//! Neighbours in the mesh are neighbours in the hypercube. Meshes of the thesis have two
-//! dimensions; here a third is embedded in the same way, below the other two.
+//! A mesh of X x Y is embedded in a subcube of k = ceil(log2 X) + ceil(log2 Y) dimensions. The
+//! relative address of mesh node (x, y) consists of the codeword of x in the high bits and the
+//! codeword of y in the low bits. Neighbours in the mesh are neighbours in the hypercube. Meshes of
+//! the thesis have two dimensions. In this implementation a mesh may have a third dimension, whose
+//! codeword uses the lowest bits.
 
 use super::cube::{Cube, deposit};
 use super::gray;
@@ -15,7 +16,7 @@ use crate::topology::NodeId;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mesh {
     sides: [u32; 3],
-    /// Number of relative dimensions of x, y and z.
+    /// Number of bits of the relative address that x, y and z use.
     bits: [u32; 3],
 }
 
@@ -26,12 +27,12 @@ enum Part {
     Used,
     /// Positions beyond the mesh.
     Left,
-    /// All positions, as one run.
+    /// All positions in a single run.
     All,
 }
 
 impl Mesh {
-    /// Creates a mesh of these sides, each at least 1.
+    /// Creates a mesh with these sides; each side must be at least 1.
     pub fn new(sides: [u32; 3]) -> Self {
         Self { sides, bits: sides.map(bits) }
     }
@@ -49,10 +50,10 @@ impl Mesh {
     /// Appends the unused part of the subcube to `cubes`, as the smallest number of aligned
     /// subcubes, in relative addresses (the thesis's Partition).
     ///
-    /// The side with the largest unused part goes first: all positions beyond it are left whole.
-    /// The unused parts beyond the other sides use only the positions that the mesh uses on the
-    /// previous sides. Of sides with equal unused parts, x goes before y (the thesis does not
-    /// specify the order).
+    /// The side with the largest unused part comes first: the positions beyond the mesh along this
+    /// side are not divided along the other sides. The unused parts along each further side contain
+    /// only positions that the mesh uses along the previous sides. If sides have equal unused
+    /// parts, x comes before y (the thesis does not specify the order).
     pub fn append_leftover(&self, cubes: &mut Vec<Cube>) {
         let left =
             |i: usize| ((1 << self.bits[i]) - self.sides[i]) << (self.dimension() - self.bits[i]);
@@ -72,8 +73,8 @@ impl Mesh {
         self.append_parts([Part::Used; 3], 0, cubes);
     }
 
-    /// Appends every combination of a run along x, y and z; those along side `outer` change
-    /// slowest.
+    /// Appends every combination of a run along x, a run along y and a run along z. The run along
+    /// side `outer` changes slowest.
     fn append_parts(&self, parts: [Part; 3], outer: usize, cubes: &mut Vec<Cube>) {
         // Calls `visit` with the runs along side i, shifted to its dimensions in relative
         // addresses.
@@ -99,8 +100,8 @@ impl Mesh {
         });
     }
 
-    /// Appends the processors of the mesh in `host`, a subcube of its dimension: x fastest, then y,
-    /// then z.
+    /// Appends the processors of the mesh in `host`, a subcube of the mesh's dimension; x varies
+    /// fastest, then y, then z.
     pub fn append_to(&self, host: Cube, nodes: &mut Vec<NodeId>) {
         nodes.reserve(self.processors() as usize);
         self.walk(host, [0; 3], self.sides, nodes);
@@ -117,7 +118,7 @@ impl Mesh {
 
     /// Appends the processors at positions from `low` to below `high`.
     fn walk(&self, host: Cube, low: [u32; 3], high: [u32; 3], nodes: &mut Vec<NodeId>) {
-        // Dimension of the host for each bit, by side.
+        // Dimension of the host that corresponds to each bit, by side.
         let mut dimensions = [[0u32; 16]; 3];
         let mut rest = host.stars;
         for i in [2, 1, 0] {
@@ -130,7 +131,7 @@ impl Mesh {
             let below: u32 = self.bits[i + 1..].iter().sum();
             deposit(gray::code(low[i]) << below, host.stars)
         };
-        // One bit changes from one codeword to the next.
+        // Consecutive codewords differ in one bit.
         let next = |i: usize, at: &mut u32, position: u32| {
             *at ^= dimensions[i][(position + 1).trailing_zeros() as usize % 16];
         };

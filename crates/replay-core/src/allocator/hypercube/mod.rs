@@ -1,9 +1,11 @@
 //! Strategies for hypercubes.
 //!
-//! A job requests a mesh, its own or one by a [rule](sides), which is [embedded](mesh) in a subcube by Gray codes.
+//! A job requests a mesh: its own shape, or a mesh that a [rule](sides) selects. The mesh is [embedded](mesh) in a
+//! subcube by Gray codes.
 //! Subcubes are written as ternary strings such as `0**10*`, highest dimension first. Most strategies are described
 //! in S. W. Turner, "Processor scheduling in a distributed-memory computing environment", PhD thesis, Michigan State
-//! University, 1995; strategies that it only mentions follow the papers it cites, as stated in each file.
+//! University, 1995. Strategies that the thesis only mentions follow the papers that it cites; each file states its
+//! source.
 //!
 //! | module | strategy | recognised subcubes of k dimensions |
 //! |---|---|---|
@@ -13,7 +15,7 @@
 //! | [`multiple_gray_code`] | ranges along several Gray codes | all, with all codes |
 //! | [`free_list`] | lists of free subcubes (FL) | all, C(n,k) 2^(n-k) |
 //! | [`maximal_set`] | best fit in a maximal set of free subcubes (MSS) | all |
-//! | [`auxiliary`] | unused parts of allocated subcubes, over any of these (AFL) | |
+//! | [`auxiliary`] | unused parts of allocated subcubes, on top of any of these strategies (AFL) | |
 //! | [`non_cubic`] | a job in several adjacent subcubes of the free list | |
 //!
 //! | module | concept |
@@ -21,7 +23,7 @@
 //! | [`cube`], [`gray`] | subcubes, Gray codes |
 //! | [`sides`], [`mesh`] | the mesh of a job; its embedding in a subcube and the unused part |
 //! | [`cubic`] | common code of strategies with one subcube per job |
-//! | [`block_tree`], [`lists`], [`node_set`] | free processors by aligned block, as listed subcubes, as a set |
+//! | [`block_tree`], [`lists`], [`node_set`] | free processors: by aligned block, as lists of subcubes, as a set |
 //! | [`chains`] | cubes by owner |
 //! | [`names`] | names and parameters |
 //! | [`recognition`], [`coalesce`] | finding every free subcube; merging subcubes |

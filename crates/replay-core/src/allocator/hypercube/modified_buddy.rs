@@ -1,10 +1,12 @@
-//! The modified buddy strategy (Al-Dhelaan and Bose 1989): a block and one of its partners.
+//! The modified buddy strategy (Al-Dhelaan and Bose 1989): a subcube is a block and one of its
+//! partners.
 //!
-//! A subcube of k dimensions consists of an aligned range r of 2^(k-1) addresses and a range whose
-//! number differs from r in one bit. The strategy takes the least free r with a free partner, and
-//! the partner that differs in the lowest bit. It recognises (n-k+1) 2^(n-k) of the subcubes of k >
-//! 0 dimensions. The thesis of Turner only states that it searches better than the Gray code; the
-//! partners are from other literature.
+//! Aligned ranges of 2^(k-1) addresses are numbered. Two ranges are partners if their numbers
+//! differ in one bit. A subcube of k dimensions consists of a range and one of its partners. The
+//! strategy takes the lowest free range that has a free partner, and the partner that differs in
+//! the lowest bit. It recognises (n-k+1) 2^(n-k) of the subcubes of k > 0 dimensions. The thesis of
+//! Turner only states that this strategy recognises more subcubes than the Gray code strategy; the
+//! definition of partners is from other literature.
 //!
 //! Cost per decision: n - k + 1 passes over the words of one level of the tree of blocks.
 
@@ -34,8 +36,8 @@ impl ModifiedBuddy {
         };
         let blocks = self.tree.level(half);
         let bits = self.n - half;
-        // Lower blocks of the pairs along each bit; the result is the lowest block and its lowest
-        // bit.
+        // The lower blocks of the free pairs, by bit. The result is the lowest of these blocks with
+        // its lowest bit.
         blocks.iter().enumerate().find_map(|(at, &word)| {
             let pairs = |bit: u32| match bit {
                 0..6 => word & word >> (1 << bit) & LOW_HALVES[bit as usize],

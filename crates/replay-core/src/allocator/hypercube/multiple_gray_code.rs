@@ -1,17 +1,17 @@
-//! The multiple Gray code strategy (Chen and Shin 1987): the Gray code strategy along several codes
-//! in turn.
+//! The multiple Gray code strategy (Chen and Shin 1987): the Gray code strategy with several codes.
 //!
 //! A code is a binary reflected Gray code with permuted dimensions. The [Gray code
-//! strategy](super::gray_code) searches each code in turn, and the first code with a free subcube
-//! decides. C(n, floor(n / 2)) codes recognise every subcube; the selection of codes is specific to
-//! this implementation. They come from a partition of all sets of dimensions into chains in which
-//! each set has one dimension more than the one before and which lie symmetrically about the middle
-//! (de Bruijn, Tengbergen and Kruyswijk 1951, with the brackets of Greene and Kleitman 1976). Each
-//! chain is completed to an order of all dimensions, so every set of stars is a prefix of one of
-//! the orders. Codes are sorted by their set in the middle; the first is the plain Gray code.
+//! strategy](super::gray_code) searches the codes one after the other, and the first code with a
+//! free subcube decides. C(n, floor(n / 2)) codes are sufficient to recognise every subcube. The
+//! papers do not specify the codes, so this implementation selects them. It divides all sets of
+//! dimensions into symmetric chains: in a chain, each set has one dimension more than the previous
+//! set (de Bruijn, Tengbergen and Kruyswijk 1951, with the brackets of Greene and Kleitman 1976).
+//! Each chain is completed to an order of all dimensions, so that every set of stars is a prefix of
+//! one of these orders. Codes are sorted by the middle set of their chain; the first code is the
+//! plain Gray code.
 //!
-//! Cost per decision: for each code tried, k passes over N / 64 words, and a walk through N /
-//! 2^(k-1) blocks if any two neighbouring blocks are free.
+//! Cost per decision: for each code that is tried, k passes over N / 64 words; and a walk through
+//! N / 2^(k-1) blocks if any two neighbouring blocks are free.
 
 use super::cube::Cube;
 use super::cubic::Subcubes;
@@ -23,27 +23,28 @@ use super::recognition::Recogniser;
 pub struct MultipleGrayCode {
     n: u32,
     free: NodeSet,
-    /// Dimensions of each code, fastest first.
+    /// Dimensions of each code; the dimension that changes fastest comes first.
     codes: Vec<Vec<u8>>,
     /// Whether all codes are used, so that every subcube is recognised.
     complete: bool,
     recogniser: Recogniser,
-    /// Bases at which the subcube spanned by the first dimensions of the code is free, by number of
-    /// dimensions.
+    /// By number of dimensions: the bases at which the subcube that the first dimensions of the
+    /// code span is free.
     bases: Vec<Vec<u64>>,
-    /// No subcube of this dimension or larger is recognised: a search has failed, and no cube was
-    /// returned since.
+    /// Smallest dimension for which a search has failed since a cube was last returned. No free
+    /// subcube of this or a larger dimension is recognised.
     none_from: u32,
 }
 
-/// Returns the number of codes that recognise every subcube of `n` dimensions: C(n, floor(n / 2)).
+/// Returns the number of codes that are needed to recognise every subcube of a hypercube of `n`
+/// dimensions: C(n, floor(n / 2)).
 pub fn complete_codes(n: u32) -> u32 {
     (0..n / 2).fold(1, |product, i| product * (n - i) / (i + 1))
 }
 
 impl MultipleGrayCode {
-    /// Creates the state for a hypercube of `n` dimensions, with the first `codes` codes or all if
-    /// there are fewer.
+    /// Creates the state for a hypercube of `n` dimensions with the first `codes` codes. If fewer
+    /// codes exist, all codes are used.
     pub fn new(n: u32, codes: u32) -> Self {
         let middle = (0..1u32 << n).filter(|set| set.count_ones() == n / 2);
         let codes: Vec<_> = middle.take(codes as usize).map(|set| order(n, set)).collect();
@@ -60,7 +61,7 @@ impl MultipleGrayCode {
         }
     }
 
-    /// Returns the dimensions of each code, fastest first.
+    /// Returns the dimensions of each code. The dimension that changes fastest comes first.
     pub fn codes(&self) -> &[Vec<u8>] {
         &self.codes
     }
@@ -125,9 +126,10 @@ impl Subcubes for MultipleGrayCode {
     }
 }
 
-/// Returns an order of all dimensions whose prefixes are the chain through `set`. Read from the
-/// lowest, a dimension outside the set opens a bracket and one inside closes it: the chain goes
-/// from the closed dimensions over the unmatched ones to the rest.
+/// Returns an order of all dimensions whose prefixes include the chain through `set`. Reading the
+/// dimensions from the lowest, a dimension outside the set opens a bracket, and a dimension in the
+/// set closes a bracket. The order consists of the dimensions that close a matched bracket, the
+/// unmatched dimensions, and the dimensions that open a matched bracket.
 fn order(n: u32, set: u32) -> Vec<u8> {
     let (mut open, mut matched) = (Vec::new(), 0u32);
     for dimension in 0..n {
@@ -159,8 +161,9 @@ fn pairs(words: &[u64], at: usize, word: u64, dimension: u8) -> u64 {
     }
 }
 
-/// Returns the first two neighbouring blocks along the code that are both free by `bases`, as one
-/// subcube. A block spans the first `half` dimensions of the code.
+/// Returns the subcube that consists of the first two neighbouring blocks along the code that are
+/// both free. `bases` are the bases of free blocks. A block spans the first `half` dimensions of
+/// the code.
 fn first_pair(bases: &[u64], code: &[u8], half: usize) -> Option<Cube> {
     let beyond = &code[half..];
     let possible = beyond.iter().any(|&dimension| {
@@ -190,8 +193,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Every set of dimensions is a prefix of a code, and there are as many codes as sets in the
-    /// middle; the first is the plain Gray code.
+    /// Every set of dimensions is a prefix of a code. The number of codes equals the number of
+    /// middle sets. The first code is the plain Gray code.
     #[test]
     fn every_set_of_dimensions_is_a_prefix_of_a_code() {
         for n in 0..=10u32 {

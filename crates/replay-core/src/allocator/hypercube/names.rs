@@ -22,7 +22,7 @@ pub enum Recognition {
     ModifiedBuddy,
     /// The multiple Gray code strategy ([`multiple_gray_code`]).
     MultipleGrayCode {
-        /// Number of codes, at least 1; all codes if `None`.
+        /// Number of codes, at least 1; `None` for all codes.
         codes: Option<u32>,
     },
     /// The free list ([`free_list`]).
@@ -149,9 +149,9 @@ pub fn cubic() -> Table<CubicOptions> {
 /// Options of the auxiliary free list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AuxiliaryOptions {
-    /// Cubic strategy used if the list has no sufficient cube.
+    /// Cubic strategy that is used if the auxiliary list has no sufficient cube.
     pub over: Recognition,
-    /// Destination of a subcube whose owner may still run.
+    /// Destination of a subcube from the auxiliary list when its job ends.
     pub release: Release,
     /// Rule for the mesh of a job without shape.
     pub sides: SidesRule,
@@ -201,9 +201,9 @@ pub fn auxiliary() -> Table<AuxiliaryOptions> {
 /// Options of non-cubic allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NonCubicOptions {
-    /// Largest number of subcubes of a job.
+    /// Maximum number of subcubes of a job.
     pub cubes: u32,
-    /// Whether each subcube must be adjacent to another one of the job.
+    /// Whether each subcube of a job must be adjacent to another subcube of the job.
     pub adjacent: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use super::cube::Cube;
 
-/// Masks of the bits of a word whose index has a 0 at a position, by position.
+/// Masks of a word by position: mask p contains the bits whose index has a 0 at position p.
 pub const LOW_HALVES: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,
@@ -12,9 +12,8 @@ pub const LOW_HALVES: [u64; 6] = [
     0x0000_0000_ffff_ffff,
 ];
 
-/// A set of processors, one bit each. Operations on a subcube of k dimensions cost k steps and one
-/// word per 64 processors of it, or one word per processor if its processors lie in different
-/// words.
+/// A set of processors with one bit per processor. An operation on a subcube of k dimensions costs
+/// k steps, and one step for each word that contains processors of the subcube.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeSet {
     words: Vec<u64>,
@@ -54,7 +53,7 @@ impl NodeSet {
         words_of(cube).all(|word| self.words[word] & pattern == pattern)
     }
 
-    /// Adds the processors of the cube, none of which may be in the set.
+    /// Adds the processors of the cube. None of these processors may be in the set.
     pub fn insert(&mut self, cube: Cube) {
         let pattern = Self::pattern(cube);
         for word in words_of(cube) {
@@ -64,7 +63,7 @@ impl NodeSet {
         self.count += cube.processors();
     }
 
-    /// Removes the processors of the cube, all of which must be in the set.
+    /// Removes the processors of the cube. All of these processors must be in the set.
     pub fn remove(&mut self, cube: Cube) {
         let pattern = Self::pattern(cube);
         for word in words_of(cube) {
@@ -74,7 +73,7 @@ impl NodeSet {
         self.count -= cube.processors();
     }
 
-    /// Returns the bits of a cube in each word that it touches.
+    /// Returns the bits of a cube in a word. The bits are equal in all words that the cube touches.
     pub fn pattern(cube: Cube) -> u64 {
         let mut pattern = 1u64 << (cube.base % 64);
         let mut stars = cube.stars % 64;
@@ -105,7 +104,7 @@ pub fn words_of(cube: Cube) -> impl Iterator<Item = usize> {
     let mut next = Some(0u32);
     std::iter::from_fn(move || {
         let offset = next?;
-        // The next number with no bits outside the stars.
+        // The next number in which only bits of the stars are set.
         let following = offset.wrapping_sub(stars) & stars;
         next = (following != 0).then_some(following);
         Some((base | offset) as usize)

@@ -1,16 +1,18 @@
-//! Non-cubic allocation (Kim, Das and Lin 1991; Turner 1995, section 3.1): a job in several subcubes, each adjacent
-//! to one of the others.
+//! Non-cubic allocation (Kim, Das and Lin 1991; Turner 1995, section 3.1): a job gets several subcubes. Each subcube is
+//! adjacent to another subcube of the job.
 //!
-//! A job of p processors gets a subcube for each bit of p that is 1, the largest first, and so exactly p processors:
-//! 11 processors in cubes of 3, 1 and 0 dimensions. If the number of cubes is limited, p is rounded up to the next
-//! number with at most that many ones: with two cubes 11 becomes 12, in cubes of 3 and 2 dimensions. The first cube
-//! comes from the [free list](super::free_list). Each further cube is the first listed cube of the smallest
-//! sufficient dimension that is adjacent to a cube of the job, split towards the job if only one half is adjacent; if
-//! there is none, the first adjacent one of all free subcubes. The thesis gives the example but no order of search. A
-//! job is refused if one of its cubes is not available. Messages of jobs in several subcubes can share channels.
+//! A job of p processors gets a subcube for each 1 in the binary representation of p, the largest subcube first. It
+//! thus gets exactly p processors: for example, 11 processors in cubes of 3, 1 and 0 dimensions. If the number of cubes
+//! is limited, p is rounded up to the next number whose binary representation has no more ones than this limit: with
+//! two cubes 11 becomes 12, in cubes of 3 and 2 dimensions. The first cube comes from the
+//! [free list](super::free_list). Each further cube is the first listed cube of the smallest sufficient dimension that
+//! is adjacent to a cube of the job. When it is split and only one half is adjacent to the job, the adjacent half is
+//! used. If no listed cube is adjacent, all free subcubes are searched, and the first adjacent subcube is taken. The
+//! thesis gives the example but no order of search. A job is refused if one of its cubes is not available. Messages of
+//! jobs with several subcubes can share channels.
 //!
-//! Cost per decision: for each cube the listed cubes times the cubes of the job; a search of at most O(3^n / 64) if
-//! no listed cube fits.
+//! Cost per decision: for each cube of the job, the number of listed cubes times the number of cubes of the job; and a
+//! search of at most O(3^n / 64) if no listed cube fits.
 
 use super::cube::Cube;
 use super::cubic::{Subcubes, points};
@@ -22,16 +24,16 @@ use crate::allocator::{
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId};
 
-/// Non-cubic allocation. [`Census::operations`] counts subcubes allocated and released.
+/// Non-cubic allocation. [`Census::operations`] counts the subcubes that are allocated and released.
 #[derive(Clone, Debug)]
 pub struct NonCubic {
     n: u32,
     list: FreeList,
-    /// Largest number of cubes of a job.
+    /// Maximum number of cubes of a job.
     cubes: u32,
     /// Whether cubes of a job must be adjacent.
     adjacent: bool,
-    /// Stars of each allocated cube, by its base.
+    /// Stars of each allocated cube, by the base of the cube.
     held: Vec<u32>,
     /// Cubes of the current job.
     taken: Vec<Cube>,
@@ -40,8 +42,8 @@ pub struct NonCubic {
 }
 
 impl NonCubic {
-    /// Creates the strategy for `cube`; a job has at most `cubes` subcubes (at least one), each adjacent to a
-    /// previous one if `adjacent` is set.
+    /// Creates the strategy for `cube`. A job has at most `cubes` subcubes; `cubes` must be at least one. If `adjacent`
+    /// is set, each subcube must be adjacent to a previous subcube of the job.
     pub fn new(cube: &Hypercube, cubes: u32, adjacent: bool) -> Self {
         let n = u32::from(cube.dimensions());
         Self {
@@ -61,7 +63,8 @@ impl NonCubic {
         &self.list
     }
 
-    /// Takes a subcube of `k` dimensions, adjacent to one of those taken if required.
+    /// Takes a subcube of `k` dimensions. If adjacency is required, it is adjacent to a subcube that the job already
+    /// has.
     fn take(&mut self, k: u32) -> Option<Cube> {
         if self.taken.is_empty() || !self.adjacent {
             return self.list.take(k);
@@ -80,7 +83,7 @@ impl NonCubic {
     }
 }
 
-/// Returns the least number from `size` on with at most `ones` ones; `ones` must be at least one.
+/// Returns the smallest number that is at least `size` and has at most `ones` bits set; `ones` must be at least 1.
 fn rounded(size: u32, ones: u32) -> u32 {
     let mut size = size;
     while size.count_ones() > ones {
@@ -162,7 +165,8 @@ impl Allocator for NonCubic {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // A later subcube that must be adjacent may be missing because the first one was taken elsewhere.
+        // If later subcubes must be adjacent to the first subcube, they may be missing because of the position of the
+        // first.
         let refusals_last = !self.adjacent;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }
@@ -181,7 +185,7 @@ impl Allocator for NonCubic {
 mod tests {
     use super::*;
 
-    /// The thesis's example, and carries.
+    /// Checks the example of the thesis, and sizes for which rounding carries over several bits.
     #[test]
     fn sizes_are_rounded_to_the_allowed_number_of_cubes() {
         assert_eq!((rounded(11, 3), rounded(11, 2), rounded(11, 1)), (11, 12, 16));

@@ -1,18 +1,18 @@
-//! Complete recognition: every subcube that consists of free processors.
+//! Complete recognition: finding every subcube that consists of free processors.
 //!
-//! A subcube of k dimensions is given by its k stars and a base. The bases at which all processors
-//! are free are found for all bases at once: the set of free processors, one bit each, is combined
-//! with itself shifted along each star in turn. Sets of stars that share their highest stars share
-//! this work, an empty combination ends the search below it, and along a dimension of 64 processors
-//! or more a combination has half the words. All 3^n subcubes of n dimensions thus cost at most
-//! O(3^n / 64) steps, and a typical search far fewer.
+//! A subcube of k dimensions is given by its k stars and a base. The search finds all bases for a
+//! set of stars at once: it combines the bit set of free processors with the same bit set shifted
+//! along each star. Sets of stars with the same highest stars share this work. The search skips all
+//! sets of stars whose highest stars leave no base. Each combination along a dimension of 64
+//! processors or more halves the number of words. In total, the 3^n subcubes of a hypercube of n
+//! dimensions cost at most O(3^n / 64) steps; a typical search costs far fewer.
 
 use std::ops::ControlFlow;
 
 use super::cube::{Cube, deposit};
 use super::node_set::{LOW_HALVES, NodeSet};
 
-/// A search for subcubes, with its buffers.
+/// A search for subcubes, with reusable buffers.
 #[derive(Clone, Debug)]
 pub struct Recogniser {
     n: u32,
@@ -26,13 +26,14 @@ impl Recogniser {
         Self { n, buffer: vec![0; words * n as usize] }
     }
 
-    /// Returns the first subcube of `k` dimensions in the set: least stars, then least base.
+    /// Returns the first subcube of `k` dimensions in the set: the subcube with the smallest stars,
+    /// then the smallest base.
     pub fn first(&mut self, free: &NodeSet, k: u32) -> Option<Cube> {
         self.find(free, k, &mut ControlFlow::Break)
     }
 
     /// Calls `visit` with every subcube of `k` dimensions in the set, in order of stars and then of
-    /// base, until it breaks.
+    /// bases, until `visit` breaks.
     pub fn find<B>(
         &mut self,
         free: &NodeSet,
@@ -53,8 +54,9 @@ struct Search<'a, F> {
 }
 
 impl<B, F: FnMut(Cube) -> ControlFlow<B>> Search<'_, F> {
-    /// Tries all sets of `need` stars below `limit` in addition to `stars`. `words` has a bit for
-    /// each base; the dimensions from 64 processors up that are not stars number the words.
+    /// Tries all sets of stars that consist of `stars` and `need` further stars below `limit`.
+    /// `words` has one bit for each base. Words are numbered by the dimensions of 64 processors or
+    /// more that are not stars.
     fn below(
         &mut self,
         words: &[u64],
@@ -94,7 +96,7 @@ impl<B, F: FnMut(Cube) -> ControlFlow<B>> Search<'_, F> {
 }
 
 /// Writes to `combined` the bases of `words` whose neighbour along `star` is also in `words`.
-/// Returns `false` if there is none.
+/// Returns `false` if there is no such base.
 fn combine(words: &[u64], combined: &mut [u64], star: u32) -> bool {
     let mut any = 0;
     if star < 6 {

@@ -1,22 +1,23 @@
-//! The mesh that a job requests: its own, or one by a rule.
+//! The mesh that a job requests: its own shape, or a mesh that a rule selects.
 //!
-//! Jobs of traces have no shape, and the thesis of Turner, which allocates meshes, gives no rule
-//! (it uses 20 x 30 for 600 processors without a reason). The rules here are specific to this
-//! implementation.
+//! Jobs of traces have no shape. The thesis of Turner allocates meshes, but it gives no rule for
+//! their sides (it uses 20 x 30 for 600 processors without giving a reason). The rules in this
+//! module are specific to this implementation.
 
 use crate::allocator::Request;
 
-/// Rule that turns a number of processors into the sides of a mesh, x <= y.
+/// Rule that converts a number of processors into the sides of a mesh with x <= y.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum SidesRule {
-    /// The mesh in the smallest subcube, of those the one of least area, of those the most nearly
-    /// square. Its subcube is the smallest that can hold the job; a prime number of processors
-    /// becomes a row.
+    /// The mesh with the smallest subcube. Of several such meshes, the mesh with the smallest area,
+    /// then the mesh nearest to a square. Its subcube is the smallest that can hold the job. A
+    /// prime number of processors becomes a row.
     #[default]
     Exact,
-    /// Like `Exact` among meshes of y <= 4 x, which may have more processors than requested.
+    /// The best mesh by the criteria of `Exact` among meshes with y <= 4 x. It may have more
+    /// processors than requested.
     Compact,
-    /// A row: consecutive codewords of a Gray code.
+    /// A row, which consists of consecutive codewords of a Gray code.
     Row,
 }
 
@@ -38,12 +39,13 @@ impl SidesRule {
     }
 }
 
-/// Returns the number of bits that number the positions along a side: ceil(log2 side).
+/// Returns the number of bits that are needed to number the positions along a side: ceil(log2
+/// side).
 pub fn bits(side: u32) -> u32 {
     u32::BITS - side.saturating_sub(1).leading_zeros()
 }
 
-/// Sides of requests on a hypercube; sides by the rule are cached.
+/// Sides of requests on a hypercube. Sides that the rule selects are cached.
 #[derive(Clone, Debug)]
 pub struct Sides {
     rule: SidesRule,
@@ -57,8 +59,9 @@ impl Sides {
         Self { rule, known: vec![[0; 2]; (1 << n) + 1] }
     }
 
-    /// Returns the sides of the requested mesh: the shape, or the sides by the rule. `None` if the
-    /// request has no processors, or more than the machine.
+    /// Returns the sides of the requested mesh: the shape of the request, or the sides that the
+    /// rule selects. Returns `None` if the request has no processors, or more processors than the
+    /// machine.
     pub fn of(&mut self, request: Request) -> Option<[u32; 3]> {
         let known = self.known.get_mut(request.size as usize)?;
         if let Some(shape) = request.shape {
@@ -99,8 +102,8 @@ mod tests {
         assert_eq!(sides.of(Request::of_size(17)), None);
     }
 
-    /// No mesh of x <= y that can hold the job ranks lower, and its subcube is the smallest that
-    /// can hold the job.
+    /// Compares with all meshes with x <= y that can hold the job: none of them is better by the
+    /// rule. The subcube of the selected mesh is the smallest subcube that can hold the job.
     #[test]
     fn rules_find_the_best_of_all_meshes() {
         for size in 1..=300u32 {

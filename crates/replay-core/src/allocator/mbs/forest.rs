@@ -1,17 +1,17 @@
 //! Blocks into which a machine can be divided, and their buddies.
 //!
-//! Sides of blocks are powers of two. The *initial blocks* together cover the machine; each divides
-//! into equal buddies, these again, down to single processors. The *class* of a block is the number
-//! of divisions between the block and a processor, so that a block of class c has `arity`^c
-//! processors. Blocks of a class are ordered like the list of free blocks; a [`BlockId`] numbers
-//! the classes upwards and the blocks of a class in this order.
+//! Sides of blocks are powers of two. The *initial blocks* cover the machine. Each initial block is
+//! divided into equal buddies, and these are divided again, down to single processors. The *class*
+//! of a block is the number of divisions between the block and a single processor. A block of class
+//! c therefore has `arity`^c processors. The blocks of a class are in the order of the list of free
+//! blocks. [`BlockId`]s are numbered by ascending class, and in this order within a class.
 //!
-//! Initial blocks come from the binary digits of the sides: a side of 10 is a segment of 8 and a
-//! segment of 2. The products of such segments are the initial blocks of [`Division::Halves`]. Cut
-//! into squares or cubes they are those of [`Division::Corners`], which equal those of the greedy
-//! rule (tile with the largest square, then treat the strips on the right and on top): a mesh of 12
-//! x 10 gives the nine blocks of Lo et al., figure 4. Memory is proportional to the number of
-//! processors.
+//! Initial blocks are determined by the binary digits of the sides: a side of 10 is divided into a
+//! segment of 8 and a segment of 2. The initial blocks of [`Division::Halves`] are the products of
+//! such segments. For [`Division::Corners`] these products are cut into squares or cubes. The
+//! result is the same as for the greedy rule (tile with the largest squares, then treat the strips
+//! on the right and on top in the same way): a mesh of 12 x 10 has the nine blocks of Lo et al.,
+//! figure 4. Memory is proportional to the number of processors.
 
 use crate::allocator::submesh::SubMesh;
 use crate::topology::{Grid, NodeId};
@@ -19,18 +19,18 @@ use crate::topology::{Grid, NodeId};
 /// Division of a block into buddies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Division {
-    /// Every dimension halved: four squares in 2D, eight cubes in 3D.
+    /// Every dimension is halved: four squares in 2D, eight cubes in 3D.
     Corners,
-    /// The longest side halved (the last of equally long sides): two boxes.
+    /// The longest side is halved, or the last of several equally long sides: two boxes.
     Halves,
 }
 
 /// Order of the blocks of one class, by their bases.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ListOrder {
-    /// By z, then y, then x.
+    /// Sorted by z, then y, then x.
     RowMajor,
-    /// By x, then y, then z: by processor number.
+    /// Sorted by x, then y, then z, which is the order of processor numbers.
     ByNumber,
 }
 
@@ -58,15 +58,15 @@ pub struct Forest {
     /// log2 of the number of buddies into which a block divides.
     arity_log: u32,
     blocks: Vec<Block>,
-    /// First block of each class, and the end.
+    /// Id of the first block of each class; the last entry is the number of blocks.
     starts: Vec<u32>,
-    /// `arity` children of each block of class 1 and above.
+    /// Children of all blocks of class 1 and above; each block has `arity` children.
     children: Vec<BlockId>,
     initial: Vec<BlockId>,
 }
 
 impl Forest {
-    /// Creates all blocks of `grid`; blocks do not wrap around.
+    /// Creates all blocks of `grid`. Blocks do not wrap around.
     pub fn new(grid: &Grid, division: Division, order: ListOrder) -> Self {
         let axes: &[usize] = if grid.dimensions() == 2 { &[0, 1] } else { &[0, 1, 2] };
         let (arity_log, initial) = match division {
@@ -128,19 +128,20 @@ impl Forest {
         1 << (self.arity_log * class as u32)
     }
 
-    /// Returns the number of blocks of a class that a job of `size` requests: a digit of the size
-    /// in base `arity`. For the largest class this includes all higher digits.
+    /// Returns the number of blocks of a class that a job of `size` processors requests. This is a
+    /// digit of the size in base `arity`; for the largest class it includes all higher digits.
     pub fn digit(&self, size: u32, class: usize) -> u32 {
         let rest = size >> (self.arity_log * class as u32);
         if class + 1 == self.classes() { rest } else { rest & (self.arity() - 1) }
     }
 
-    /// Returns the number of blocks of a class, free or not.
+    /// Returns the number of blocks of a class, whether they are free or not.
     pub fn len(&self, class: usize) -> usize {
         (self.starts[class + 1] - self.starts[class]) as usize
     }
 
-    /// Returns the block with this number in the order of its class.
+    /// Returns the block of a class with this number; blocks of a class are numbered in their
+    /// order.
     #[inline]
     pub fn block(&self, class: usize, number: usize) -> BlockId {
         BlockId(self.starts[class] + number as u32)
@@ -152,7 +153,7 @@ impl Forest {
         usize::from(self.blocks[block.0 as usize].class)
     }
 
-    /// Returns the number of a block in the order of its class.
+    /// Returns the number of a block within its class.
     #[inline]
     pub fn number(&self, block: BlockId) -> usize {
         (block.0 - self.starts[self.class(block)]) as usize
@@ -164,7 +165,7 @@ impl Forest {
         self.blocks[block.0 as usize].area
     }
 
-    /// Returns the block of one processor.
+    /// Returns the area of the block that consists of one processor.
     pub fn cell(&self, node: NodeId) -> SubMesh {
         SubMesh { base: self.grid.coord(node), sides: [1; 3] }
     }
@@ -181,8 +182,8 @@ impl Forest {
         self.blocks[block.0 as usize].parent
     }
 
-    /// Returns the buddies into which a block divides, the one at its own base first; none for a
-    /// single processor.
+    /// Returns the buddies into which a block is divided; empty for a single processor. The buddy
+    /// with the same base as the block comes first.
     #[inline]
     pub fn children(&self, block: BlockId) -> &[BlockId] {
         let Some(parent) = block.0.checked_sub(self.starts[1]) else { return &[] };
@@ -195,7 +196,7 @@ impl Forest {
         &self.initial
     }
 
-    /// Appends the processors of a block row-major, x fastest.
+    /// Appends the processors of a block in row-major order; x varies fastest.
     #[inline]
     pub fn append_to(&self, block: BlockId, nodes: &mut Vec<NodeId>) {
         let (base, [w, d, h]) = (self.base(block).0, self.area(block).sides.map(u32::from));
@@ -210,13 +211,14 @@ impl Forest {
     }
 }
 
-/// Returns boxes that cover the grid and whose sides are powers of two: products of the binary
-/// digits of its sides, the largest digit of a side at its low end.
+/// Returns boxes that cover the grid; their sides are powers of two. Each side of the grid is
+/// divided into segments by its binary digits, with the largest segment at the low end. The boxes
+/// are the products of these segments.
 fn segments(grid: &Grid) -> Vec<SubMesh> {
     let digits = |axis: usize| {
         let extent = grid.axes()[axis].extent;
         let powers = (0..u16::BITS).rev().map(|bit| 1 << bit).filter(move |p| extent & p != 0);
-        // The start of a digit is the sum of the larger digits.
+        // The start of a segment is the sum of the larger binary digits.
         powers.map(move |power: u16| (extent & !(power | (power - 1)), power))
     };
     let mut boxes = Vec::new();
@@ -228,7 +230,7 @@ fn segments(grid: &Grid) -> Vec<SubMesh> {
     boxes
 }
 
-/// Returns the largest squares or cubes that tile a box, in the given dimensions.
+/// Returns the largest squares or cubes, in the given dimensions, that tile a box.
 fn cubes(area: SubMesh, axes: &[usize]) -> Vec<SubMesh> {
     let least = axes.iter().map(|&axis| area.sides[axis]).min().unwrap_or(1);
     let mut tiles = vec![area];
@@ -238,7 +240,7 @@ fn cubes(area: SubMesh, axes: &[usize]) -> Vec<SubMesh> {
     tiles
 }
 
-/// Returns the parts of a box halved along each of `axes`; the first dimension alternates fastest.
+/// Halves a box along each of `axes` and returns the parts. The first dimension alternates fastest.
 fn halve(area: SubMesh, axes: &[usize]) -> Vec<SubMesh> {
     let mut parts = vec![area];
     for &axis in axes {
@@ -257,7 +259,7 @@ fn longest(area: SubMesh) -> usize {
     (0..3).max_by_key(|&axis| area.sides[axis]).unwrap_or(0)
 }
 
-/// Returns the initial blocks and all their parts, sorted within each class.
+/// Returns the initial blocks and all their parts by class, sorted within each class.
 fn by_class(
     initial: &[SubMesh],
     arity_log: u32,

@@ -1,14 +1,14 @@
 //! The Multiple Buddy Strategy (Lo et al. 1997, section 3.3; restated in Bani-Mohammad 2008,
 //! appendix A), in two and three dimensions, and its variants in the scheduler element of SST.
 //!
-//! The machine is divided into blocks whose sides are powers of two ([`forest`]); free blocks are
-//! recorded by class ([`records`]). The digits of a job's size in base 4 (2D), 8 (3D) or 2 (halves)
-//! are the numbers of requested blocks of each class. From the largest class down the job gets the
-//! first free blocks in list order; missing blocks are split from the smallest larger block. Blocks
-//! that no larger block can supply are requested as blocks of the next smaller class. Released
-//! blocks merge with their buddies. A job gets exactly the requested number of processors whenever
-//! as many are free; its shape does not matter. Wrapped dimensions are treated as if they did not
-//! wrap.
+//! The machine is divided into blocks whose sides are powers of two ([`forest`]). Free blocks are
+//! recorded by class ([`records`]). The size of a job is written in base 4 (2D), 8 (3D) or 2
+//! (halves); each digit is the number of requested blocks of one class. From the largest class
+//! down, the job gets the first free blocks in list order. If a class has too few free blocks, the
+//! smallest larger block is split. If there is no larger block, the job requests blocks of the next
+//! smaller class instead. Released blocks merge with their buddies. A job gets exactly the
+//! requested number of processors whenever enough processors are free; its shape is ignored.
+//! Wrapped dimensions are treated as if they did not wrap.
 //!
 //! | | blocks | list order | splitting |
 //! |---|---|---|---|
@@ -16,8 +16,8 @@
 //! | `octet-mbs` | cubes | processor number | on demand |
 //! | `granular-mbs` | boxes of one, two, four, ... | processor number | on demand |
 //!
-//! Cost: a decision takes O(log n) splits plus the allocated processors, a release at most one
-//! merge per released processor.
+//! Cost: a decision takes O(log n) splits and one step per allocated processor. A release takes at
+//! most one merge per released processor.
 
 pub mod forest;
 pub mod ordered_set;
@@ -33,15 +33,15 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Grid, NodeId, Topology};
 
-/// When a larger block is split.
+/// Time at which a larger block is split.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Splitting {
-    /// If a class has fewer blocks than requested, before any of them is taken, so that the buddies
-    /// of a split block compete with the others for the first positions in the list (Lo et al.,
-    /// algorithm 3).
+    /// If a class has fewer free blocks than requested, larger blocks are split before any block of
+    /// the class is taken. The new buddies and the existing blocks are then taken in list order (Lo
+    /// et al., algorithm 3).
     Ahead,
-    /// When a block is needed and its class has no more: existing blocks are taken first
-    /// (Bani-Mohammad, appendix A; SST).
+    /// A larger block is split when a block is needed and its class has no free block. Existing
+    /// blocks are thus taken first (Bani-Mohammad, appendix A; SST).
     OnDemand,
 }
 
@@ -51,12 +51,13 @@ impl Splitting {
         [("ahead", Splitting::Ahead), ("on-demand", Splitting::OnDemand)];
 }
 
-/// The MBS allocator. [`Census::operations`] counts blocks taken, split, merged and released.
+/// The MBS allocator. [`Census::operations`] counts the blocks that are taken, split, merged and
+/// released.
 #[derive(Debug)]
 pub struct Mbs {
     records: Records,
     splitting: Splitting,
-    /// Number of blocks of the job that begins at each processor.
+    /// By processor: the number of blocks of the job whose first processor this is.
     blocks_at: Vec<u32>,
     census: Census,
     explanation: ExplanationLog,
@@ -74,7 +75,8 @@ impl Mbs {
         }
     }
 
-    /// Creates the strategy of the paper: squares or cubes in row-major order, split ahead.
+    /// Creates the strategy of the paper: squares or cubes in row-major order, with splitting
+    /// ahead.
     pub fn classic(grid: &Grid) -> Self {
         Self::new(grid, Division::Corners, ListOrder::RowMajor, Splitting::Ahead)
     }
@@ -84,8 +86,8 @@ impl Mbs {
         &self.records
     }
 
-    /// Takes all processors of an area, which must be free, as one unit, for a job that another
-    /// strategy has placed. The unit is released by [`MachineEvent::Released`].
+    /// Takes all processors of an area as one unit, for a job that another strategy has placed. The
+    /// processors must be free. [`MachineEvent::Released`] releases the unit.
     pub fn carve(&mut self, area: SubMesh, first: NodeId) {
         self.records.carve(area);
         self.started(first, 1);
@@ -198,7 +200,7 @@ pub struct MbsOptions {
     pub division: Division,
     /// Order of free blocks of a class.
     pub order: ListOrder,
-    /// When a larger block is split.
+    /// Time at which a larger block is split.
     pub splitting: Splitting,
     /// Whether the variant requires three dimensions.
     pub needs_3d: bool,
@@ -207,7 +209,7 @@ pub struct MbsOptions {
 impl AllocatorOptions for MbsOptions {
     fn build(&self, topology: &Topology, _seed: u64) -> Result<Box<dyn Allocator>, String> {
         let (grid, Self { division, order, splitting, .. }) = (grid_of(topology)?, *self);
-        // In two dimensions the cubes of SST would be the squares of MBS.
+        // In two dimensions the cubes of SST would be equal to the squares of MBS.
         if self.needs_3d && grid.dimensions() == 2 {
             return Err("needs three dimensions; use mbs in two dimensions".to_string());
         }

@@ -1,10 +1,10 @@
-//! Sets of small numbers, read in increasing order.
+//! Sets of small numbers, which are read in increasing order.
 //!
-//! The papers keep lists of free pages and free blocks sorted. With entries numbered in list order,
-//! such a list is a set of bits. A summary has one bit for each word that is not zero, so that
-//! finding the first member reads a few words on any machine
-//! ([`MAX_POINTS`](crate::topology::MAX_POINTS) needs 256 of them); insertion and removal take
-//! constant time.
+//! In the papers, lists of free pages and free blocks are sorted. If entries are numbered in list
+//! order, a sorted list is equivalent to a set of bits. The summary of the set has one bit per
+//! word, which is set if the word is not zero. Finding the first member therefore reads only a few
+//! words (the summary for [`MAX_POINTS`](crate::topology::MAX_POINTS) has 256 words). Insertion and
+//! removal take constant time.
 
 const BITS: usize = u64::BITS as usize;
 
@@ -13,7 +13,7 @@ const BITS: usize = u64::BITS as usize;
 pub struct OrderedSet {
     universe: usize,
     words: Vec<u64>,
-    /// Bit w is set iff `words[w]` is not zero.
+    /// The summary: bit w is set iff `words[w]` is not zero.
     summary: Vec<u64>,
     count: usize,
 }
@@ -43,7 +43,7 @@ impl OrderedSet {
         self.words[number / BITS] >> (number % BITS) & 1 == 1
     }
 
-    /// Adds a number below the universe; has no effect on a member.
+    /// Adds a number, which must be below the universe. Has no effect if the number is a member.
     #[inline]
     pub fn insert(&mut self, number: usize) {
         let word = number / BITS;
@@ -52,7 +52,7 @@ impl OrderedSet {
         self.summary[word / BITS] |= 1 << (word % BITS);
     }
 
-    /// Removes a number; has no effect if it is not a member.
+    /// Removes a number. Has no effect if the number is not a member.
     #[inline]
     pub fn remove(&mut self, number: usize) {
         if self.contains(number) {
@@ -76,7 +76,8 @@ impl OrderedSet {
         Some(word * BITS + bits.trailing_zeros() as usize)
     }
 
-    /// Removes members in increasing order until `wanted` returns false for one, which stays.
+    /// Removes members in increasing order while `wanted` returns true. The first member for which
+    /// `wanted` returns false stays in the set.
     #[inline]
     pub fn pop_while(&mut self, mut wanted: impl FnMut(usize) -> bool) {
         while let Some(word) = self.first_word() {

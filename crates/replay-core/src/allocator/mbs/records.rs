@@ -1,9 +1,9 @@
 //! Free block records: the free blocks of a machine by class, in list order.
 //!
-//! A free processor lies in exactly one free block, and four (two, eight) free buddies are always merged: a block is
-//! recorded iff all its processors are free and not all processors of its parent are free. Taking, splitting, merging
-//! or releasing a block takes constant time ([`OrderedSet`]); a job of m processors in squares causes fewer than m /
-//! 3 merges when it ends (Lo et al. 1997, section 3.3.4).
+//! Each free processor is in exactly one free block. If all buddies of a block are free, they are always merged. A
+//! block is therefore recorded iff all its processors are free and not all processors of its parent are free. Taking,
+//! splitting, merging or releasing a block takes constant time ([`OrderedSet`]). With squares, a job of m processors
+//! causes fewer than m / 3 merges when it ends (Lo et al. 1997, section 3.3.4).
 
 use super::forest::{BlockId, Forest};
 use super::ordered_set::OrderedSet;
@@ -16,7 +16,7 @@ pub struct Records {
     forest: Forest,
     /// Free blocks of each class, numbered in list order.
     free: Vec<OrderedSet>,
-    /// Block in use whose base is this processor.
+    /// By processor: the block in use whose base is this processor.
     used: Vec<Option<BlockId>>,
     operations: u64,
 }
@@ -66,15 +66,16 @@ impl Records {
         blocks.map(|block| self.forest.area(block))
     }
 
-    /// Divides the first block of the smallest larger class with a free block until there are buddies of `class`: the
-    /// generation of buddies of Lo et al., algorithm 2. Returns `false` if no larger block is free.
+    /// Finds the smallest larger class with a free block, and divides the first block of this class repeatedly until
+    /// there are buddies of class `class` (generation of buddies; Lo et al., algorithm 2). Returns `false` if no larger
+    /// block is free.
     pub fn generate(&mut self, class: usize) -> bool {
         let Some(from) = (class + 1..self.free.len()).find(|&from| !self.free[from].is_empty())
         else {
             return false;
         };
         for larger in (class + 1..=from).rev() {
-            // The lower left buddy is the first of its class, and is divided further.
+            // The lower left buddy is the first block of its class. It is divided further.
             if let Some(number) = self.free[larger].first() {
                 self.divide(self.forest.block(larger, number));
             }
@@ -93,14 +94,14 @@ impl Records {
         true
     }
 
-    /// Takes all processors of an area, which must be free, independent of their blocks.
+    /// Takes all processors of an area, which need not consist of blocks. The processors must be free.
     pub fn carve(&mut self, area: SubMesh) {
         for root in 0..self.forest.initial().len() {
             self.carve_from(self.forest.initial()[root], &area);
         }
     }
 
-    /// Takes single processors, which must be free; [`release`](Self::release) returns them.
+    /// Takes single processors, which must be free. [`release`](Self::release) releases them.
     pub fn carve_each(&mut self, nodes: &[NodeId]) {
         for &node in nodes {
             self.carve(self.forest.cell(node));
@@ -127,8 +128,8 @@ impl Records {
         }
     }
 
-    /// Releases every block in use that has its base among `nodes`; these are the blocks of a job if `nodes` are the
-    /// job's processors.
+    /// Releases every block in use whose base is one of `nodes`. If `nodes` are the processors of a job, these are the
+    /// blocks of the job.
     pub fn release(&mut self, nodes: &[NodeId]) {
         for node in nodes {
             if let Some(block) = self.used[node.index()].take() {
@@ -182,7 +183,7 @@ impl Records {
     }
 }
 
-/// Returns whether `inner` lies within `outer`.
+/// Returns whether `outer` contains `inner`.
 fn contains(outer: &SubMesh, inner: &SubMesh) -> bool {
     let (end, inner_end) = (outer.end(), inner.end());
     (0..3).all(|i| outer.base[i] <= inner.base[i] && inner_end[i] <= end[i])

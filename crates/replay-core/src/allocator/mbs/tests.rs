@@ -28,7 +28,7 @@ impl Bench {
         let served = self.mbs.allocate(&self.machine, Request::of_size(size), &mut chosen);
         assert_eq!(served, Ok(()));
         assert_eq!(chosen.len(), size as usize);
-        // Panics if a processor is busy or named twice.
+        // `occupy` panics if a processor is busy or chosen twice.
         self.machine.occupy(&chosen);
         chosen
     }
@@ -38,7 +38,7 @@ impl Bench {
         self.mbs.on_event(&self.machine, MachineEvent::Released(nodes));
     }
 
-    /// Starts a job and returns its blocks; `sides` are their sides in order.
+    /// Starts a job and returns its blocks. `sides` are the expected sides of the blocks, in order.
     fn bases(&mut self, size: u32, sides: &[u16]) -> (Vec<Unit>, Vec<NodeId>) {
         let nodes = self.start(size);
         assert_eq!(self.mbs.stats().census.expect("units").blocks as usize, sides.len());
@@ -71,7 +71,7 @@ fn squares<const N: usize>(squares: [(u16, u16, u16); N]) -> Vec<Unit> {
     squares.into_iter().map(|(side, x, y)| ([x, y, 0], side)).collect()
 }
 
-/// V-MBS1 of the specification.
+/// Vector V-MBS1 of the specification.
 #[test]
 fn worked_example_on_8x8() {
     for mut bench in both("8x8") {
@@ -90,7 +90,7 @@ fn worked_example_on_8x8() {
     }
 }
 
-/// V-MBS2 of the specification.
+/// Vector V-MBS2 of the specification.
 #[test]
 fn worked_example_on_16x16() {
     for mut bench in both("16x16") {
@@ -107,7 +107,7 @@ fn worked_example_on_16x16() {
     }
 }
 
-/// V-MBS3 of the specification: dispersed although a free strip of 2 x 8 exists.
+/// Vector V-MBS3 of the specification: the job is dispersed although a strip of 2 x 8 is free.
 #[test]
 fn a_job_of_16_gets_four_squares() {
     for mut bench in both("8x8") {
@@ -127,7 +127,7 @@ fn a_job_of_16_gets_four_squares() {
     }
 }
 
-/// Lo et al., figure 3 (a): five processors get <2,0,2> and <5,0,1>.
+/// Lo et al., figure 3 (a): a job of five processors gets the blocks <2,0,2> and <5,0,1>.
 #[test]
 fn a_job_of_five_gets_two_blocks() {
     for mut bench in both("8x8") {
@@ -143,8 +143,8 @@ fn a_job_of_five_gets_two_blocks() {
     }
 }
 
-/// One square is free at (6, 6) and two are wanted. Splitting ahead takes both from the split
-/// square; on demand the free one is taken first.
+/// One square is free at (6, 6), and a job requests two squares. With splitting ahead, both squares
+/// come from the split square. With splitting on demand, the free square is taken first.
 #[test]
 fn splitting_ahead_considers_new_buddies_first() {
     let [mut ahead, mut on_demand] = both("8x8");
@@ -202,9 +202,9 @@ fn variants() -> Vec<(Division, ListOrder, Splitting)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(160))]
 
-    /// Every variant makes the choices of the list implementation, serves any request for at most
-    /// as many processors as are free with exactly the requested number, records the maximal free
-    /// blocks, and has the initial blocks again when all jobs have ended.
+    /// Every variant makes the same choices as the list implementation. It serves every request
+    /// with exactly the requested number of processors if enough processors are free. It records
+    /// the maximal free blocks. When all jobs have ended, exactly the initial blocks are free.
     #[test]
     fn agrees_with_the_list_implementation(
         machine in proptest::sample::select(vec!["8x8", "12x10", "torus:7x9", "16x16", "1x13", "4x4x4", "6x5x7", "8x2x3"]),
@@ -252,7 +252,7 @@ proptest! {
     }
 
     /// A block is recorded iff all its processors are free and not all processors of its parent are
-    /// free, also after areas of any shape are carved.
+    /// free. This also holds after areas of any shape have been carved.
     #[test]
     fn records_are_the_maximal_free_blocks(
         machine in proptest::sample::select(vec!["9x14", "16x16", "5x6x7"]),

@@ -25,12 +25,12 @@ fn jobs_get_whole_units() {
     let mut machine = machine("16x16x24");
     let mut midplane =
         Midplane::new(grid(&machine), MIDPLANE, Shaping::default(), true).expect("whole units");
-    // 513 processors need two midplanes, along x first.
+    // 513 processors need two midplanes; a row along x is tried first.
     let first = corners(&mut midplane, &mut machine, Request::of_size(513));
     assert_eq!(first, [[0, 0, 0], [15, 7, 7]]);
     assert_eq!(machine.free_count(), 10 * 512);
-    // 8 x 9 x 20 is 1 x 2 x 3 midplanes, but one at either x is busy. Rotated to 9 x 8 x 20 the box
-    // is 2 x 1 x 3, which fits at y = 1.
+    // A job of 8 x 9 x 20 needs 1 x 2 x 3 midplanes, but a midplane is busy at each x. Rotated to
+    // 9 x 8 x 20 the job needs 2 x 1 x 3 midplanes, which fit at y = 1.
     let second = corners(&mut midplane, &mut machine, request([8, 9, 20]));
     assert_eq!(second, [[0, 8, 0], [15, 15, 23]]);
     let third = corners(&mut midplane, &mut machine, Request::of_size(1));
@@ -46,7 +46,7 @@ fn jobs_get_whole_units() {
     let mut none = Vec::new();
     let refused = midplane.allocate(&machine, Request::of_size(3 * 512), &mut none);
     assert_eq!(refused, Err(Refusal::Fragmented));
-    // More than three midplanes are needed: by number, and after rounding up.
+    // Both sizes need more than three midplanes.
     for size in [3 * 512 + 1, 4 * 512] {
         let refused = midplane.allocate(&machine, Request::of_size(size), &mut none);
         assert_eq!(refused, Err(Refusal::TooFewFree));
@@ -90,7 +90,7 @@ fn rejects_machines_without_whole_units() {
 }
 
 proptest! {
-    /// Compares with First Fit on the grid of units; on a torus boxes run over the edge.
+    /// Compares with First Fit on the grid of units. On a torus boxes may wrap around the edge.
     #[test]
     fn agrees_with_first_fit_on_the_grid_of_units(
         (machine, unit, small) in proptest::sample::select(vec![

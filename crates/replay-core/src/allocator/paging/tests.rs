@@ -27,7 +27,7 @@ impl Bench {
         let mut chosen = Vec::new();
         let served = self.paging.allocate(&self.machine, Request::of_size(size), &mut chosen);
         assert_eq!(served, Ok(()));
-        // Panics if a processor is busy or named twice.
+        // `occupy` panics if a processor is busy or chosen twice.
         self.machine.occupy(&chosen);
         chosen
     }
@@ -43,7 +43,7 @@ impl Bench {
     }
 }
 
-/// V-PAG0 of the specification.
+/// Vector V-PAG0 of the specification.
 #[test]
 fn takes_single_processors_in_row_major_order() {
     let mut bench = Bench::new("4x4", Curve::RowMajor, 0);
@@ -60,7 +60,8 @@ fn takes_single_processors_in_row_major_order() {
     assert_eq!(third, expected, "the six released ones, (1, 2) and (2, 2)");
 }
 
-/// V-PAG1 of the specification: 3 pages for a job of 3 x 3, a quarter of them lost.
+/// Vector V-PAG1 of the specification: a job of 3 x 3 gets 3 pages; a quarter of their processors
+/// is lost.
 #[test]
 fn allocates_whole_pages() {
     let mut bench = Bench::new("4x4", Curve::RowMajor, 1);
@@ -79,7 +80,8 @@ fn allocates_whole_pages() {
     assert_eq!(bench.paging.stats().census.expect("units").busy_list, 0);
 }
 
-/// The pages of V-PAG1 from the last taken to the first, each row-major.
+/// The pages of vector V-PAG1 are used from the last allocated page to the first; each page is
+/// row-major.
 #[test]
 fn last_taken_reverses_the_order_of_allocation() {
     let mut bench = Bench::walked("4x4", Curve::RowMajor, 1, Walk::LastTaken);
@@ -93,7 +95,7 @@ fn last_taken_reverses_the_order_of_allocation() {
 
 #[test]
 fn border_pages_count_their_processors() {
-    // Pages of 4 x 4, 2 x 4 (right), 4 x 1 (top) and 2 x 1 (corner).
+    // The pages are 4 x 4, 2 x 4 (at the right), 4 x 1 (at the top) and 2 x 1 (in the corner).
     let mut bench = Bench::new("6x5", Curve::RowMajor, 2);
     let taken = [17, 5]
         .map(|size| (bench.start(size).len(), bench.paging.stats().census.expect("units").blocks));
@@ -148,9 +150,9 @@ fn names_have_one_canonical_form() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Compares with a sorted list of (index, processors): a job gets the first pages until it has
-    /// enough processors, every request for at most as many processors as are free is served, and
-    /// release restores the list.
+    /// Compares with a sorted list of (index, processors). A job gets the first pages until it has
+    /// enough processors. Every request is served if enough processors are free. A release restores
+    /// the list.
     #[test]
     fn takes_the_first_free_pages(
         machine in proptest::sample::select(vec!["8x8", "7x5", "torus:9x6", "4x3x5", "6x6x6", "1x70"]),
@@ -195,7 +197,7 @@ proptest! {
         prop_assert_eq!(bench.paging.stats().census.expect("units").busy_list, 0);
     }
 
-    /// Every processor lies on exactly one page, at the position given by its coordinates.
+    /// Every processor is on exactly one page, which its coordinates determine.
     #[test]
     fn pages_tile_the_machine(x in 1u16..20, y in 1u16..20, size in 0u32..5) {
         let grid = Grid::mesh2(x, y).expect("small");

@@ -131,9 +131,10 @@ fn typed_values_are_those_of_the_text() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// After any history of starts and ends every strategy names distinct free processors: exactly
-    /// the requested number if it declares that it never refuses, at least that many otherwise.
-    /// After all jobs have ended, one job can have the whole machine.
+    /// After any history of starts and ends, every strategy chooses distinct free processors. A
+    /// strategy that declares that it never refuses chooses exactly the requested number; other
+    /// strategies choose at least the requested number. After all jobs have ended, one job can get
+    /// the whole machine.
     #[test]
     fn every_strategy_keeps_the_contract(
         machine in proptest::sample::select(vec!["10x10", "7x5", "8x8", "torus:6x6", "4x3x5", "4x4x4", "torus[z]:3x3x4", "hypercube:6", "cluster:40"]),
@@ -146,9 +147,9 @@ proptest! {
             // The strategy that repeats a log makes no decisions.
             if spec.recorded() { continue; }
             let tie: TieRule = tie.parse().expect("legal");
-            // Not every strategy that takes a vector tunes it.
+            // Not every strategy with a tie vector supports self-tuning.
             let Ok(spec) = spec.with_tie(tie) else { continue };
-            // Some strategies are defined on some machines only and return an error on others.
+            // Some strategies support only some machines and return an error on other machines.
             let Ok(mut allocator) = spec.build(&topology, 1) else { continue };
             allocator.begin(&RunSetup::default()).expect("it works");
             let Capabilities { keeps_schedule, folds, .. } = allocator.capabilities();
@@ -169,10 +170,11 @@ proptest! {
                         prop_assert!(chosen.len() >= size as usize, "{}", spec);
                         prop_assert!(!keeps_schedule || chosen.len() == size as usize, "{}", spec);
                         prop_assert!(allocator.stats().census.is_none_or(|census| census.blocks > 0), "{}", spec);
-                        // Frames, squares and pages have one size: every job gets the maximum.
+                        // Frames, squares and pages have fixed sizes, so a job that is not folded
+                        // always gets the maximum of its bounds.
                         let largest = allocator.bounds(Request::of_size(size)).max_processors;
                         prop_assert!(folds || chosen.len() as u64 == largest, "{}", spec);
-                        // `occupy` panics if a processor is busy or named twice.
+                        // `occupy` panics if a processor is busy or chosen twice.
                         machine.occupy(&chosen);
                         held.push(chosen);
                     }

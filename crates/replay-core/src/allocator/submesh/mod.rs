@@ -1,8 +1,8 @@
 //! Sub-meshes: boxes of processors, shapes of jobs, and their rotation.
 //!
-//! Papers on contiguous allocation write a 2D sub-mesh `<x, y, w, h>` or `(x, y, x', y')`. Here a
-//! sub-mesh is a base and sides in three dimensions; on a 2D grid the third coordinate is 0 and the
-//! third side 1.
+//! Papers on contiguous allocation write a 2D sub-mesh as `<x, y, w, h>` or `(x, y, x', y')`. In
+//! this crate a sub-mesh consists of a base and sides in three dimensions. On a 2D grid the third
+//! coordinate is 0, and the third side is 1.
 
 mod shape;
 mod shapes;
@@ -19,18 +19,18 @@ use crate::topology::{Coord, Grid, NodeId};
 pub struct SubMesh {
     /// The lowest corner.
     pub base: Coord,
-    /// Number of processors along x, y, z; at least one each.
+    /// Number of processors along x, y, z. Each number is at least one.
     pub sides: [u16; 3],
 }
 
 impl SubMesh {
-    /// Creates the box with these corners, both included.
+    /// Creates the box with these corners. Both corners are in the box.
     pub fn spanning(base: Coord, end: Coord) -> Self {
         Self { base, sides: std::array::from_fn(|i| end[i] - base[i] + 1) }
     }
 
-    /// Returns the highest corner, included; it may lie past the last position of a wrapped
-    /// dimension.
+    /// Returns the highest corner, which is in the box. It may be past the last position of a
+    /// wrapped dimension.
     pub fn end(&self) -> Coord {
         std::array::from_fn(|i| self.base[i] + self.sides[i] - 1)
     }
@@ -40,13 +40,13 @@ impl SubMesh {
         volume(self.sides) as u32
     }
 
-    /// Returns whether the two share a processor of a mesh.
+    /// Returns whether the two sub-meshes share a processor of a mesh.
     pub fn overlaps(&self, other: &Self) -> bool {
         let (end, other_end) = (self.end(), other.end());
         (0..3).all(|i| self.base[i] <= other_end[i] && other.base[i] <= end[i])
     }
 
-    /// Appends the processors row-major: x fastest, then y, then z.
+    /// Appends the processors in row-major order; x varies fastest, then y, then z.
     pub fn append_to(&self, grid: &Grid, nodes: &mut Vec<NodeId>) {
         let at = |i: usize, offset: u16| (self.base[i] + offset) % grid.axes()[i].extent;
         let [w, d, h] = self.sides;
@@ -59,7 +59,7 @@ impl SubMesh {
     }
 }
 
-/// Returns the number of processors in a box of these sides, which need not fit any machine.
+/// Returns the number of processors in a box with these sides. The box need not fit any machine.
 pub fn volume(sides: [u16; 3]) -> u64 {
     sides.into_iter().map(u64::from).product()
 }

@@ -1,4 +1,4 @@
-//! Frames that a request may have.
+//! Selection of the frames that are tried for a request.
 
 use std::cmp::Reverse;
 
@@ -8,16 +8,16 @@ use super::volume;
 use crate::allocator::Request;
 use crate::topology::Grid;
 
-/// Meaning of the parameter `shape` of strategies that support all of [`Shaping`].
+/// Meaning of the parameter `shape`, for strategies that support every [`Shaping`].
 pub const SHAPE: &str = "sides of a job without shape: exact and most nearly square, least total side length, or every exact factorisation in turn";
 
-/// Rule that gives frames to a job without shape.
+/// Rule that selects the frames of a job without shape.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Shaping {
-    /// One frame, by a rule.
+    /// A single frame, which a rule selects.
     One(ShapeRule),
-    /// Every frame of exactly the job's size that fits the machine, the most nearly square first; if there is none,
-    /// the nearly square frame that can hold the job.
+    /// Every frame of exactly the job's size that fits the machine; the frame nearest to a square comes first. If there
+    /// is no such frame, the nearly square frame that can hold the job.
     Any,
 }
 
@@ -36,13 +36,13 @@ impl Shaping {
     ];
 }
 
-/// Frames to be tried for a request, in order. Frames are cached by size.
+/// Frames that are tried for a request, in order. Frames are cached by size.
 #[derive(Clone, Debug)]
 pub struct Shapes {
     grid: Grid,
     shaping: Shaping,
     turn: bool,
-    /// Cached frames by size; empty for sizes that were not requested yet.
+    /// Cached frames by size; empty for a size that has not been requested yet.
     by_size: Vec<Vec<[u16; 3]>>,
     given: Vec<[u16; 3]>,
     /// Scratch list for the frames of a second request.
@@ -50,14 +50,14 @@ pub struct Shapes {
 }
 
 impl Shapes {
-    /// Creates frames on `grid`; with `turn` their other permutations are included.
+    /// Creates frames on `grid`. If `turn`, the other permutations of each frame are included.
     pub fn new(grid: &Grid, shaping: Shaping, turn: bool) -> Self {
         let (by_size, given, smaller) = (Vec::new(), Vec::new(), Vec::new());
         Self { grid: grid.clone(), shaping, turn, by_size, given, smaller }
     }
 
-    /// Returns the frames for a request; none if it requests more processors than the grid has, or a shape with a
-    /// side of 0.
+    /// Returns the frames for a request. There are no frames if it requests more processors than the grid has, or a
+    /// shape with a side of 0.
     pub fn of(&mut self, request: Request) -> &[[u16; 3]] {
         if let Some(shape) = request.shape {
             self.given.clear();
@@ -80,8 +80,8 @@ impl Shapes {
         &self.by_size[size]
     }
 
-    /// Returns whether every frame of `asked` that fits the grid contains one of `refused`, so that no frame of
-    /// `asked` is free if no frame of `refused` is free.
+    /// Returns whether every frame of `asked` that fits the grid contains a frame of `refused`. In this case no frame
+    /// of `asked` is free if no frame of `refused` is free.
     pub fn cover(&mut self, refused: Request, asked: Request) -> bool {
         let mut smaller = std::mem::take(&mut self.smaller);
         smaller.clear();
@@ -97,7 +97,7 @@ impl Shapes {
         covered
     }
 
-    /// Returns the number of processors of the largest frame for a request, and at least the requested number.
+    /// Returns the number of processors of the largest frame for a request, or the requested number if this is larger.
     pub fn largest(&mut self, request: Request) -> u64 {
         let largest = self.of(request).iter().map(|&sides| volume(sides)).max();
         largest.unwrap_or(0).max(u64::from(request.size))

@@ -4,18 +4,18 @@
 pub const ROTATE: &str = "whether the other permutations of the sides (two in 2D, six in 3D) are also tried, as turning-... does";
 
 /// Permutations of three sides in the order of Turning First Fit (Bani-Mohammad 2008, section
-/// 2.2.1); each entry holds the sides of the request that lie along x, y, z.
+/// 2.2.1). Each entry contains the indices of the request's sides that are used along x, y, z.
 const PERMUTATIONS: [[usize; 3]; 6] =
     [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
 
-/// Returns the permutations of a frame in published order: six in 3D, two in 2D, where the third
-/// side stays. Frames with equal sides occur repeatedly.
+/// Returns the permutations of a frame in the published order: six in 3D and two in 2D. In 2D the
+/// third side does not change. If sides are equal, the same frame occurs repeatedly.
 pub fn permutations(sides: [u16; 3], dimensions: usize) -> impl Iterator<Item = [u16; 3]> + Clone {
     let legal = move |p: &&[usize; 3]| dimensions == 3 || p[2] == 2;
     PERMUTATIONS.iter().filter(legal).map(move |p| p.map(|side| sides[side]))
 }
 
-/// Returns the permutations of a frame in published order, each frame once.
+/// Returns the distinct permutations of a frame in the published order.
 pub fn distinct(sides: [u16; 3], dimensions: usize) -> impl Iterator<Item = [u16; 3]> {
     let all = permutations(sides, dimensions);
     let before = all.clone();
@@ -23,7 +23,8 @@ pub fn distinct(sides: [u16; 3], dimensions: usize) -> impl Iterator<Item = [u16
     all.enumerate().filter(new).map(|(_, turned)| turned)
 }
 
-/// Returns the frame, followed by its other permutations if `turn` is set, each once.
+/// Returns the frame. If `turn` is set, it is followed by its other permutations, without
+/// duplicates.
 pub fn turned(sides: [u16; 3], dimensions: usize, turn: bool) -> impl Iterator<Item = [u16; 3]> {
     distinct(sides, dimensions).take(if turn { PERMUTATIONS.len() } else { 1 })
 }

@@ -136,8 +136,8 @@ fn version_2_avoids_busy_hosts() {
     let mut service = TimeSharing::new(cluster, Sharing::PLAIN, &applications);
     let jobs = [job(0, 100, 1), job(0, 100, 1), job(1, 10, 1), job(2, 10, 1)];
     let log = run("cluster:2x2", &jobs, &mut allocator, Some(&mut service));
-    // Host 1 is half used. The third job shares host 1 and uses the other half, so it takes 20
-    // ticks. The fourth job waits for the third job.
+    // Host 1 is half used. The third job shares host 1 and uses the other half of the processor, so
+    // the job takes 20 ticks. The fourth job waits for the third job.
     let hosts: Vec<_> = log.starts.iter().map(|(job, now, hosts)| (*job, *now, hosts[0])).collect();
     assert_eq!(hosts, [(0, 0, 0), (1, 0, 1), (2, 1, 1), (3, 21, 1)]);
     assert_eq!(log.ends, [(2, 21), (3, 41), (0, 100), (1, 100)]);

@@ -160,8 +160,8 @@ const BATCH: u64 = 16;
 /// ```
 ///
 /// # Errors
-/// [`ReplicateError`] if the rule is not valid, if a replication fails (the first one is reported), if the numbers of
-/// metrics differ, or if a watched metric is not finite.
+/// [`ReplicateError`] if the rule is not valid, if a replication fails (the first failed replication is reported), if
+/// the numbers of metrics differ, or if a watched metric is not finite.
 pub fn replicate<M, E>(
     rule: &StopRule,
     watched: &[usize],

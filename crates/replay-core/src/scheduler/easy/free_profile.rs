@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::scheduler::{Outage, QueuedJob, System};
 use crate::workload::JobId;
 
-/// The number of processors held neither by running jobs, until their estimated ends, nor by outages. It is a step
-/// function of time, from now on.
+/// The number of processors held neither by running jobs, until their estimated ends, nor by outages. The number is a
+/// step function of time, from now on.
 #[derive(Debug)]
 pub struct FreeProfile {
     /// Start and height of each step. The first step starts now.

@@ -7,8 +7,8 @@ const MAX_CLASSES: usize = 32;
 const STRIDE: usize = 16;
 
 /// Upper bounds for each job size and each block of steps. A bound limits the length of the
-/// contiguous time for which enough processors for the size are free. This time begins when the
-/// processors become free, or at the start of the block.
+/// contiguous time for which enough processors for the size are free. The contiguous time begins
+/// when the processors become free, or at the start of the block.
 ///
 /// The first 32 requested sizes have their own bounds; every other size uses the bounds of the next
 /// smaller size that has bounds.
@@ -33,7 +33,7 @@ impl Holes {
         Self { sizes: Vec::new(), class_of: vec![0; processors as usize + 1], bounds: Vec::new() }
     }
 
-    /// Returns the class whose bounds apply to a size.
+    /// Returns the class with the bounds that apply to a size.
     pub fn class(&mut self, size: u32, blocks: usize) -> usize {
         match self.class_of[size as usize] {
             0 => self.enter(size, blocks),

@@ -7,8 +7,8 @@ const MAX_CORNERS: usize = 8;
 /// estimate; corners are in order of ascending size and thus descending estimate. The jobs for
 /// which no other job has both a smaller size and a shorter estimate are stored as corners. There
 /// are at most eight corners; if there are more such jobs, neighbours share a corner. The minimum
-/// work, size times estimate, is also stored. It is the more effective bound in a queue ordered by
-/// work.
+/// work, size times estimate, is also stored. The minimum work is the more effective bound in a
+/// queue ordered by work.
 #[derive(Clone, Copy, Debug)]
 pub struct Corners {
     corners: [(u32, i64); MAX_CORNERS],
@@ -67,7 +67,7 @@ impl Corners {
         push((size, estimate));
         self.all().iter().filter(kept).filter(|corner| corner.0 >= size).for_each(|&c| push(c));
         if count > MAX_CORNERS {
-            // Merge the two neighbours whose common corner adds the least area.
+            // Merge the two neighbouring corners for which the merged corner adds the least area.
             let added_area = |i: usize| {
                 let ((size, longer), (larger, estimate)) = (merged[i], merged[i + 1]);
                 let wider = f64::from(larger - size) / f64::from(size.max(1));

@@ -6,8 +6,8 @@ use super::{Bounds, Until, Waiting};
 /// Number of slots per leaf.
 const LEAF: usize = 16;
 
-/// Jobs in queue order in slots, with a binary tree whose nodes store lower bounds on the sizes and
-/// estimates below them ([`Corners`]).
+/// Slots with jobs in queue order, and a binary tree over the slots. Each node of the tree stores
+/// lower bounds on the sizes and estimates of the jobs below it ([`Corners`]).
 #[derive(Clone, Debug, Default)]
 pub struct Index {
     /// Jobs in queue order; `None` where a job was removed.

@@ -50,7 +50,7 @@ impl<'a> OutageState<'a> {
         self.changes[self.next..].iter().map(|change| change.0)
     }
 
-    /// Takes released processors out of service if a window covers them.
+    /// Withdraws released processors from service if a window covers them.
     pub fn drain(
         &mut self,
         machine: &mut Machine,

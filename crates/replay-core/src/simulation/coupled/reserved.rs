@@ -109,7 +109,7 @@ struct Search<'a> {
     by_trial: bool,
     /// The time until which the last request was postponed.
     postponed: Option<i64>,
-    /// Times at which enough processors are free, and the number of running jobs that have ended by each time.
+    /// The times at which enough processors are free, each with the number of running jobs that have ended by then.
     times: Vec<(i64, usize)>,
     /// The place found.
     nodes: Vec<NodeId>,

@@ -210,15 +210,15 @@ fn a_head_that_missed_its_reservation_starts_at_the_latest_on_an_empty_machine()
         job(0, 10, 10, 2),
         job(0, 20, 20, 2),
         job(1, 5, 5, 4),
-        // This job would end after the last running job. It is not backfilled after the refusal of the head.
+        // This job would end after the last running job, so it is not backfilled after the refusal of the head.
         job(2, 41, 41, 1),
-        // This job ends together with the last running job. It is backfilled.
+        // This job ends together with the last running job, so it is backfilled.
         job(3, 40, 40, 1),
     ];
     let log = run(&jobs, "2x4", "easy", &mut Intervals).expect("it runs");
     assert_eq!(log.missed, [(JobId(4), 50)]);
     assert_eq!(log.starts, [0, 0, 0, 0, 20, 20, 10]);
-    // With FCFS no job overtakes the head. With out-of-order any job may overtake it.
+    // With FCFS no job overtakes the head. With out-of-order any job may overtake the head.
     let starts = |scheduler| run(&jobs, "2x4", scheduler, &mut Intervals).expect("it runs").starts;
     assert_eq!(starts("fcfs"), [0, 0, 0, 0, 20, 20, 20]);
     assert_eq!(starts("out-of-order"), [0, 0, 0, 0, 20, 10, 10]);

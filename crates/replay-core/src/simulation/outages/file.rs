@@ -8,9 +8,9 @@
 //! 10000,,all
 //! ```
 //!
-//! Times are seconds of the trace, after the trace's load has been scaled. `node` (or `nodes`) is followed by numbers
-//! of processors in scan order, or by numbers of points if a point has several processors. `box` is followed by two
-//! inclusive corners, with or without z.
+//! All times are in seconds of the trace, after the trace's load has been scaled. `node` (or `nodes`) is followed by
+//! numbers of processors in scan order, or by numbers of points if a point has several processors. `box` is followed by
+//! two inclusive corners, with or without z.
 
 use std::io::{BufRead, BufReader, Read};
 

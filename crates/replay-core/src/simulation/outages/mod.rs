@@ -5,7 +5,7 @@
 //!
 //! * At the beginning of a window the free processors of the window go out of service. A [rule](WhenDown) defines what
 //!   happens to busy processors: they go out of service when their job ends, or the job is interrupted.
-//! * At the end of a window the processors of the window return, except those that another window covers.
+//! * At the end of a window the processors of the window return, except processors that another window covers.
 //! * At equal times completions come first, then returns, outages, arrivals, and the scheduler.
 //!
 //! A schedule with outages depends on the positions of jobs, so it cannot be computed as a [timeline](super::Timeline).
@@ -33,7 +33,7 @@ use crate::topology::NodeId;
 /// Treatment of jobs on processors that go out of service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum WhenDown {
-    /// Jobs run to their end. Their processors go out of service when the job ends.
+    /// A job runs to its end. Its processors go out of service when the job ends.
     #[default]
     Drain,
     /// Jobs are interrupted and count as completed.
@@ -98,7 +98,7 @@ pub struct Outages {
 }
 
 impl Outages {
-    /// No windows.
+    /// Outages without windows.
     pub const NONE: Outages =
         Outages { windows: Vec::new(), running: WhenDown::Drain, walls: false };
 
@@ -118,8 +118,8 @@ impl Outages {
         nodes
     }
 
-    /// Returns intervals in order of time, without overlap, each with the number of processors that at least one window
-    /// covers.
+    /// Returns intervals in order of time, without overlap. Each interval has the number of processors that are covered
+    /// by at least one window.
     pub fn steps(&self) -> Vec<Outage> {
         let mut changes: BTreeMap<i64, Vec<(bool, NodeId)>> = BTreeMap::new();
         for Window { from, until, nodes } in &self.windows {

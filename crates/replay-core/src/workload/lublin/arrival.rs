@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn regular_gaps_reproduce_the_daily_cycle() {
         for class in [JobClass::batch(128), JobClass::interactive(128), JobClass::untyped(128)] {
-            // Gaps are about 1,130 s, plus or minus a quarter. This is far less bursty than the published gaps.
+            // Gaps are about 1,130 s, plus or minus a quarter. These gaps are far less bursty than the published gaps.
             let model = ArrivalModel { gap: GammaParameters::new(700.0, 0.01), ..class.arrivals };
             let weights = model.daily_weights().expect("possible constants");
             for (share, weight) in daily_shares(&model).iter().zip(weights) {

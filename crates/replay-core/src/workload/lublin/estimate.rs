@@ -34,9 +34,9 @@ pub const POPULAR_ESTIMATES: [i64; 16] = [
 /// the next value of [`POPULAR_ESTIMATES`].
 ///
 /// The rounding follows Tsafrir, Etsion and Feitelson, "Modeling user runtime estimates" (JSSPP 2005): in all logs
-/// about 20 round values account for about 90% of the jobs. The factor is the common f-model. This rule is simpler than
-/// the model of that paper. Its estimates follow run times more closely than the estimates of real users do, which
-/// favours schedulers that trust estimates (Tsafrir, "Using inaccurate estimates accurately", JSSPP 2010).
+/// about 20 round values account for about 90% of the jobs. The factor is the common f-model. The rule is simpler than
+/// the model of the JSSPP paper. Estimates of the rule follow run times more closely than the estimates of real users
+/// do, which favours schedulers that trust estimates (Tsafrir, "Using inaccurate estimates accurately", JSSPP 2010).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct EstimateRule {
     /// Maximum relative overestimation before rounding, at least 0. With 0, estimates are the run times, rounded up.

@@ -3,11 +3,11 @@
 use serde::Serialize;
 use std::fmt;
 
-/// The kind of a job. It selects the constants with which the job is drawn.
+/// The kind of a job. The kind selects the constants with which the job is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum JobKind {
-    /// A job whose user waits for the result: small and short.
+    /// A small and short job. The user waits for the result.
     Interactive,
     /// A queued job: larger and longer.
     Batch,

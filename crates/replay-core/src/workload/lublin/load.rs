@@ -6,8 +6,8 @@ use super::{LublinError, SyntheticJob};
 /// between the first and the last submission. `None` if the latter is 0, because the machine has no processors or all
 /// jobs are submitted in one second.
 ///
-/// The program uses the last submit time instead of the time between the submissions. Its time starts at midnight
-/// without jobs, so its result also includes the time before the first job.
+/// The program uses the last submit time instead of the time between the first and the last submission. The result of
+/// the program therefore includes the time from midnight to the first job.
 #[must_use]
 pub fn offered_load(jobs: &[SyntheticJob], processors: u32) -> Option<f64> {
     let (first, last) = span(jobs)?;
@@ -19,8 +19,8 @@ pub fn offered_load(jobs: &[SyntheticJob], processors: u32) -> Option<f64> {
 /// Scales all gaps between submissions by the same factor, such that the offered load of the jobs becomes `target`.
 /// Returns the factor. The first submit time and the order of jobs do not change. Times are rounded to whole seconds.
 ///
-/// The daily cycle is scaled with the gaps, so a day is no longer 24 hours long. This is the usual side effect of
-/// scaling the load without changing the jobs.
+/// The daily cycle is scaled with the gaps, so a day is no longer 24 hours long. The change of the day's length is a
+/// usual side effect of scaling the load without changing the jobs.
 ///
 /// # Errors
 /// [`LublinError::TargetLoad`] if the target is not a positive number or leaves less than a second between

@@ -7,8 +7,8 @@
 //!
 //! 1. [`ArrivalModel`]: the submit time. The logarithms of gaps are gamma distributed, and a daily cycle of 48 half
 //!    hours modulates the gaps.
-//! 2. [`SizeModel`]: the number of processors. The number is 1, a power of two, or any number. Its logarithm has a
-//!    two-stage uniform distribution.
+//! 2. [`SizeModel`]: the number of processors. The number is 1, a power of two, or any number. The logarithm of the
+//!    number has a two-stage uniform distribution.
 //! 3. [`RunTimeModel`]: the run time. The logarithm of the run time has a hyper-gamma distribution. Large jobs tend to
 //!    be long.
 //! 4. [`EstimateRule`]: the user's estimate. This step is *not part of the model*.

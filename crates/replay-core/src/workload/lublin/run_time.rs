@@ -46,7 +46,7 @@ impl RunTimeModel {
     }
 }
 
-/// A [`RunTimeModel`] whose constants have been checked.
+/// A [`RunTimeModel`] with checked constants.
 #[derive(Clone, Debug)]
 pub(super) struct RunTimeSampler {
     short: Gamma<f64>,

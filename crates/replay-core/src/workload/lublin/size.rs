@@ -15,7 +15,7 @@ const PUBLISHED_LOG_PROCESSORS: f64 = 7.0;
 pub struct SizeModel {
     /// Share of jobs that need one processor.
     pub serial: f64,
-    /// Share of jobs with a rounded logarithm, which makes their size a power of two. It is a share of all jobs, not
+    /// Share of jobs with a rounded logarithm, which makes their size a power of two. The share is of all jobs, not
     /// only of the parallel jobs. The size of other jobs may be a power of two by chance.
     pub power_of_two: f64,
     /// ULow: log2 of the size of the smallest parallel job. A small shift makes jobs of two processors more or less
@@ -33,7 +33,7 @@ pub struct SizeModel {
 impl SizeModel {
     /// Adapts the constants, which were published for 128 processors, to another machine. `medium` and `high` are
     /// shifted by log2(processors / 128), so their distance to the logarithm of the machine's size does not change, as
-    /// the program advises. They never become smaller than `low`. For 128 processors nothing changes.
+    /// the program advises. `medium` and `high` never become smaller than `low`. For 128 processors nothing changes.
     #[must_use]
     pub fn scaled_to(self, processors: u32) -> Self {
         let log_processors = f64::from(processors.max(1)).log2();
@@ -60,8 +60,8 @@ impl SizeModel {
     /// Draws a size from 1 to `processors`.
     ///
     /// If the machine's size is not a power of two, a rounded logarithm may give a power of two larger than the
-    /// machine. It is then replaced by the largest power of two that fits. Any other size larger than the machine is
-    /// replaced by the size of the machine.
+    /// machine. Such a size is replaced by the largest power of two that fits. Any other size larger than the machine
+    /// is replaced by the size of the machine.
     pub(super) fn sample(&self, processors: u32, rng: &mut impl Rng) -> u32 {
         let class: f64 = rng.random();
         if class < self.serial {

@@ -18,8 +18,8 @@ pub enum Service {
         /// Mean.
         mean: f64,
     },
-    /// Bounded Pareto distribution, with a density proportional to x^(-alpha - 1) on [k, q]. Most jobs are short, and
-    /// the total time of a few long jobs equals that of all other jobs (Bani-Mohammad, eq. 5.1).
+    /// Bounded Pareto distribution, with a density proportional to x^(-alpha - 1) on [k, q]. Most jobs are short, and a
+    /// few long jobs have the same total time as all other jobs together (Bani-Mohammad, eq. 5.1).
     BoundedPareto {
         /// Shortest time.
         k: f64,

@@ -178,8 +178,8 @@ impl Sides {
     }
 }
 
-/// Returns sides that are powers of two, with a product of 2^k, as nearly equal as the machine allows. `None` if no
-/// such sides fit the machine.
+/// Returns sides that are powers of two, with a product of 2^k, as nearly equal as the machine allows. `None` if the
+/// machine has no room for 2^k processors in this form.
 fn nearly_square(k: u32, extents: [u16; 3]) -> Option<[u16; 3]> {
     let mut sides = [1_u16; 3];
     for _ in 0..k {

@@ -37,8 +37,7 @@ const BARRIERS: [(&str, Barrier); 3] =
 static TABLES: LazyLock<[(&'static str, Table<Pattern>); 2]> =
     LazyLock::new(|| Preset::ALL.map(|(name, preset)| (name, Table::new(KIND, entries(preset)))));
 
-/// Returns descriptions of the patterns and their parameters. The defaults in the descriptions are those of the preset
-/// `lo`.
+/// Returns descriptions of the patterns and their parameters. The descriptions show the defaults of the preset `lo`.
 pub fn descriptions() -> Vec<Description> {
     TABLES[0].1.descriptions()
 }
@@ -285,8 +284,8 @@ impl FromStr for Pattern {
     }
 }
 
-/// Formats the name and, in brackets, the parameters that differ from the defaults of a preset. Of the two presets the
-/// one with the shorter text is used.
+/// Formats the name and, in brackets, the parameters that differ from the defaults of a preset. The function uses the
+/// preset that gives the shorter text.
 impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [plain, named] = TABLES.each_ref().map(|(preset, table)| (preset, table.name(self)));

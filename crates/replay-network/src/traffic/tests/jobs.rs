@@ -169,7 +169,7 @@ fn a_stream_of_jobs_is_the_same_every_time() {
 }
 
 proptest! {
-    /// Jobs in separate rows share no channels, so each job has the same totals as without the
+    /// Jobs in separate rows share no channels, so each job has the same totals as in a run without
     /// other jobs.
     #[test]
     fn disjoint_jobs_do_not_affect_each_other(

@@ -11,18 +11,18 @@ use replay_experiment::files::{MANIFEST, ResultError, ResultFolder};
 pub struct Folder {
     /// Path of the directory as given by the user.
     pub name: String,
-    /// Kind of the command: `run`, `sweep`, `search`, `stream`, `contend`, `show`.
+    /// Kind of command: `run`, `sweep`, `search`, `stream`, `contend`, `show`.
     pub kind: String,
     /// Contents of `manifest.json`.
     pub manifest: serde_json::Value,
-    /// Tables by name, the main table first. Tables with a row per job are left out.
+    /// Tables by name, the main table first. Tables with a row per job are omitted.
     pub tables: Vec<(String, Csv)>,
     /// Names of tables listed in the manifest but missing from the directory.
     pub missing: Vec<String>,
     /// Stem and contents of each `plots/*.svg`, ordered by stem.
     pub figures: Vec<(String, String)>,
-    /// Comparison of the top strategy with the others for each setting; empty until
-    /// [`compare_top_strategies`](super::compare_top_strategies) has computed it.
+    /// Comparison of the top strategy with the other strategies, for each setting; empty until
+    /// [`compare_top_strategies`](super::compare_top_strategies) has computed the comparisons.
     pub comparisons: Vec<Option<TopStrategyComparison>>,
 }
 
@@ -35,10 +35,10 @@ pub struct Csv {
     pub rows: Vec<Vec<String>>,
 }
 
-/// A directory that cannot be reported.
+/// Error from reading a directory for the page.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
-    /// The files differ from those listed in the manifest.
+    /// The files differ from the files listed in the manifest.
     #[error(transparent)]
     Results(#[from] ResultError),
     /// A file cannot be read.
@@ -49,7 +49,7 @@ pub enum FolderError {
         /// Cause of the failure.
         source: io::Error,
     },
-    /// `manifest.json` is missing, invalid, or was not written by replay.
+    /// `manifest.json` is missing, is invalid, or was not written by replay.
     #[error("{}: {problem}", path.display())]
     Manifest {
         /// The file.
@@ -62,7 +62,7 @@ pub enum FolderError {
     Table {
         /// The file.
         path: PathBuf,
-        /// Cause of the failure, with the line.
+        /// Cause of the failure, with the line number.
         source: csv::Error,
     },
 }
@@ -74,12 +74,12 @@ impl FolderError {
     }
 }
 
-/// Tables with a row per job, too large for a page.
+/// Names of the tables with a row per job, which are too large for a page.
 const OF_JOBS: [&str; 2] = ["contend_jobs.csv", "placements.csv"];
 
 impl Folder {
-    /// Reads a directory written with `--out`. `tables` returns the table files of a kind of command. Every file is
-    /// verified against the digest in the manifest.
+    /// Reads a directory written with `--out`. `tables` returns the names of the table files for a kind of command.
+    /// Every file is verified against the digest in the manifest.
     ///
     /// # Errors
     /// [`FolderError`] if the manifest or a table is invalid, or a file cannot be read.
@@ -170,7 +170,7 @@ impl Csv {
         read().map_err(|source| FolderError::Table { path: path.to_path_buf(), source })
     }
 
-    /// Converts rows of a table.
+    /// Converts rows to a table of text fields.
     pub fn of<Row: Table>(rows: &[Row]) -> Self {
         let mut bytes = Vec::new();
         // Writing to memory does not fail.

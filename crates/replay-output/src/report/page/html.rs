@@ -36,7 +36,7 @@ pub fn figure(stem: &str, svg: &str) -> String {
         }
     }
     let name = escape(&stem.replace("--", ", "));
-    // Captions can wrap between their parts, after the comma.
+    // Captions can wrap after the comma between two parts.
     let parts: Vec<String> = stem.split("--").map(escape).collect();
     let caption = format!("<span>{}</span>", parts.join(",</span> <span>"));
     format!(
@@ -45,7 +45,7 @@ pub fn figure(stem: &str, svg: &str) -> String {
     )
 }
 
-/// A table and how to write it.
+/// A table with the options for writing it to the page.
 pub struct TableSection<'a> {
     /// Name of the table.
     pub name: &'a str,
@@ -59,8 +59,8 @@ pub struct TableSection<'a> {
     pub open: bool,
 }
 
-/// Writes a sortable table. Columns with the same value in all rows are listed above it, and empty columns are left
-/// out.
+/// Writes a sortable table. Columns with the same value in all rows are listed above the table, and empty columns are
+/// omitted.
 pub fn table(of: &TableSection<'_>) -> String {
     let TableSection { name, csv, known, most, open } = of;
     let info = known.iter().find(|table| table.name == *name);
@@ -146,7 +146,7 @@ fn heading(name: &str, info: Option<&ColumnInfo>) -> String {
     }
 }
 
-/// Formats a field with [`format_field`], in the unit of its [`heading`].
+/// Formats a field with [`format_field`] in the unit that [`heading`] gives.
 fn in_unit(field: &str, info: Option<&ColumnInfo>) -> String {
     match (info.map_or("", |info| info.unit), field.parse::<f64>()) {
         (SHARE, Ok(share)) if share.is_finite() => rounded(100.0 * share),

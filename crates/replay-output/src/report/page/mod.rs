@@ -1,7 +1,7 @@
 //! A self-contained HTML page of results: configuration, best strategies, tables, figures and published numbers.
 //!
-//! The page loads nothing from the network. It is readable without scripts; with scripts, its tables can be sorted.
-//! It shows the stored results and runs nothing again.
+//! The page loads nothing from the network. It is readable without scripts; with scripts, its tables can be sorted. The
+//! page shows stored results; no simulation is repeated.
 
 mod folder;
 mod html;
@@ -22,15 +22,15 @@ use replay_experiment::sweep::Build;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
 
-/// Page size in bytes beyond which no further figure is added.
+/// Maximum page size in bytes at which a further figure is added.
 pub const MOST_BYTES: usize = 2_900_000;
 /// First line of every page.
 pub const DOCTYPE: &str = "<!DOCTYPE html>";
 /// Maximum number of rows of a table on the page.
 pub const MOST_ROWS: usize = 300;
 
-/// Returns the page. `published` contains the checks written by `verify --write`, by file; `known` describes the
-/// tables of replay, for units and meanings of the columns.
+/// Returns the page. `published` contains, for each file written by `verify --write`, the checks in it. `known`
+/// describes the tables of replay, with units and meanings of the columns.
 pub fn page(
     folders: &[Folder],
     published: &[(String, Csv)],
@@ -119,7 +119,7 @@ fn section(
     *page += "</div>\n</section>\n";
 }
 
-/// Lists the configuration of a run from its manifest.
+/// Lists the configuration that a manifest contains.
 fn configuration_list(folder: &Folder) -> String {
     let manifest = &folder.manifest;
     let text = |value: &serde_json::Value| match value {

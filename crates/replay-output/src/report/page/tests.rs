@@ -74,7 +74,7 @@ fn compares_the_top_strategy_by_its_jobs() {
     assert_eq!(super::compare_top_strategies(&folder, Err), Err(1));
 }
 
-/// Folding shortens distances, so a strategy that folds jobs is not ranked by distance.
+/// Checks that a strategy that folds jobs is not ranked by distance, because folding shortens distances.
 #[test]
 fn does_not_rank_strategies_that_fold_jobs() {
     let runs = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|mean_pairwise_l1|folded_percent\n\
@@ -85,7 +85,7 @@ fn does_not_rank_strategies_that_fold_jobs() {
         "{text}"
     );
     assert!(text.contains("Not ranked: c,"), "{text}");
-    // If all strategies fold jobs, all are ranked.
+    // If all strategies fold jobs, all strategies are ranked.
     let all = runs.replace("9|\n", "9|10\n").replace("10|0\n", "10|10\n");
     let text = sentences(&folder("run", &[("runs", &all)])).join(" ");
     assert!(text.contains("closest together under c") && !text.contains("Not ranked"), "{text}");
@@ -205,7 +205,7 @@ fn tags(page: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The page contains only its own tags and attributes, whatever the names of traces, files and columns.
+/// Checks that the page contains only the expected tags and attributes for any names of traces, files and columns.
 #[test]
 fn escapes_markup_in_any_text() {
     const ODD: &str = "<script>alert(1)</script><img src=x onerror='a()'>\"'&amp;</table>";
@@ -287,7 +287,7 @@ fn escapes_markup_in_any_text() {
     }
 }
 
-/// If most jobs have no contention, all medians are 1 and trimmed means rank the strategies.
+/// If most jobs have no contention, all medians are 1 and the strategies are ranked by trimmed means.
 #[test]
 fn ranks_equal_medians_by_trimmed_means() {
     let header = "run|trace|topology|scheduler|allocator|tie|policy|seed|copy|pattern|median_stretch|\
@@ -298,7 +298,7 @@ fn ranks_equal_medians_by_trimmed_means() {
         )
     };
     let text = |b: &str| sentences(&folder("contend", &[("contend", &rows(b))])).join(" ");
-    // By the mean, a would be first.
+    // If strategies were ranked by the mean, `a` would be first.
     let equal = text("1.0|1.0|1.0|1.0");
     assert!(
         equal.contains(

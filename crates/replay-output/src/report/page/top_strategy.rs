@@ -1,4 +1,4 @@
-//! Comparison of the top strategy of a setting with the other strategies, based on their jobs.
+//! Comparison of the top strategy of a setting with the other strategies, based on the tables of jobs.
 
 use replay_core::metrics::blocks::FEWEST;
 use replay_core::number::fixed;
@@ -18,7 +18,7 @@ pub const METHOD: &str = "95 % intervals: Student's t over weeks of submission, 
 pub struct Runs {
     /// Name of the strategy.
     pub name: String,
-    /// Seed and number of each run.
+    /// Seed and run number of each run.
     pub runs: Vec<(String, i64)>,
     /// Mean wait and mean turnaround of each run, as in the table.
     pub times: Vec<[String; 2]>,
@@ -34,23 +34,24 @@ impl Runs {
     }
 }
 
-/// The top strategy of a setting compared with those ranked below it.
+/// Comparison of the top strategy of a setting with the strategies ranked below it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TopStrategyComparison {
-    /// Comparisons of mean pairwise L1 with the next strategies, up to the first significant difference.
+    /// Comparisons of mean pairwise L1 with the following strategies in the ranking, up to the first significant
+    /// difference.
     pairwise: Vec<Compared>,
-    /// Comparison of mean distance with the next strategy.
+    /// Comparison of the mean distance with that of the next strategy in the ranking.
     distance: Option<Compared>,
-    /// Comparison of turnaround and wait with the strategy with the shortest turnaround among the others; `None` if
-    /// waits and turnarounds are equal under all strategies.
+    /// Comparisons of turnaround and wait with the other strategy that has the shortest turnaround; `None` if waits and
+    /// turnarounds are equal under all strategies.
     times: Option<[Compared; 2]>,
     /// Number of strategies.
     strategies: usize,
 }
 
 impl TopStrategyComparison {
-    /// Compares the first of the ranked strategies with the others. `jobs` returns the jobs of a run. `None` if there
-    /// is nothing to compare.
+    /// Compares the first of the ranked strategies with the other strategies. `jobs` returns the jobs of a run. Returns
+    /// `None` if there is nothing to compare.
     ///
     /// # Errors
     /// Errors of `jobs`.
@@ -88,7 +89,8 @@ impl TopStrategyComparison {
             }
             comparison.pairwise.push(pairwise);
         }
-        // The top strategy is chosen by its mean, so the family contains every pair of strategies.
+        // The top strategy is selected by its mean, so the family of comparisons for the correction contains every pair
+        // of strategies.
         let family = ranked.len() * others.len() / 2;
         correct(&mut comparison.pairwise, family);
         let apart = comparison.pairwise.iter().position(|one| one.verdict() == "better");
@@ -110,7 +112,8 @@ impl TopStrategyComparison {
         Ok((!comparison.pairwise.is_empty()).then_some(comparison))
     }
 
-    /// Describes how the top strategy differs from the others, as a continuation of its mean.
+    /// Returns the part of a sentence that follows the mean of the top strategy and describes how it differs from the
+    /// other strategies.
     pub fn lead(&self) -> String {
         let (apart, alike): (Vec<_>, Vec<_>) =
             self.pairwise.iter().partition(|one| one.verdict() == "better");
@@ -141,7 +144,7 @@ impl TopStrategyComparison {
         }
     }
 
-    /// Describes the differences in waits and turnarounds in a sentence.
+    /// Returns a sentence about the differences in waits and turnarounds.
     pub fn times(&self) -> String {
         match &self.times {
             None => format!(
@@ -182,7 +185,7 @@ fn change(of: &Compared) -> String {
     }
 }
 
-/// Formats a percentage like `replay compare`.
+/// Formats a percentage in the same way as `replay compare`.
 fn percent(value: f64) -> String {
     fixed(value, 2)
 }
@@ -225,7 +228,7 @@ mod tests {
     }
 
     fn compared(ranked: &[Runs]) -> TopStrategyComparison {
-        // Blocks with more and with less alternate.
+        // Blocks with higher and with lower values alternate.
         let noise = |i: i64| if i / 14 % 2 == 0 { 85.0 } else { 120.0 };
         let of = |run| match run {
             0 => Ok(jobs(|_| 100.0, 50.0)),
@@ -275,7 +278,8 @@ mod tests {
         assert_eq!(same.lead(), ", the same for every job under d");
     }
 
-    /// Of ten strategies that differ only by chance, the best is rarely reported as better than another.
+    /// Checks that the best of ten strategies that differ only by chance is rarely reported as better than another
+    /// strategy.
     #[test]
     fn rarely_reports_the_best_of_identical_strategies_as_better() {
         use rand::{RngExt, SeedableRng};
@@ -309,7 +313,7 @@ mod tests {
         });
         assert_eq!(none, Ok(None));
         assert_eq!(TopStrategyComparison::of(&[], |_| Ok::<_, ()>(Vec::new())), Ok(None));
-        // A single block gives no interval.
+        // There is no interval if all jobs are in a single block.
         let day = |scale: f64| -> Vec<JobRow> {
             jobs(|_| 1.0, 50.0)
                 .into_iter()

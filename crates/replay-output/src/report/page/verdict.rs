@@ -9,7 +9,7 @@ use replay_core::number::{counted, grouped};
 use replay_experiment::compare::JobRow;
 use replay_experiment::stream::Metric;
 
-/// How the strategies of a table are ranked: by the smallest value of a column.
+/// Rule by which the strategies of a table are ranked: in ascending order of a column.
 struct Rule {
     kinds: &'static [&'static str],
     table: &'static str,
@@ -18,11 +18,11 @@ struct Rule {
     metric: Name,
     /// Column and name of the metric that orders strategies with equal values.
     then: Option<(Name, &'static str)>,
-    /// Columns of the interval of the metric, if the table has any.
+    /// Columns of the interval of the metric, if the table has these columns.
     interval: Interval,
-    /// Whether the table of jobs is used to test differences.
+    /// Whether differences are tested with the table of jobs.
     by_jobs: bool,
-    /// The statement about the top strategy.
+    /// Statement about the top strategy.
     statement: &'static str,
     /// Name and unit of the metric.
     metric_name: (&'static str, &'static str),
@@ -31,9 +31,9 @@ struct Rule {
 /// The columns of the interval of a metric.
 enum Interval {
     None,
-    /// Half the width of the interval.
+    /// Column of half the width of the interval.
     Half(Name),
-    /// Lower and upper end of the interval.
+    /// Columns of the lower and the upper end of the interval.
     Ends([Name; 2]),
 }
 
@@ -81,7 +81,7 @@ const RULES: [Rule; 3] = [
     },
 ];
 
-/// Maximum number of settings with a sentence.
+/// Maximum number of settings that are described by a sentence.
 const MOST: usize = 6;
 
 /// Summarizes a directory in sentences: one for each trace, machine and scheduler, or one for each search.
@@ -118,8 +118,8 @@ fn settings(folder: &Folder) -> Option<(&'static Rule, Vec<Group>)> {
     Some((rule, groups(csv, rule, &over(rule.metric), &then)))
 }
 
-/// Compares the top strategy with the others by their jobs, for each setting that has a sentence and no interval over
-/// perturbed copies. `jobs` returns the jobs of a run.
+/// Compares the jobs of the top strategy with those of the other strategies, for each setting that has a sentence and
+/// no interval over perturbed copies. `jobs` returns the jobs of a run.
 ///
 /// # Errors
 /// Errors of `jobs`.
@@ -137,7 +137,7 @@ pub fn compare_top_strategies<E>(
     groups.iter().enumerate().map(of).collect()
 }
 
-/// For each run number: mean over perturbed copies, half the width of its interval, number of copies.
+/// For each run number, the mean over perturbed copies, half the width of its interval, and the number of copies.
 type OverCopies = BTreeMap<String, (f64, f64, String)>;
 
 fn over_copies(csv: &Csv, metric: Name) -> OverCopies {
@@ -163,7 +163,7 @@ fn over_copies(csv: &Csv, metric: Name) -> OverCopies {
 struct Ranked {
     runs: Runs,
     value: f64,
-    /// Value that orders strategies with equal `value`; 0 without such a metric.
+    /// Value that orders strategies with equal `value`; 0 if the rule has no second metric.
     then: f64,
     /// Interval of the value, if known.
     interval: Option<[f64; 2]>,
@@ -174,8 +174,8 @@ struct Group {
     setting: Vec<String>,
     copies: Option<String>,
     ranked: Vec<Ranked>,
-    /// Strategies that are not ranked because they fold jobs while others do not. Folding shortens distances under
-    /// any strategy.
+    /// Strategies that are not ranked because they fold jobs and other strategies do not. Folding shortens distances
+    /// under any strategy.
     folding: Vec<String>,
 }
 
@@ -191,7 +191,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
             number(row, low).zip(number(row, high)).map(<[f64; 2]>::from)
         }
     };
-    // Per strategy: runs, the two ranking values for each seed, and the interval.
+    // For each strategy: the runs, the two ranking values for each seed, and the interval.
     type StrategyValues = (Runs, Vec<[f64; 2]>, Option<[f64; 2]>);
     let mut groups: Vec<(Vec<String>, Option<String>, Vec<StrategyValues>)> = Vec::new();
     for row in csv.rows.iter().filter(|row| ["", "0"].contains(&of(row, name::copy).as_str())) {
@@ -254,7 +254,8 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
 }
 
 impl Group {
-    /// Names the top strategy, its lead and whether the lead is significant; `None` for a single strategy.
+    /// Returns a sentence about the top strategy, its lead, and whether the lead is significant; `None` for a single
+    /// strategy.
     fn sentence(&self, rule: &Rule, jobs: Option<&TopStrategyComparison>) -> Option<String> {
         let setting: Vec<&str> =
             self.setting.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
@@ -317,7 +318,7 @@ impl Group {
         Some(format!("{begin}{less}{significance}{over}.{folding}"))
     }
 
-    /// States which strategies are not ranked, and why.
+    /// Returns a sentence about the strategies that are not ranked, with the reason.
     fn not_ranked(&self) -> String {
         match &self.folding[..] {
             [] => String::new(),
@@ -326,7 +327,7 @@ impl Group {
     }
 }
 
-/// Summarizes the best vector of each search of a table.
+/// Returns a sentence about the best vector of each search in a table.
 pub fn searched(csv: &Csv) -> Vec<String> {
     let at = |name: Name| csv.column(name);
     let (Some(on), Some(rank), Some(tie), Some(gain)) =
@@ -369,7 +370,7 @@ pub fn searched(csv: &Csv) -> Vec<String> {
     best.map(sentence).collect()
 }
 
-/// Counts the checks by verdict.
+/// Returns a sentence with the number of checks by verdict.
 pub fn published(csv: &Csv) -> String {
     let Some(verdict) = csv.column(name::verdict) else { return String::new() };
     let mut counts: Vec<(&str, usize)> = Vec::new();

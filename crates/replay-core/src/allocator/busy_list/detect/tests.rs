@@ -10,7 +10,7 @@ fn list(grid: &Grid, units: &[SubMesh]) -> BusyList {
     list
 }
 
-/// Returns the planes found, as (x,y,z,x',y',z') of upright coordinates.
+/// Returns the planes that the search finds, as upright coordinates (x,y,z,x',y',z').
 fn found(machine: &str, addresses: &[&[u16]], sides: [u16; 3]) -> Vec<[u16; 6]> {
     let units: Vec<_> = addresses.iter().map(|a| unit(a)).collect();
     let list = list(&grid(machine), &units);
@@ -21,7 +21,7 @@ fn found(machine: &str, addresses: &[&[u16]], sides: [u16; 3]) -> Vec<[u16; 6]> 
     planes.iter().map(|p| [p.x, p.y.low, p.z.low, p.x, p.y.high, p.z.high]).collect()
 }
 
-/// Worked example of section 3.3: 2x4x4, 2x1x2, 1x2x1 on a mesh of 4x4x4.
+/// Worked example of section 3.3: requests of 2x4x4, 2x1x2 and 1x2x1 on a mesh of 4x4x4.
 #[test]
 fn worked_example_of_three_3d_requests() {
     let b1: &[u16] = &[0, 0, 0, 1, 3, 3];
@@ -36,7 +36,7 @@ fn worked_example_of_three_3d_requests() {
 #[test]
 fn worked_example_of_figure_4_3() {
     let held: [&[u16]; 4] = [&[1, 4, 5, 5], &[0, 2, 1, 3], &[4, 3, 5, 3], &[5, 2, 5, 2]];
-    // The line (2,0, 2,0), upright.
+    // The line (2,0, 2,0) in upright coordinates.
     assert_eq!(found("6x6", &held, [2, 4, 1]), [[2, 0, 0, 2, 0, 0]]);
     assert_eq!(found("6x6", &held, [8, 2, 1]), [[0u16; 6]; 0]);
 }
@@ -61,13 +61,13 @@ fn subtractions_are_counted() {
     let held = [unit(&[1, 4, 5, 5]), unit(&[0, 2, 1, 3]), unit(&[4, 3, 5, 3]), unit(&[5, 2, 5, 2])];
     let list = list(&grid, &held);
     let mut detector = Detector::default();
-    // The left wall minus the regions of b1 and b2, after which nothing is left; the line at x = 2
-    // minus all four regions; the other border planes lie off the mesh.
+    // Two regions, b1 and b2, are subtracted from the left wall; nothing remains. Four regions are
+    // subtracted from the line at x = 2. The other border planes are outside the mesh.
     detector.first(&list, [2, 4, 1]);
     assert_eq!(detector.subtractions(), 2 + 4);
     detector.reset();
-    // For a row of six, b1 leaves the lines below y = 4 of the left wall, b2 those below y = 2; b3
-    // and b4 lie above these.
+    // For a row of six, b1 leaves the part of the left wall below y = 4, and b2 leaves the part
+    // below y = 2. The regions b3 and b4 are above this part.
     detector.first(&list, [6, 1, 1]);
     assert_eq!(detector.subtractions(), 4);
     detector.reset();
@@ -77,9 +77,9 @@ fn subtractions_are_counted() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
-    /// The planes found hold exactly the bases of free frames that touch the left wall or the right
-    /// face of an entry, so there is a plane iff any frame is free. The test checks both by
-    /// examining every processor of every frame.
+    /// The search finds planes that consist exactly of the bases of free frames that touch the left
+    /// wall or the right face of an entry. It finds a plane iff any frame is free. The test checks
+    /// both properties by examining every processor of every frame.
     #[test]
     fn finds_every_base_at_a_border(
         grid in meshes(),
@@ -103,7 +103,7 @@ proptest! {
             let free = is_free(&machine, &grid, base, sides);
             any |= free;
             let frame = SubMesh { base, sides };
-            // One step to the left the frame would leave the mesh or overlap an entry.
+            // If the frame is moved one step to the left, it leaves the mesh or overlaps an entry.
             let is_blocked = base[0] == 0 || {
                 let left = SubMesh { base: [base[0] - 1, base[1], base[2]], sides };
                 held.iter().any(|unit| unit.end()[0] + 1 == base[0] && unit.overlaps(&left))

@@ -14,7 +14,7 @@ fn pieces(from: Plane, region: &Region) -> Vec<Plane> {
     pieces
 }
 
-/// Worked table: the pieces of planes outside (1,3,3, 4,5,5).
+/// Checks a table computed by hand: the pieces of planes outside the region (1,3,3, 4,5,5).
 #[test]
 fn subtracts_in_each_of_the_seventeen_cases() {
     let region = Region { low: [1, 3, 3], high: [4, 5, 5] };
@@ -72,7 +72,7 @@ fn cells(y: Span, z: Span) -> u32 {
     cells
 }
 
-/// Checks every plane and every region of a five by five grid: 50,625 pairs.
+/// Checks all 50,625 pairs of a plane and a region of a five by five grid.
 #[test]
 fn pieces_are_exactly_the_positions_outside_the_region() {
     let mut pairs = 0;
@@ -113,8 +113,8 @@ fn a_region_beside_the_plane_does_not_change_it() {
     }
 }
 
-/// On a plane of depth one the cases reduce to the five cases of a line segment (Figure 4.1): the
-/// parts below and above the region.
+/// For a plane of depth one, the cases reduce to the five cases of a line segment (Figure 4.1),
+/// which has at most a part below and a part above the region.
 #[test]
 fn a_flat_plane_behaves_like_a_segment() {
     let flat = Span { low: 0, high: 0 };

@@ -1,12 +1,13 @@
-//! Replay of MC1x1 with many tie configurations at once, each on a machine of its own, with the same jobs on every
-//! machine.
+//! Replay of MC1x1 with many tie configurations at once. Each configuration has its own machine, and the same jobs
+//! start and end on all machines.
 //!
-//! MC1x1 decides by the set of free processors, independent of the jobs on the others. Configurations with the same
-//! free processors share one *occupancy*, for which each decision is made once. It splits when its configurations
-//! choose different processors, and when a job ends to which they gave different processors. Configurations that gave
-//! all running jobs the same processors form one *group* of an occupancy, which stays together until they choose
-//! differently. Occupancies and groups that no longer differ are joined. Each configuration gets the same processors
-//! as in a replay of its own; tests compare every choice.
+//! A decision of MC1x1 depends only on the set of free processors, not on which jobs use the busy processors.
+//! Configurations with the same free processors therefore share one *occupancy*, and each decision is made once per
+//! occupancy. An occupancy is split when its configurations choose different processors, or when a job ends for which
+//! they had chosen different processors. Within an occupancy, configurations that gave the same processors to every
+//! running job form one *group*. A group is split only when its configurations choose different processors. Occupancies
+//! and groups that no longer differ are joined. Each configuration chooses the same processors as in a separate replay;
+//! tests compare every choice.
 //!
 //! Memory: one machine per occupancy, at most one per configuration.
 
@@ -26,38 +27,38 @@ use scorer::{Scorer, scorer};
 /// An allocation for all configurations of one group.
 #[derive(Debug)]
 pub struct BatchPlacement<'a> {
-    /// The processors, in the order in which one of the configurations chose them.
+    /// The processors. The order is that in which one configuration of the group chose them.
     pub nodes: &'a [NodeId],
     /// Sum of hop distances over all pairs of `nodes`.
     pub pairwise_l1: u64,
-    /// Numbers of the configurations. A configuration removed from this list is not replayed any further.
+    /// Numbers of the configurations. If a configuration is removed from this list, its replay stops.
     pub configs: &'a mut Vec<u32>,
 }
 
-/// A request for a machine outside the batch, with one more configuration.
+/// A request for a machine that is not part of the batch. It is decided with an additional configuration.
 #[derive(Debug)]
 pub struct ExternalQuery<'a> {
-    /// Index of the occupancy that equals the state of the machine ([`BatchReplay::find`]).
+    /// Index of the occupancy whose state equals the state of the machine ([`BatchReplay::find`]).
     pub occupancy: usize,
     /// List to which the chosen processors are appended.
     pub chosen: &'a mut Vec<NodeId>,
 }
 
-/// Choice for an occupancy: the winning centre, and the number of the set around it.
+/// Choice for an occupancy: the winning centre, and the number of the processor set around this centre.
 type Choice = (NodeId, u32);
 
 /// Machines of many configurations, on which the same jobs start and end.
 #[derive(Debug)]
 pub struct BatchReplay {
     scorer: Box<dyn Scorer>,
-    /// Number of configurations, which is also the number of the configuration for external queries.
+    /// Number of configurations. The configuration for external queries has this number.
     configs: u32,
     occupancies: Vec<SharedOccupancy>,
     spare: Vec<SharedOccupancy>,
     spare_groups: Vec<Group>,
     sets: SetTable,
-    /// Whether each processor is out of service; a job may still hold it on some machines. Empty before the first
-    /// outage.
+    /// By processor: whether it is out of service. On some machines a job may still use such a processor. Empty before
+    /// the first outage.
     down: Vec<bool>,
     members: Vec<u32>,
     winners: Vec<NodeId>,
@@ -68,8 +69,8 @@ pub struct BatchReplay {
 }
 
 impl BatchReplay {
-    /// Creates a replay with these configurations on copies of `machine`, which has no running jobs and a grid
-    /// supported by MC1x1. The vector and the slack in `options` are ignored.
+    /// Creates a replay with these configurations on copies of `machine`. The machine must have no running jobs, and
+    /// MC1x1 must support its grid. The vector and the slack in `options` are ignored.
     pub fn new(
         machine: &Machine,
         grid: &Grid,
@@ -80,8 +81,8 @@ impl BatchReplay {
         Self::with_scorer(machine, count, scorer(grid, options, configs, false))
     }
 
-    /// Creates a replay like [`new`](Self::new), with one more configuration for [external queries](ExternalQuery),
-    /// whose configurations can be [replaced](Self::set_config).
+    /// Creates a replay like [`new`](Self::new) with an additional configuration for [external queries](ExternalQuery).
+    /// The configurations of this replay can be [replaced](Self::set_config).
     pub fn adaptive(
         machine: &Machine,
         grid: &Grid,
@@ -117,12 +118,13 @@ impl BatchReplay {
         }
     }
 
-    /// Returns the number of occupancies; each decision is made once per occupancy.
+    /// Returns the number of occupancies. Each decision is made once per occupancy.
     pub fn occupancies(&self) -> usize {
         self.occupancies.len()
     }
 
-    /// Returns the index of the occupancy that equals the state of `machine`, if there is one.
+    /// Returns the index of the occupancy whose state equals the state of `machine`; `None` if there is no such
+    /// occupancy.
     pub fn find(&self, machine: &Machine) -> Option<usize> {
         self.occupancies.iter().position(|one| one.machine.has_same_state(machine))
     }
@@ -166,8 +168,8 @@ impl BatchReplay {
                 self.place(at, slot, set, observe);
                 continue;
             }
-            // Configurations with the first choice stay; those with each other choice move to an occupancy of their
-            // own.
+            // Configurations with the first choice stay in this occupancy. For every other choice, the
+            // configurations move to a new occupancy.
             let first = self.choices[0].1;
             for choice in 1..self.choices.len() {
                 let other = self.choices[choice].1;
@@ -185,8 +187,9 @@ impl BatchReplay {
         outcome
     }
 
-    /// Decides for an occupancy. Returns the number of the set that all its configurations choose, or `None` if they
-    /// differ: `winners` then holds their centres, in the order of `members`, and `choices` the sets.
+    /// Decides for an occupancy. Returns the number of the processor set that all its configurations choose. Returns
+    /// `None` if they choose different sets; `winners` then contains their centres, in the order of `members`, and
+    /// `choices` contains the sets.
     fn decide(
         &mut self,
         at: usize,
@@ -227,7 +230,7 @@ impl BatchReplay {
         Ok(choices.first().map(|&(_, set)| set).filter(|_| same))
     }
 
-    /// Moves the configurations of an occupancy that choose `set` to a new occupancy, appended as the last one.
+    /// Moves the configurations of an occupancy that choose `set` to a new occupancy, which is appended to the list.
     fn move_away(&mut self, at: usize, set: u32) {
         self.split(at);
         let Self { occupancies, spare_groups, winners, choices, .. } = self;
@@ -298,7 +301,7 @@ impl BatchReplay {
         }
     }
 
-    /// Ends the job in a slot on all machines; an occupancy in which the job has different sets splits.
+    /// Ends the job in a slot on all machines. An occupancy in which the job has different processor sets is split.
     pub fn end(&mut self, slot: usize) {
         let differed = self.sets.count(slot) > 1;
         for at in 0..self.occupancies.len() {
@@ -347,7 +350,8 @@ impl BatchReplay {
         }
     }
 
-    /// Takes processors out of service on all machines: free processors at once, others when their job ends.
+    /// Takes processors out of service on all machines. Free processors go out of service immediately, busy processors
+    /// when their jobs end.
     pub fn withdraw(&mut self, nodes: &[NodeId]) {
         let Some(first) = self.occupancies.first() else { return };
         self.down.resize(first.machine.processors(), false);

@@ -12,17 +12,17 @@ pub const NO_SET: u32 = u32::MAX;
 /// Map with keys that are already hashes.
 pub type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Unhashed>>;
 
-/// State by which configurations decide: the set of free processors, independent of the jobs on the second_sorted.
+/// State on which decisions depend: the set of free processors, whichever jobs use the busy processors.
 #[derive(Debug)]
 pub struct SharedOccupancy {
     pub machine: Machine,
     /// Groups of configurations that differ in the processors of some running job.
     pub groups: Vec<Group>,
-    /// Hash of the free processors and of those out of service.
+    /// Hash of the free processors and of the processors out of service.
     hash: u64,
 }
 
-/// Configurations that gave every running job the same set.
+/// Configurations that gave the same processor set to every running job.
 #[derive(Debug, Default)]
 pub struct Group {
     /// Set number of the job in each slot.
@@ -34,7 +34,7 @@ pub struct Group {
 }
 
 impl SharedOccupancy {
-    /// Creates an occupancy from a machine. Hashes are comparable among copies of one occupancy only.
+    /// Creates an occupancy from a machine. Only hashes of copies of one occupancy can be compared.
     pub fn new(machine: Machine) -> Self {
         Self { machine, groups: Vec::new(), hash: 0 }
     }
@@ -110,7 +110,7 @@ impl Group {
     }
 }
 
-/// Set of processors that at least one configuration gave a running job.
+/// Set of processors that at least one configuration gave to a running job.
 #[derive(Debug)]
 pub struct ProcessorSet {
     /// Sum of the hashes of the processors.

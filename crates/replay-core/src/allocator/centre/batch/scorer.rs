@@ -1,9 +1,10 @@
 //! MC1x1 with many tie configurations on one machine.
 //!
-//! The candidates of a decision are the same for all configurations: scores are computed once, the sums of the tie
-//! values once per scan radius. The tie value of a configuration is then three products per candidate, computed for
-//! [16 configurations at a time](LaneSelection) if there are many. Shells that counts alone do not determine are cut
-//! once for all configurations.
+//! The candidates of a decision are the same for all configurations. Scores are computed only once, and the sums of the
+//! tie values only once per scan radius. The tie value of a configuration then needs three products per candidate. If
+//! there are many configurations, tie values are computed for [16 configurations at a time](LaneSelection). If the tie
+//! value of a candidate depends on the part taken from its last shell, this part is selected once for all
+//! configurations.
 
 use std::fmt;
 
@@ -18,7 +19,7 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
-/// Number of scan radii whose sums are added up in one pass.
+/// Number of scan radii whose sums are computed in one pass.
 const RADII_PER_PASS: usize = 4;
 /// Smallest number of configurations for which tie values are computed 16 at a time.
 const LANES_FROM: usize = 12;
@@ -28,8 +29,8 @@ pub trait Scorer: fmt::Debug + Send {
     /// Replaces a configuration. If the scorer does not count walls, the weight of walls must be 0.
     fn set_config(&mut self, config: u32, to: TieConfig);
 
-    /// Clears the state of the machine seen last, and writes the winning centre of each configuration in `members`
-    /// into `winners`; `size` is less than the number of free processors of `machine`.
+    /// Clears the state of the previous machine, and writes the winning centre of each configuration in `members` to
+    /// `winners`. `size` must be less than the number of free processors of `machine`.
     ///
     /// # Errors
     /// [`Cancelled`] if `stop` is cancelled.
@@ -42,7 +43,7 @@ pub trait Scorer: fmt::Debug + Send {
         winners: &mut Vec<NodeId>,
     ) -> Result<(), Cancelled>;
 
-    /// Appends the `size` processors around a winning centre of the last decision to the empty `chosen`.
+    /// Appends the `size` processors around a winning centre of the last decision to `chosen`, which must be empty.
     fn collect(&mut self, machine: &Machine, centre: NodeId, size: u32, chosen: &mut Vec<NodeId>);
 }
 
@@ -63,7 +64,7 @@ pub fn scorer(
     }
 }
 
-/// Decides by the definition, one configuration at a time.
+/// Scorer that decides by the definition, one configuration at a time.
 #[derive(Debug)]
 struct GreedyScorer {
     grid: Grid,
@@ -110,8 +111,8 @@ impl Scorer for GreedyScorer {
 /// MC1x1 with many configurations, on one grid.
 #[derive(Debug)]
 struct BatchScorer<C> {
-    /// Evaluator whose counts are recomputed for each decision, so that they stay in the cache: counts stored per
-    /// machine would have to be loaded from main memory.
+    /// Evaluator whose counts are recomputed for each decision, so that they stay in the cache. If counts were stored
+    /// per machine, they would have to be loaded from main memory.
     evaluator: CentreEvaluator<C>,
     configs: Vec<TieConfig>,
     /// Slack of all configurations, if they have the same slack.
@@ -124,16 +125,16 @@ struct BatchScorer<C> {
     wanted_radii: Vec<bool>,
     weights: Weights,
     selection: LaneSelection,
-    /// Members with the scan radius in progress.
+    /// Members that have the scan radius that is being processed.
     same_radius: Vec<u32>,
-    /// Indices of these members.
+    /// Indices of the members in `same_radius`.
     indices: Vec<u32>,
     /// Candidates by scan radius.
     candidates: Vec<Vec<Candidate>>,
-    /// Wall weights of the part that each candidate takes from its last shell, once computed.
+    /// By candidate: the sum of the wall weights of the part taken from its last shell; `None` until computed.
     taken: Vec<Option<u32>>,
-    /// Candidates whose tie value is only known by a bound: (bound, score, centre), candidate number, and the data to
-    /// compute the value.
+    /// Candidates for whose tie value only a bound is known: (bound, score, centre), the candidate number, and the data
+    /// from which the value is computed.
     open: Vec<((i64, u64, NodeId), u32, OpenValue)>,
 }
 
@@ -180,7 +181,7 @@ impl<C: Count> BatchScorer<C> {
         self.weights.set(configs.iter().map(|config| config.vector));
     }
 
-    /// The portable code compiled for wider vectors; it uses integers only.
+    /// The portable code, compiled for wider vectors. The code uses only integers.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn decide_avx2(
@@ -287,8 +288,8 @@ impl<C: Count> BatchScorer<C> {
         self.taken.resize(number as usize, None);
     }
 
-    /// Decides for 16 members at a time that admit all candidates; returns `false` if tie values may not fit into 32
-    /// bits.
+    /// Decides for 16 members at a time. All members must admit all candidates. Returns `false` if tie values may not
+    /// fit into 32 bits.
     #[inline(always)]
     fn decide_in_lanes(
         &mut self,
@@ -329,7 +330,8 @@ impl<C: Count> BatchScorer<C> {
         true
     }
 
-    /// Returns the centre of least (tie value, score) among the candidates within the slack of a configuration.
+    /// Returns the centre with the smallest (tie value, score) among the candidates within the slack of a
+    /// configuration.
     #[inline(always)]
     fn winner(&mut self, machine: &Machine, config: usize, best_score: u64) -> NodeId {
         let Self { evaluator, candidates, configs, radius_of, taken, open, .. } = self;

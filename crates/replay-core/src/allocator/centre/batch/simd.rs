@@ -1,4 +1,5 @@
-//! Winners of many configurations among the same candidates, 16 configurations at a time, one per lane.
+//! Selection of the winners of many configurations among the same candidates. 16 configurations are processed at a
+//! time, one per lane.
 
 use crate::allocator::centre::mc1x1::TieSums;
 use crate::allocator::centre::tie::TieVector;
@@ -11,7 +12,7 @@ pub struct Candidate {
     pub score: u64,
     pub centre: NodeId,
     pub sums: TieSums,
-    /// Number among the candidates, the same for every scan radius.
+    /// Number of the candidate, which is the same for every scan radius.
     pub number: u32,
 }
 
@@ -30,11 +31,11 @@ pub struct Weights {
 /// Candidate whose sums fit into 32 bits.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Sums to be multiplied by the weights; the sum for WF excludes the last shell while `open` is not 0.
+    /// Sums that are multiplied by the weights. While `open` is not 0, the sum for WF excludes the last shell.
     sums: [i32; WEIGHTS],
-    /// Bounds of the contribution of the last shell to the sum for WF; 0 once it is known.
+    /// Bounds of the contribution of the last shell to the sum for WF; 0 when the contribution is known.
     open: [i32; 2],
-    /// Rank by score, then processor number: the lowest rank wins among equal values.
+    /// Rank by score, then by processor number. If tie values are equal, the lowest rank wins.
     rank: i32,
     /// Index of the candidate.
     candidate: u32,
@@ -52,7 +53,7 @@ pub struct LaneSelection {
 }
 
 impl Weights {
-    /// Replaces all weights by those of `vectors`.
+    /// Replaces all weights by the weights of `vectors`.
     pub fn set(&mut self, vectors: impl Iterator<Item = TieVector>) {
         *self = Self { by_config: std::mem::take(&mut self.by_config), ..Self::default() };
         self.by_config.iter_mut().for_each(Vec::clear);
@@ -69,8 +70,8 @@ impl Weights {
 }
 
 impl LaneSelection {
-    /// Lists the candidates of one scan radius, which all configurations must admit; returns `false` if their tie
-    /// values may not fit into 32 bits.
+    /// Lists the candidates of one scan radius. All configurations must admit these candidates. Returns `false` if
+    /// their tie values may not fit into 32 bits.
     pub fn list(&mut self, candidates: &[Candidate], weights: &Weights) -> bool {
         let Self { exact, open, order, centres } = self;
         exact.clear();
@@ -107,7 +108,7 @@ impl LaneSelection {
                 open.push(entry);
                 continue;
             }
-            // A candidate never wins if an earlier one is at least as good for every configuration.
+            // A candidate never wins if an earlier candidate is at least as good for every configuration.
             let is_as_good = |other: &Entry| {
                 let [ours, theirs] = [&entry.sums, &other.sums];
                 if weights.any_negative {
@@ -168,7 +169,7 @@ impl LaneSelection {
     }
 }
 
-/// Returns all ones if the condition holds, else 0.
+/// Returns a number in which all bits are set if the condition holds, otherwise 0.
 #[inline(always)]
 fn mask(condition: bool) -> i32 {
     -i32::from(condition)
@@ -185,7 +186,8 @@ fn values(weights: &[[i32; LANES]; WEIGHTS], entry: &Entry) -> [i32; LANES] {
     values
 }
 
-/// Enters a candidate: it wins in the lanes where its value is lower than the best, or equal with a lower rank.
+/// Updates the winners with a candidate. It wins in a lane if its value is lower than the best value so far, or if the
+/// values are equal and its rank is lower.
 #[inline(always)]
 fn enter(best: &mut [i32; LANES], first: &mut [i32; LANES], values: &[i32; LANES], rank: i32) {
     for i in 0..LANES {

@@ -1,15 +1,16 @@
 //! MC1x1 (Bender et al. 2008) with the tie-breaking of Johnson, Bunde, Leung.
 //!
-//! Every free processor is a candidate centre, shells are L-infinity shells, the score is the sum of shell numbers.
-//! The winner is found without building or sorting sets: with cnt(c, r) free processors within distance r of c and k
-//! requested,
+//! Every free processor is a candidate centre, shells are L-infinity shells, and the score is the sum of shell numbers.
+//! The winner is found without building or sorting sets. Let k be the requested number of processors, and cnt(c, r) the
+//! number of free processors within distance r of the centre c:
 //!
-//! * score(c) = sum over r >= 0 of max(0, k - cnt(c, r)), and the outermost shell L is the first r with cnt(c, r) >=
-//!   k;
-//! * the terms of the tie value follow from counts as well.
+//! * score(c) is the sum of max(0, k - cnt(c, r)) over all r >= 0;
+//! * the outermost shell L is the first r with cnt(c, r) >= k;
+//! * the terms of the tie value are computed from counts too.
 //!
-//! Scores are computed for 16 neighbouring centres at a time; the sums stop as soon as all of them exceed the best so
-//! far. Cost per decision: free processors times L / 16 vector steps, plus the tie values of tied candidates.
+//! Scores are computed for 16 neighbouring centres at a time. The summation stops as soon as all 16 sums exceed the
+//! best score so far. Cost per decision: L / 16 vector steps per free processor, plus the tie values of tied
+//! candidates.
 
 mod scores;
 mod tie;
@@ -25,7 +26,7 @@ use crate::topology::{Grid, NodeId};
 pub use scores::{Lane, Scores};
 pub use tie::{OpenValue, TieCounts, TieSums, TieValue};
 
-/// The MC1x1 allocator; on machines of more than 65,535 points `C` is `u32`.
+/// The MC1x1 allocator. On machines with more than 65,535 points `C` must be `u32`.
 pub type Mc1x1<C = u16> = CentreAllocator<Mc1x1Engine<C>>;
 
 impl Mc1x1 {
@@ -44,7 +45,7 @@ impl<C: Count> Mc1x1<C> {
             && (diameter.unwrap_or(0) + 2) * (points as u64) < u64::from(u32::MAX)
     }
 
-    /// Creates an allocator for `grid`, which must be one that it [`takes`](Self::takes).
+    /// Creates an allocator for `grid`. [`takes`](Self::takes) must return `true` for the grid.
     pub fn counting(grid: &Grid, options: CentreOptions) -> Self {
         let ties = TieConfig::new(options.tie, options.slack);
         let evaluator = CentreEvaluator::new(grid, options, ties.vector.wall != 0);
@@ -103,7 +104,8 @@ pub struct CentreEvaluator<C> {
     pub(super) scores: Scores,
     pub(super) tie: TieCounts<C>,
     pub(super) shell: SquareShell,
-    /// Centres whose tie value is only known by a bound: (bound, score, centre), and the data to compute the value.
+    /// Centres for whose tie value only a bound is known: (bound, score, centre), and the data from which the value is
+    /// computed.
     open: Vec<((i64, u64, NodeId), OpenValue)>,
 }
 
@@ -121,13 +123,13 @@ impl<C: Count> CentreEvaluator<C> {
         }
     }
 
-    /// Clears the counts of the machine seen last.
+    /// Clears the counts of the previous machine.
     pub fn reset(&mut self) {
         self.free.reset();
         self.tie.reset();
     }
 
-    /// Clears the counts of the machine seen last and prepares for `machine`.
+    /// Clears the counts of the previous machine and prepares for `machine`.
     pub fn switch_to(&mut self, machine: &Machine) {
         self.free.reset();
         self.tie.switch_to(machine);
@@ -144,8 +146,8 @@ impl<C: Count> CentreEvaluator<C> {
         self.winner_portable(machine, size, ties)
     }
 
-    /// The portable code compiled for wider vectors. All code on lanes is inlined and uses integers only, so the
-    /// result cannot differ.
+    /// The portable code, compiled for wider vectors. All code on lanes is inlined and uses only integers, so the
+    /// results are the same.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     fn winner_avx2(&mut self, machine: &Machine, size: u32, ties: TieConfig) -> Option<NodeId> {
@@ -172,7 +174,7 @@ impl<C: Count> CentreEvaluator<C> {
         })
     }
 
-    /// Returns the centre of least (tie value, score) among those with scores up to `admitted`.
+    /// Returns the centre with the smallest (tie value, score) among the centres with scores up to `admitted`.
     #[inline(always)]
     fn least_tie<L: Lane>(
         &mut self,
@@ -222,14 +224,14 @@ impl<C: Count> CentreEvaluator<C> {
         best.2
     }
 
-    /// Returns the centres of the best score, in candidate order.
+    /// Returns the centres with the best score, in candidate order.
     fn tied(&mut self, machine: &Machine, size: u32) -> Vec<NodeId> {
         self.free.update(machine);
         let best = self.scores.compute(&self.free, size, |best| best);
         self.scores.at_most(best).collect()
     }
 
-    /// Appends the `size` processors around a winning centre to the empty `chosen`.
+    /// Appends the `size` processors around a winning centre to `chosen`, which must be empty.
     pub fn collect(
         &mut self,
         machine: &Machine,
@@ -270,7 +272,8 @@ mod tests {
             agrees(&mut wide, &CentreRule::mc1x1(options), &grid, machine, &shares)?;
         }
 
-        /// Also with processors out of service, which may count as walls, and after half of them have returned.
+        /// The engine agrees with the definition if processors are out of service, whether or not they count as walls,
+        /// and after half of them have returned to service.
         #[test]
         fn agrees_with_the_definition_during_outages(
             grid in grids(),

@@ -5,8 +5,8 @@ use std::ops::{BitAnd, BitOr, Not};
 use crate::machine::{BoxCounts, Count, LANES, Row};
 use crate::topology::{Grid, NodeId};
 
-/// An unsigned integer of one vector lane: 16 bits where sums cannot exceed them, which doubles the
-/// number of lanes per vector; else 32 bits.
+/// An unsigned integer in one vector lane. It has 16 bits if all sums fit into 16 bits, which
+/// doubles the number of lanes per vector; otherwise 32 bits.
 pub trait Lane:
     Copy
     + Default
@@ -23,7 +23,7 @@ pub trait Lane:
     /// Returns the value, capped at [`Lane::MAX`].
     fn clamp_from(value: u32) -> Self;
 
-    /// Returns all ones if the condition holds, else 0: a mask for `&`.
+    /// Returns a mask for `&`: all bits are set if the condition holds, otherwise no bit is set.
     fn mask(condition: bool) -> Self;
 
     /// Returns the sum modulo the width.
@@ -83,7 +83,7 @@ lane!(u32);
 /// MC1x1 scores of all centres for one request, 16 neighbouring centres at a time.
 #[derive(Debug)]
 pub struct Scores {
-    /// Chunks that may hold a centre with one of the best scores, in scan order.
+    /// Chunks that may contain a centre with a score close to the best, in scan order.
     chunks: Vec<Chunk>,
     row_length: usize,
     chunks_per_row: usize,
@@ -101,8 +101,8 @@ pub struct Chunk {
     pub first_node: usize,
     /// The lowest score.
     pub lowest: u32,
-    /// Scores by lane; `u32::MAX` for busy processors and beyond the end of the row. A score above
-    /// the limit of the computation is only a lower bound.
+    /// Scores by lane; `u32::MAX` for busy processors and for lanes beyond the end of the row. If a
+    /// score exceeds the limit of the computation, it is only a lower bound.
     pub scores: [u32; LANES],
 }
 
@@ -171,7 +171,7 @@ impl Scores {
         self.chunks(limit).flat_map(move |chunk| chunk.at_most(limit).map(|i| chunk.node(i)))
     }
 
-    /// Returns the centre with a score up to `limit`, if there is exactly one.
+    /// Returns the centre with a score up to `limit` if there is exactly one such centre.
     #[inline(always)]
     pub fn only(&self, limit: u64) -> Option<NodeId> {
         let mut chunks = self.chunks(limit);
@@ -208,7 +208,7 @@ impl Scores {
         first
     }
 
-    /// Computes the scores of a chunk; `None` if no centre in it is free.
+    /// Computes the scores of a chunk. Returns `None` if no processor in the chunk is free.
     #[inline(always)]
     fn chunk<C: Count>(
         &self,
@@ -226,7 +226,7 @@ impl Scores {
         }
     }
 
-    /// Sums max(0, size - cnt(r)) over r; stops when all sums exceed `limit`.
+    /// Computes the sums of max(0, size - cnt(r)) over all r. Stops when all sums exceed `limit`.
     #[inline(always)]
     fn sums<L: Lane, C: Count>(
         &self,
@@ -238,7 +238,7 @@ impl Scores {
     ) -> Option<Chunk> {
         let (size, limit) = (L::clamp_from(size), L::clamp_from(limit));
         let lanes = L::clamp_from((self.row_length - first_lane) as u32);
-        // A box of radius 0 holds one free processor or none.
+        // A box of radius 0 contains at most one free processor.
         let count = counts.lanes(Row(row), 0, first_lane);
         let busy: [L; LANES] = std::array::from_fn(|i| {
             L::mask(count[i] == C::default()) | L::mask(L::from(i as u16) >= lanes)

@@ -1,17 +1,17 @@
 //! Tie values from box counts.
 //!
-//! With L the outermost shell, M = L + SR, k the request:
+//! Let L be the outermost shell, M = L + SR, and k the requested number of processors. The terms are:
 //!
-//! * available: sum over r = L..=M of (cnt(r) - k);
-//! * border: SR times the positions in ring L + 1 that are not free;
-//! * wall: with wall(r) the free processors within r that touch a wall, the complete shells contribute the sum over r
-//!   < L of wall(r), plus (SR + 1) for every wall processor in the candidate. The number of wall processors taken
-//!   from a partly used last shell follows from counts if all or none of the shell's processors touch a wall.
-//!   Otherwise it lies between two bounds, and the shell is gathered and cut only if the bounds cannot exclude the
-//!   candidate.
+//! * available: the sum of (cnt(r) - k) over r = L..=M;
+//! * border: SR times the number of positions in ring L + 1 that are not free;
+//! * wall: let wall(r) be the number of free processors within r that touch a wall. The complete shells contribute the
+//!   sum of wall(r) over r < L, plus (SR + 1) for every wall processor in the candidate. If the last shell is used only
+//!   in part, counts determine the number of its wall processors only if all or none of the shell's processors touch a
+//!   wall. Otherwise counts give two bounds of this number. The shell is gathered and cut only if the bounds cannot
+//!   exclude the candidate.
 //!
-//! All terms but the last are computed for 16 neighbouring centres at a time, each with its own L: masks select the
-//! lanes that contribute to a sum.
+//! All terms except the contribution of the last shell are computed for 16 neighbouring centres at a time. Each centre
+//! has its own L; masks select the lanes that contribute to a sum.
 
 use super::scores::{Chunk, Lane};
 use crate::allocator::centre::definition::CentreOptions;
@@ -23,13 +23,13 @@ use crate::topology::{Grid, NodeId};
 /// Counts for the tie values on one grid.
 #[derive(Clone, Debug)]
 pub struct TieCounts<C> {
-    /// `walls[i]` counts the free processors whose wall weight exceeds i, so the sum of these counts over a box is
-    /// the sum of its wall weights. Empty if walls are not counted.
+    /// `walls[i]` counts the free processors whose wall weight exceeds i. The sum of these counts over all i is the sum
+    /// of the wall weights in a box. Empty if walls are not counted.
     walls: Vec<BoxCounts<C>>,
     counts_walls: bool,
     /// Wall weight by processor.
     weights: Vec<u8>,
-    /// Rule to recompute the weights when outages change the walls.
+    /// Rule by which the weights are recomputed when outages change the walls.
     rule: WallRule,
     /// Version of the outages for which the weights were computed.
     down_seen: u64,
@@ -41,19 +41,19 @@ pub struct TieCounts<C> {
 pub struct LaneTerms<L> {
     /// Outermost shell L.
     last: [L; LANES],
-    /// Free processors in complete shells.
+    /// Number of free processors in the complete shells.
     inner: [L; LANES],
-    /// Free processors within L.
+    /// Number of free processors within L.
     within: [L; LANES],
     /// Number of radii from L on that are included in the sums.
     seen: [L; LANES],
-    /// Positions in ring L + 1 that are not free.
+    /// Number of positions in ring L + 1 that are not free.
     busy: [L; LANES],
     /// Sums by level of wall weight.
     walls: [WallTerms<L>; MOST_WALLS as usize],
 }
 
-/// Wall weights: sum over r < L, in complete shells, and in the last shell.
+/// Sums of wall weights: over r < L, in the complete shells, and in the last shell.
 #[derive(Clone, Copy, Default)]
 struct WallTerms<L> {
     inside: [L; LANES],
@@ -61,11 +61,11 @@ struct WallTerms<L> {
     last_shell: [L; LANES],
 }
 
-/// A tie value, or a lower bound of it.
+/// A tie value, or a lower bound of a tie value.
 pub enum TieValue {
     /// The value.
     Exact(i64),
-    /// A lower bound, and the data to compute the value.
+    /// A lower bound, and the data from which the value is computed.
     AtLeast(i64, OpenValue),
 }
 
@@ -76,12 +76,12 @@ pub struct OpenValue {
     shell: PartialShell,
 }
 
-/// Part of the last shell that a candidate takes.
+/// The part of the last shell that belongs to a candidate.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PartialShell {
     /// Number of the shell.
     shell: u32,
-    /// Number of processors taken.
+    /// Number of processors that are taken from the shell.
     need: u32,
 }
 
@@ -98,11 +98,11 @@ impl OpenValue {
     }
 }
 
-/// The ring just outside a candidate.
+/// The ring of positions just outside a candidate.
 pub struct Outside {
     /// Shell number, L + 1.
     pub shell: u32,
-    /// Positions in the ring that are not free.
+    /// Number of positions in the ring that are not free.
     pub busy: u32,
 }
 
@@ -115,24 +115,24 @@ impl<L: Lane> LaneTerms<L> {
     }
 }
 
-/// Sums of one centre for a scan radius, to be multiplied by the weights of a vector.
+/// Sums of one centre for a scan radius. They are multiplied by the weights of a vector.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TieSums {
-    /// Sum over r = L..=M of (cnt(r) - k), multiplied by AF.
+    /// Sum of (cnt(r) - k) over r = L..=M. Its weight is AF.
     pub available: i64,
-    /// SR times the number of positions in ring L + 1 that are not free, multiplied by BF.
+    /// SR times the number of positions in ring L + 1 that are not free. Its weight is BF.
     pub border: i64,
-    /// Wall sum without the last shell, multiplied by WF: sum over r < L of wall(r), and SR + 1 times the wall
-    /// weights in complete shells.
+    /// Wall sum without the last shell: the sum of wall(r) over r < L, plus SR + 1 times the wall weights in the
+    /// complete shells. Its weight is WF.
     pub wall: i64,
     /// Bounds of the contribution of the last shell to `wall`.
     pub last_wall: [i64; 2],
-    /// The part taken of the last shell.
+    /// The part that is taken from the last shell.
     pub shell: PartialShell,
 }
 
 impl TieSums {
-    /// Returns the tie value if counts determine it, else a bound.
+    /// Returns the tie value if counts determine it, otherwise a bound of the tie value.
     #[inline(always)]
     pub fn value(&self, vector: TieVector) -> TieValue {
         let value = i64::from(vector.available) * self.available
@@ -146,7 +146,8 @@ impl TieSums {
         }
     }
 
-    /// Excludes the processors out of service from the ring outside. `down` counts those of a shell.
+    /// Excludes the processors out of service from the ring outside. `down` returns the number of processors out of
+    /// service in a shell.
     #[inline(always)]
     pub fn exclude_down(&mut self, outside: &Outside, scan_radius: u32, down: impl Fn(u32) -> u32) {
         if outside.busy > 0 {
@@ -185,7 +186,7 @@ impl<C: Count> TieCounts<C> {
         self.walls = (0..heaviest).map(|level| BoxCounts::of_subset(grid, above(level))).collect();
     }
 
-    /// Recomputes the wall weights after processors have left or returned, which is rare.
+    /// Recomputes the wall weights after processors have gone out of service or returned to service. This is rare.
     #[cold]
     fn recompute_weights(&mut self, machine: &Machine, grid: &Grid) {
         self.down_seen = machine.down_version();
@@ -208,21 +209,21 @@ impl<C: Count> TieCounts<C> {
         }
     }
 
-    /// Clears the counts of the machine seen last.
+    /// Clears the counts of the previous machine.
     pub fn reset(&mut self) {
         self.walls.iter_mut().for_each(BoxCounts::reset);
         // Another machine may have other processors out of service.
         self.down_seen = u64::MAX;
     }
 
-    /// Returns whether all sums on a machine of `processors` fit into 16 bits. They always fit into 32.
+    /// Returns whether all sums on a machine of `processors` processors fit into 16 bits. They always fit into 32 bits.
     pub fn is_narrow(counts: &BoxCounts<C>, processors: usize) -> bool {
         let radii = u64::from(counts.max_radius()) + 2;
         radii * (processors as u64) < u64::from(u16::MAX)
     }
 
-    /// Clears the counts of the machine seen last and prepares for `machine`. Wall weights stay if neither machine
-    /// ever had an outage.
+    /// Clears the counts of the previous machine and prepares for `machine`. Wall weights are kept if neither machine
+    /// has ever had an outage.
     pub fn switch_to(&mut self, machine: &Machine) {
         self.walls.iter_mut().for_each(BoxCounts::reset);
         if self.down_seen != 0 || machine.down_version() != 0 {
@@ -259,8 +260,8 @@ impl<C: Count> TieCounts<C> {
             busy: [zero; LANES],
             walls: [WallTerms::default(); MOST_WALLS as usize],
         };
-        // The counts stay constant beyond the machine and beyond all free processors: `sums` adds the rest of the
-        // scan radius.
+        // Beyond the machine and beyond all free processors the counts are constant. `sums` therefore adds the rest of
+        // the scan radius.
         for radius in 0..=counts.max_radius() + 1 {
             let count =
                 counts.lanes(row, radius, first_lane).map(|count| L::clamp_from(count.into()));
@@ -353,7 +354,7 @@ impl<C: Count> TieCounts<C> {
         }
     }
 
-    /// Returns the sum of the wall weights of the part taken from a last shell: gathers the shell and cuts it.
+    /// Gathers and cuts a last shell. Returns the sum of the wall weights of the part that is taken from the shell.
     pub fn taken(
         &mut self,
         part: PartialShell,

@@ -1,10 +1,10 @@
-//! Expected losses of tie vectors and slacks, as a map of their space.
+//! Map of the space of tie vectors and slacks, with their expected losses.
 //!
-//! Vectors of one ratio are one strategy, so the three weights are fractions that add up to a fixed
-//! number of parts: the map has a point for every division of the parts at every scan radius of a
-//! geometric sequence, and for every tuned slack.
+//! Vectors whose weights have the same ratios are the same strategy, so the sum of the three
+//! weights is fixed (`PARTS`). The map has a point for every combination of weights with this sum,
+//! of a scan radius from a geometric sequence, and of a tuned slack.
 //!
-//! Cost per observation: one kernel value for each of some hundred points.
+//! Cost per observation: one kernel value for each point; there are some hundred points.
 
 use rand_chacha::ChaCha8Rng;
 
@@ -18,17 +18,17 @@ const PARTS: i32 = 12;
 /// Width of the kernel along each weight, as a fraction of the sum of weights.
 const SHARE_WIDTH: f64 = 0.2;
 
-/// Width of the kernel along the scan radius, in doublings.
+/// Width of the kernel along the scan radius, in doublings of the radius.
 const RADIUS_WIDTH: f64 = 1.0;
 
-/// Values of the tuned slack, one step apart. The intervals grow, because the scores that a slack
-/// admits grow with it.
+/// Values of the tuned slack; consecutive values are one step apart. Differences between values
+/// increase, because the number of admitted scores increases with the slack.
 const SLACKS: [&str; 6] = ["0", "0.025", "0.05", "0.1", "0.2", "0.4"];
 
 /// Width of the kernel along the slack, in steps.
 const SLACK_WIDTH: f64 = 1.0;
 
-/// Expected loss per request by vector and slack, up to a common constant.
+/// Expected loss per request by vector and slack, up to a constant that is common to all points.
 #[derive(Clone, Debug)]
 pub struct Map {
     points: Vec<Point>,
@@ -45,9 +45,9 @@ struct Point {
 }
 
 impl Map {
-    /// Creates an empty map for `grid`. Scan radii are at most half its longest side: larger radii
-    /// around the middle cover the whole machine. All points have the slack `fixed`; with `None`
-    /// the slack is tuned as well.
+    /// Creates an empty map for `grid`. Scan radii are at most half the longest side of the grid,
+    /// because larger radii around the middle cover the whole machine. All points have the slack
+    /// `fixed`; with `None` the slack is tuned too.
     pub fn new(grid: &Grid, fixed: Option<Slack>) -> Self {
         let longest = grid.axes().iter().map(|axis| u32::from(axis.extent)).max().unwrap_or(1);
         let radii = std::iter::successors(Some(1u32), |r| Some((r * 4 / 3).max(r + 1)));
@@ -77,14 +77,14 @@ impl Map {
         (self.points[point].vector, self.points[point].slack)
     }
 
-    /// Adds the losses of shadows over the same requests, each at its point, and decays older
-    /// observations by `memory`, in requests.
+    /// Adds the losses of shadows over the same requests. Each loss is added at the point of its
+    /// shadow. Older observations decay; `memory` is the time constant in requests.
     pub fn learn(&mut self, observed: &[(usize, f64)], requests: f64, memory: f64) {
         let Self { points, losses } = self;
         losses.learn(observed, requests, memory, |from, to| points[from].distance(&points[to]));
     }
 
-    /// Returns the point of least expected loss.
+    /// Returns the point with the smallest expected loss.
     pub fn best(&self) -> usize {
         self.losses.best()
     }
@@ -96,7 +96,7 @@ impl Map {
 }
 
 impl Point {
-    /// Returns the squared distance, in widths of the kernel.
+    /// Returns the squared distance between two points, in widths of the kernel.
     fn distance(&self, other: &Point) -> f64 {
         let (at, vector) = (self.vector, other.vector);
         let doublings =
@@ -145,7 +145,8 @@ mod tests {
         assert_eq!((last.step as usize + 1, last.slack.to_string().as_str()), (6, "0.4"));
     }
 
-    /// Noisy losses that grow with the distance from one vector lead to points near this vector.
+    /// If noisy losses increase with the distance from a vector, the best point is near this
+    /// vector.
     #[test]
     fn the_best_point_is_near_the_least_loss() {
         let mut map = map("10x10");

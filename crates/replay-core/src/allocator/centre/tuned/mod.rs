@@ -1,22 +1,23 @@
-//! MC1x1 whose tie vector, and optionally slack, are tuned during the replay, which Johnson, Bunde, Leung name as
-//! future work.
+//! MC1x1 with a tie vector that is tuned during the replay. The slack can be tuned too. Johnson, Bunde, Leung name such
+//! tuning as future work.
 //!
-//! Beside the real machine some *shadow* machines receive the same requests and releases, each served by MC1x1 with a
-//! tie vector of its own. Every [`TuneOptions::every`] requests a map of all vectors learns by how much each shadow's
-//! pairwise L1 was above or below the common part of all shadows; older observations decay ([`TuneOptions::memory`]).
-//! Then the real machine continues with the vector of least expected loss, and one shadow, in turn, with a vector
-//! that is promising or unknown.
+//! In addition to the real machine there are several *shadow* machines. All machines receive the same requests and
+//! releases; each shadow is served by MC1x1 with its own tie vector. After every [`TuneOptions::every`] requests, the
+//! losses of the shadows are added to a map of all vectors. The loss of a shadow is its pairwise L1, relative to the
+//! common part of all shadows. Older observations decay ([`TuneOptions::memory`]). The real machine then continues with
+//! the vector that has the smallest expected loss. One shadow, each time a different one, continues with a vector that
+//! is promising or unknown.
 //!
-//! A choice depends on the seed and on earlier requests and releases, not on later ones. MC1x1 serves every request
-//! for at most as many processors as are free, whatever its vector: all shadows stay in step with the real machine.
-//! When processors leave the real machine, a shadow may still run a job on some of them; there they leave when the
-//! job ends.
+//! A choice depends on the seed and on earlier requests and releases, but not on later events. MC1x1 serves every
+//! request if enough processors are free, whatever its vector, so the same jobs run on all shadows and on the real
+//! machine. When processors of the real machine go out of service, a shadow may still run a job on some of these
+//! processors. On this shadow they go out of service when the job ends.
 //!
-//! Shadows are replayed in [one batch](super::batch), and the real machine shares decisions with a shadow in the same
+//! Shadows are replayed in [one batch](super::batch). The real machine shares decisions with a shadow in the same
 //! state.
 //!
-//! Cost: that of MC1x1 for every shadow and once more for the real machine, in time and memory, minus the shared
-//! part; the map adds less than one shadow.
+//! Cost in time and memory: the cost of MC1x1 for every shadow and for the real machine, minus the shared decisions.
+//! The map costs less than one shadow.
 
 mod map;
 
@@ -39,11 +40,11 @@ use map::Map;
 pub struct TuneOptions {
     /// Number of shadow machines, at least one.
     pub shadows: u32,
-    /// Requests between evaluations of the shadows, at least one.
+    /// Number of requests between two evaluations of the shadows, at least one.
     pub every: u32,
-    /// Requests after which an observation counts 1/e.
+    /// Number of requests after which the weight of an observation has decayed to 1/e.
     pub memory: u32,
-    /// Whether the slack is tuned as well.
+    /// Whether the slack is tuned too.
     pub slack: bool,
 }
 
@@ -64,13 +65,13 @@ pub struct TunedMc1x1 {
     map: Map,
     /// Shadow machines; `None` before the first request.
     shadows: Option<Shadows>,
-    /// Index of the shadow that changes its vector next.
+    /// Index of the next shadow whose vector is changed.
     next: usize,
     /// Point of the map that the real machine uses.
     best: usize,
     /// MC1x1 with the vector at `best`.
     engine: Mc1x1,
-    /// Requests since the last evaluation of the shadows.
+    /// Number of requests since the last evaluation of the shadows.
     since: u32,
     /// Slots of the running jobs, by the first processor of each job on the real machine.
     slots: Vec<u32>,
@@ -94,7 +95,8 @@ struct Shadows {
 }
 
 impl TunedMc1x1 {
-    /// Creates an allocator for `grid`. The vector in `options` is ignored, and so is the slack if it is tuned.
+    /// Creates an allocator for `grid`. The vector in `options` is ignored. The slack in `options` is ignored if it is
+    /// tuned.
     pub fn new(grid: &Grid, options: CentreOptions, tuning: TuneOptions, seed: u64) -> Self {
         let mut tuned = Self {
             rng: ChaCha8Rng::seed_from_u64(seed),
@@ -147,7 +149,8 @@ impl TunedMc1x1 {
         Shadows { losses: vec![0; points.len()], points, batch }
     }
 
-    /// Evaluates the shadows: learns, chooses the best point, and moves one shadow.
+    /// Evaluates the shadows: adds their losses to the map, chooses the best point, and moves one shadow to another
+    /// point.
     fn tune(&mut self, shadows: &mut Shadows) {
         let (requests, memory) = (f64::from(self.tuning.every), f64::from(self.tuning.memory));
         let losses = shadows.losses.iter_mut().map(std::mem::take);
@@ -290,7 +293,7 @@ impl Allocator for TunedMc1x1 {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // The shadows are separate machines: processors that leave the real machine leave them as well.
+        // The shadows are separate machines. Processors that leave the real machine leave the shadows too.
         let supports_outages = true;
         Capabilities { supports_outages, counts_ties: true, ..Capabilities::default() }
     }

@@ -1,30 +1,31 @@
-//! Connected areas of bases, as runs of rows.
+//! Connected areas of bases, which consist of runs of bases along the rows.
 
 use crate::allocator::contiguous::frames::Frames;
 use crate::topology::Coord;
 
-/// Connected areas of bases, and the number of bases in each area. Runs of bases along the rows are
-/// merged if their rows are adjacent: a few steps per run, however long it is.
+/// Connected areas of bases, and the number of bases in each area. Touching runs of bases in
+/// adjacent rows are merged. This takes a few steps per run, independent of the length of the run.
 #[derive(Clone, Debug, Default)]
 pub struct Areas {
     runs: Vec<Run>,
-    /// First run of each row; one more entry at the end.
+    /// Index of the first run of each row; the last entry is the number of runs.
     rows: Vec<usize>,
 }
 
-/// Bases `first..end` of a row.
+/// A run of bases: the positions `first..end` of a row.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     first: usize,
     end: usize,
-    /// A run of the same area nearer to the root; a root is its own parent.
+    /// Index of a run of the same area that is nearer to the root. The parent of a root is the root
+    /// itself.
     parent: usize,
-    /// Number of bases of the area, valid for a root.
+    /// Number of bases of the area; valid only for a root.
     bases: usize,
 }
 
 impl Areas {
-    /// Computes the areas of the bases found last.
+    /// Computes the areas of the bases that `frames` found last.
     pub fn read(&mut self, frames: &Frames) {
         let grid = frames.grid();
         let [outer, middle, lane] = frames.order().map(|axis| grid.axes()[axis]);
@@ -70,7 +71,7 @@ impl Areas {
         self.runs[root].bases
     }
 
-    /// Merges the adjacent runs of two adjacent rows.
+    /// Merges the touching runs of two adjacent rows.
     fn join_rows(&mut self, a: usize, b: usize) {
         let (mut i, mut j) = (self.rows[a], self.rows[b]);
         while i < self.rows[a + 1] && j < self.rows[b + 1] {

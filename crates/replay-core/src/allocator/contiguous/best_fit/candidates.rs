@@ -7,19 +7,19 @@ use crate::allocator::contiguous::{Choice, Preference};
 use crate::machine::Machine;
 use crate::topology::Coord;
 
-/// Selects the base with the fewest direct neighbours that are bases too, then the one whose
-/// connected area of bases is smallest. Cost: O(N / 64) words, and a few steps per run of bases
-/// along a row.
+/// Selects the base with the fewest direct neighbours that are bases too. If there are several, it
+/// selects the base in the smallest connected area of bases. Cost: O(N / 64) words, and a few steps
+/// per run of bases along a row.
 #[derive(Clone, Debug, Default)]
 pub struct Candidates {
     neighbour_counts: NeighbourCounts,
     areas: Areas,
-    /// Bases with the fewest neighbours.
+    /// Bases with the fewest neighbours that are bases.
     tied: Vec<Coord>,
 }
 
 impl Choice for Candidates {
-    /// Adds one operation per base.
+    /// Also counts one operation per base.
     fn choose(
         &mut self,
         frames: &mut Frames,

@@ -9,23 +9,24 @@ use crate::topology::Coord;
 
 /// Selects the lowest corner of the smallest maximal free box that contains the frame.
 ///
-/// For every range of outer and of middle positions the rows in the range are combined; the
-/// remaining runs are free boxes that cannot be grown along the rows. A range is abandoned as soon
-/// as no run is long enough or every box would be too large, because longer ranges have only
-/// shorter runs and larger boxes. Combines at most O(X^2 Y^2 / 4) rows in 3D and O(X^2 / 2) in 2D.
+/// For every range of outer positions and every range of middle positions, the rows in these ranges
+/// are combined. The runs of the combined row are free boxes that cannot be grown along the rows. A
+/// range is abandoned as soon as no run is long enough, or if every box would be too large, because
+/// longer ranges have only shorter runs and larger boxes. The search combines at most
+/// O(X^2 Y^2 / 4) rows in 3D and O(X^2 / 2) rows in 2D.
 #[derive(Clone, Debug, Default)]
 pub struct SmallestBox {
-    /// Combined rows of a range of outer positions, one after the other.
+    /// Combined rows of a range of outer positions, one row after the other.
     slab: Vec<u64>,
-    /// Combined range of rows of the slab.
+    /// A range of rows of the slab, combined into one row.
     row: Vec<u64>,
 }
 
-/// Positions along a dimension: first, and one past the last.
+/// A range of positions along a dimension: the first position, and one past the last position.
 type Range = (usize, usize);
 
 impl Choice for SmallestBox {
-    /// Adds one operation per combined word.
+    /// Also counts one operation per combined word.
     fn choose(
         &mut self,
         frames: &mut Frames,
@@ -50,7 +51,7 @@ struct Search<'a> {
     frames: &'a Frames,
     /// Sides of the frame along the outer, the middle and the lane dimension.
     frame: [usize; 3],
-    /// The best box so far: its volume, the scan rank of its base, its base.
+    /// The best box so far: its volume, the scan rank of its base, and its base.
     best: Option<((u64, u32), Coord)>,
     combined: u64,
 }
@@ -84,8 +85,8 @@ impl Search<'_> {
         }
     }
 
-    /// Examines the boxes of these outer positions; returns whether any row has a run that is long
-    /// enough.
+    /// Examines the boxes of a range of outer positions. Returns whether any row has a run that is
+    /// long enough.
     fn boxes_of_slab(&mut self, slab: &[u64], row: &mut Vec<u64>, outer: Range) -> bool {
         let [_, middles, _] = self.extents();
         let words = slab.len() / middles;
@@ -111,8 +112,8 @@ impl Search<'_> {
         found
     }
 
-    /// Examines the boxes of these outer and middle positions; returns whether a run is long
-    /// enough.
+    /// Examines the boxes of a range of outer and a range of middle positions. Returns whether any
+    /// run is long enough.
     fn boxes_of_row(&mut self, row: &[u64], outer: Range, middle: Range) -> bool {
         let mut found = false;
         for (lane, length) in bits::runs(row).filter(|&(_, length)| length >= self.frame[2]) {
@@ -148,8 +149,8 @@ impl Search<'_> {
     }
 }
 
-/// Combines `row` with the words at `at`, or appends it if there are none. Returns the number of
-/// words.
+/// Combines `row` with the words from index `at` on. If `words` ends at `at`, `row` is appended.
+/// Returns the number of words.
 fn combine(words: &mut Vec<u64>, at: usize, row: &[u64]) -> u64 {
     if words.len() == at {
         words.extend_from_slice(row);

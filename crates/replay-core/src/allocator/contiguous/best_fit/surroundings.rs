@@ -6,8 +6,9 @@ use crate::allocator::contiguous::{Choice, Preference};
 use crate::machine::{BoxCounts, Machine};
 use crate::topology::{Axis, Coord, Grid};
 
-/// Selects the frame with the fewest free neighbours: processors outside the frame, one step from
-/// one of its own. Cost: one box count per base and dimension.
+/// Selects the frame with the fewest free neighbours. A neighbour of a frame is a processor outside
+/// the frame at a distance of one step from a processor of the frame. Cost: one box count per base
+/// and dimension.
 #[derive(Clone, Debug)]
 pub struct Surroundings {
     grid: Grid,
@@ -36,9 +37,9 @@ impl Surroundings {
     }
 }
 
-/// Returns the interval extended by `more` positions on either side and cut to the dimension, in
-/// the range of the box counts, which continue a wrapped dimension on both sides by less than its
-/// extent.
+/// Returns the interval extended by `more` positions on both sides and cut to the dimension. The
+/// result is in the range of the box counts, which continue a wrapped dimension on both sides by
+/// less than the extent of the dimension.
 fn grown(axis: &Axis, (low, length): (i32, u32), more: u32) -> (i32, u32) {
     let extent = i32::from(axis.extent);
     let (low, high) = (low - more as i32, low + (length + more) as i32);

@@ -1,9 +1,9 @@
-//! Number of direct neighbours of every base that are bases, for all bases at once.
+//! For all bases at once: the number of direct neighbours that are bases too.
 
 use super::{Frames, bits};
 use crate::topology::Coord;
 
-/// Numbers from 0 to 7 for every processor: three planes of bits, the lowest first.
+/// A number from 0 to 7 for every processor, stored as three planes of bits. The plane of the lowest bits comes first.
 #[derive(Clone, Debug, Default)]
 pub struct NeighbourCounts {
     planes: [Vec<u64>; 3],
@@ -12,7 +12,8 @@ pub struct NeighbourCounts {
 
 impl Frames {
     /// Replaces `least` by the bases with the fewest direct neighbours that are bases, in the order of processor
-    /// numbers. A base has at most six neighbours: each direction is a shift of all bits, added bit by bit.
+    /// numbers. A base has at most six neighbours. For each direction, all bits are shifted, and the shifted bits are
+    /// added to the counts.
     pub fn fewest_neighbours(&self, counts: &mut NeighbourCounts, least: &mut Vec<Coord>) {
         for plane in &mut counts.planes {
             plane.clear();
@@ -36,7 +37,7 @@ impl Frames {
         let left = &mut counts.moved;
         left.copy_from_slice(&self.bases);
         for plane in counts.planes.iter().rev() {
-            // Entries with a 0 in this plane have smaller counts than all entries with a 1.
+            // Entries with a 0 in this plane have smaller counts than entries with a 1.
             if left.iter().zip(plane).any(|(left, plane)| left & !plane != 0) {
                 left.iter_mut().zip(plane).for_each(|(left, plane)| *left &= !plane);
             }
@@ -48,7 +49,7 @@ impl Frames {
         );
     }
 
-    /// Writes every row of bases shifted by one position. Bits past the row's end are undefined.
+    /// Writes every row of bases, shifted by one position. Bits after the end of the row are undefined.
     fn lanes_moved(&self, wrapped: bool, up: bool, moved: &mut [u64]) {
         let round = self.grid.extent(self.order[2]) - 1;
         let rows = self.bases.chunks_exact(self.words);
@@ -64,7 +65,7 @@ impl Frames {
         }
     }
 
-    /// Writes every block of words shifted by one block within its stretch.
+    /// Writes every block of words, shifted by one block within its stretch.
     fn rows_moved(&self, block: usize, stretch: usize, wrapped: bool, up: bool, moved: &mut [u64]) {
         let stretches = self.bases.chunks_exact(stretch);
         for (from, to) in stretches.zip(moved.chunks_exact_mut(stretch)) {
@@ -84,7 +85,7 @@ impl Frames {
 }
 
 impl NeighbourCounts {
-    /// Adds one to the numbers where `moved` has a bit.
+    /// Adds one to the number of each processor whose bit in `moved` is set.
     fn add(&mut self) {
         let [ones, twos, fours] = &mut self.planes;
         let words = ones.iter_mut().zip(twos).zip(fours).zip(&self.moved);

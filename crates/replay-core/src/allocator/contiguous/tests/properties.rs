@@ -1,4 +1,4 @@
-//! Compares every strategy with its brute-force definition, from random states.
+//! Compares every strategy with its brute-force definition in random states.
 
 use super::{MESH_STRATEGIES, build, choice, request, serve};
 use crate::allocator::contiguous::reference::{self, bases, frame, grid};
@@ -14,7 +14,7 @@ const MESHES: [&str; 6] = ["6x6", "7x5", "12x9", "3x4x5", "5x5x2", "2x70"];
 const TORI: [&str; 5] =
     ["torus:6x5", "torus[x]:7x4", "torus:3x70", "torus:4x3x5", "torus[z]:3x3x4"];
 
-/// Returns the number of free neighbours of a frame, by a check of every processor.
+/// Checks every processor and returns the number of free neighbours of a frame.
 fn free_neighbours(machine: &Machine, base: Coord, sides: [u16; 3]) -> usize {
     let grid = grid(machine);
     let cells = frame(grid, base, sides).expect("on the grid");
@@ -39,7 +39,7 @@ fn by_candidates(machine: &Machine, bases: &[Coord]) -> Option<Coord> {
     bases.iter().copied().min_by_key(|&base| (neighbours(base).count(), area(base)))
 }
 
-/// Returns the best base by `measure=smallest-box`, from all boxes of the mesh.
+/// Returns the best base by `measure=smallest-box`. It examines all boxes of the mesh.
 fn by_smallest_box(machine: &Machine, sides: [u16; 3]) -> Option<Coord> {
     let grid = grid(machine);
     let extents = grid.axes().map(|axis| axis.extent);
@@ -93,7 +93,7 @@ fn by_sliding(machine: &Machine, sides: [u16; 3], walls: bool) -> Option<Coord> 
     bases(machine, sides, Scan::RowMajor).into_iter().find(is_examined)
 }
 
-/// Returns the choice of Adaptive Scan in 2D with a list of sub-meshes, as published.
+/// Returns the choice of Adaptive Scan in 2D by the published procedure with a list of sub-meshes.
 fn by_adaptive_scan(
     machine: &Machine,
     held: &[SubMesh],
@@ -148,8 +148,8 @@ fn whole(machines: &[&[&'static str]]) -> Vec<&'static str> {
 }
 
 proptest! {
-    /// Also checks that First Fit finds every free frame of one orientation, and Turning First Fit
-    /// of any orientation.
+    /// Also checks that First Fit finds a free frame of the requested orientation whenever one
+    /// exists, and that Turning First Fit finds a free frame of any orientation.
     #[test]
     fn first_fit_takes_the_first_base(
         machine in any_machine(whole(&[&MESHES, &TORI])),
@@ -233,8 +233,8 @@ proptest! {
         }
     }
 
-    /// Through a history of starts and ends, Adaptive Scan chooses the same sub-mesh as the
-    /// published procedure with its list of sub-meshes, and everything is free again at the end.
+    /// In a history of starts and ends, Adaptive Scan chooses the same sub-meshes as the published
+    /// procedure with a list of sub-meshes. At the end all processors are free again.
     #[test]
     fn adaptive_scan_slides_past_blockers(
         topology in proptest::sample::select(vec!["6x6", "9x7", "12x5"]),
@@ -260,8 +260,8 @@ proptest! {
         prop_assert_eq!(machine.processors() - machine.free_count(), busy as usize);
     }
 
-    /// Every strategy names distinct free processors, refuses with the right reason, and counts its
-    /// allocations; at the end one job can have the whole machine.
+    /// Every strategy chooses distinct free processors, refuses with the right reason, and counts
+    /// its allocations. At the end one job can get the whole machine.
     #[test]
     fn every_strategy_keeps_the_contract(
         topology in proptest::sample::select(vec!["6x6", "9x5", "4x3x5"]),
@@ -279,7 +279,7 @@ proptest! {
                 match allocator.allocate(&machine, wanted, &mut chosen) {
                     Ok(()) => {
                         prop_assert!(chosen.len() >= wanted.size as usize, "{}", name);
-                        // `occupy` panics if a processor is busy or named twice.
+                        // `occupy` panics if a processor is busy or chosen twice.
                         machine.occupy(&chosen);
                         held.push(chosen);
                     }

@@ -23,7 +23,8 @@ fn shapes(up_to: u32) -> impl Iterator<Item = Mesh> {
     (1..=up_to).flat_map(move |x| (1..=up_to).map(move |y| mesh(x, y)))
 }
 
-/// The table of section 4.4: request, dimension, processors left, cubes in order.
+/// The table of section 4.4: request, dimension, number of unused processors, unused cubes in
+/// order.
 #[test]
 fn leftovers_agree_with_the_table() {
     let table: [(u32, u32, u32, u32, &[&str]); 15] = [
@@ -80,8 +81,9 @@ fn dimensions(cubes: &[Cube]) -> Vec<u32> {
     dimensions
 }
 
-/// P2: at most k - 2 dimensions, hence at most 6 up to 16 x 16. P3: swapped sides leave the same
-/// dimensions. P4: at most 14 cubes up to 32 x 32, at 25 x 23.
+/// P2: unused cubes have at most k - 2 dimensions, so at most 6 dimensions for meshes up to
+/// 16 x 16. P3: unused cubes have the same dimensions if the sides are swapped. P4: there are at
+/// most 14 unused cubes for meshes up to 32 x 32; the maximum occurs for 25 x 23.
 #[test]
 fn leftovers_are_few_and_small() {
     let mut most = BTreeMap::new();
@@ -143,14 +145,14 @@ fn nodes(mesh: &Mesh, host: Cube) -> Vec<u32> {
     nodes.into_iter().map(|node| node.0).collect()
 }
 
-/// P6 (theorem 1): no directed channel is used both by the mesh and by a leftover cube, nor by a
-/// second mesh in a leftover cube or by the leftover of that. P7: in 48 of the 64 shapes the mesh's
-/// messages pass routers of other jobs.
+/// P6 (theorem 1): the mesh shares no directed channel with a leftover cube, with a second mesh in
+/// a leftover cube, or with a leftover cube of the second mesh. P7: in 48 of the 64 shapes the
+/// messages of the mesh pass routers of other jobs.
 #[test]
 fn jobs_in_one_subcube_share_no_channels() {
     let (mut nested, mut passing) = (0, 0);
     for mesh in shapes(8) {
-        // A host with fixed dimensions between its own.
+        // The host has fixed dimensions between its spanned dimensions.
         let host = Cube { stars: 0b1101_1011, base: 0b0010_0100 };
         let stars = (0..mesh.dimension()).fold(0, |stars, i| stars | deposit(1 << i, host.stars));
         let host = Cube { stars, base: host.base };
@@ -162,7 +164,7 @@ fn jobs_in_one_subcube_share_no_channels() {
             let cube = cube.within(host);
             let inside: Vec<u32> = cube.nodes().map(|node| node.0).collect();
             assert!(used.is_disjoint(&all_pairs(&inside)), "{:?} {cube}", mesh.sides);
-            // Small meshes in leftover cubes of exactly their dimension.
+            // These small meshes are placed in leftover cubes of exactly their dimension.
             for second in [[1, 3, 1], [2, 3, 1], [3, 2, 1], [3, 3, 1]].map(Mesh::new) {
                 if second.dimension() != cube.dimension() {
                     continue;
@@ -202,8 +204,8 @@ fn shuffled_dimensions_share_channels() {
     assert!(shapes(8).any(share_channels));
 }
 
-/// Figure 3.1: 2 x 3 and 2 x 5 in the columns of a Gray code share four channels, one of them 0110
-/// -> 0010.
+/// Figure 3.1: meshes of 2 x 3 and 2 x 5 in the columns of a Gray code share four channels. One of
+/// these channels is 0110 -> 0010.
 #[test]
 fn adjacent_meshes_share_channels() {
     let columns = |columns: &[u32]| -> Vec<u32> {

@@ -27,8 +27,8 @@ fn reference_strategy(name: &str, n: u32) -> Box<dyn Subcubes> {
     }
 }
 
-/// Two numbers in 0..1 that select sizes and jobs, skewed to small sizes, and whether a job ends
-/// first.
+/// Steps of a history: two numbers in 0..1 that select sizes and jobs (small sizes are more
+/// frequent), and whether a job ends first.
 fn history(steps: usize) -> impl Strategy<Value = Vec<(f64, f64, bool)>> {
     proptest::collection::vec((0.0..1.0, 0.0..1.0, any::<bool>()), 1..steps)
 }
@@ -45,7 +45,7 @@ fn pick(share: f64, count: usize) -> usize {
     (share * count as f64) as usize
 }
 
-/// Occasionally returns a free processor that goes out of service until it is returned.
+/// Occasionally selects a free processor that goes out of service.
 fn node_going_down(n: u32, held: &[Cube], share: f64, place: f64) -> Option<Cube> {
     let free = |node: &u32| !held.iter().any(|cube| cube.contains(*node));
     let free: Vec<u32> = (0..1 << n).filter(free).collect();
@@ -64,7 +64,7 @@ proptest! {
             for &(share, place, end) in &history {
                 if end && !held.is_empty() {
                     let mut cube = held.swap_remove(pick(place, held.len()));
-                    // A part of a cube is returned like a whole cube.
+                    // A part of a cube can be returned like a whole cube.
                     if share < 0.3 && cube.dimension() > 0 {
                         let (low, high) = cube.split();
                         held.push(low);
@@ -195,7 +195,7 @@ proptest! {
     }
 }
 
-/// A cubic strategy allocates the processors of its subcube, those of the mesh first.
+/// A cubic strategy allocates the processors of its subcube; the processors of the mesh come first.
 #[test]
 fn cubic_allocations_begin_with_their_mesh() {
     let cube = Hypercube::new(5).expect("a hypercube");
@@ -205,7 +205,8 @@ fn cubic_allocations_begin_with_their_mesh() {
     let request = Request::shaped(6, Some([3, 2, 1]));
     assert_eq!(allocator.allocate(&machine, request, &mut first), Ok(()));
     let numbers: Vec<u32> = first.iter().map(|node| node.0).collect();
-    // x in codes 00, 01, 11 above y in 0, 1.
+    // The high bits are the codewords 00, 01 and 11 of x; the lowest bit is the codeword 0 or 1 of
+    // y.
     assert_eq!(numbers, [0b000, 0b010, 0b110, 0b001, 0b011, 0b111, 0b100, 0b101]);
     machine.occupy(&first);
     let mut second = vec![];

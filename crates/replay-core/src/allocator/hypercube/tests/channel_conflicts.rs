@@ -1,5 +1,5 @@
-//! Conflicts of messages: directed channels used by all-pairs traffic of two running jobs under
-//! e-cube routing.
+//! Conflicts of messages: directed channels that two running jobs share if each job sends messages
+//! between all pairs of its processors under e-cube routing.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,8 @@ use crate::topology::{Hypercube, NodeId, Topology};
 
 type Channels = HashSet<(u32, u32)>;
 
-/// Counts the pairs of jobs that run at the same time and share channels: while a job of 5 x 5
-/// holds a hypercube of six dimensions, small jobs start and end in its unused parts.
+/// Counts the pairs of simultaneously running jobs that share channels. A job of 5 x 5 holds a
+/// hypercube of six dimensions, and small jobs start and end in its unused parts.
 fn count_conflicts(release: Release, seeds: u64) -> usize {
     let shapes = [(1, 1), (1, 2), (1, 3), (3, 1), (2, 2), (2, 3), (3, 2), (3, 3), (2, 4)];
     let cube = Hypercube::new(6).expect("a hypercube");
@@ -50,8 +50,8 @@ fn count_conflicts(release: Release, seeds: u64) -> usize {
     found
 }
 
-/// The claim of the thesis on the auxiliary list holds if subcubes return to the jobs they came
-/// from, but not with the rule of its figure.
+/// The claim of the thesis about the auxiliary list holds if subcubes return to the jobs from which
+/// they came. It does not hold for the rule of the figure.
 #[test]
 fn messages_conflict_unless_subcubes_return() {
     assert_eq!(count_conflicts(Release::Heir, 60), 0);

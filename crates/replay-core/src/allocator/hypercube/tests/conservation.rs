@@ -1,4 +1,4 @@
-//! After every event each processor is in exactly one list or job.
+//! Checks that each processor is in exactly one list or job after every event.
 
 use proptest::prelude::*;
 
@@ -14,16 +14,16 @@ use crate::allocator::{Allocator, MachineEvent, Refusal, Request, RunSetup};
 use crate::machine::Machine;
 use crate::topology::{Hypercube, NodeId, Topology};
 
-/// Adds to `times` how often the listed cubes contain each processor.
+/// Adds to `times`, for each processor, the number of listed cubes that contain it.
 fn add_lists(times: &mut [u32], lists: &CubeLists, n: u32) {
     for cube in (0..=n).flat_map(|dimension| lists.of(dimension)) {
         cube.nodes().for_each(|node| times[node.index()] += 1);
     }
 }
 
-/// Runs a history of requests and ends through an allocator. After every event, the lists counted
-/// by `count` and the running jobs together contain each processor once. At the end all jobs have
-/// ended and one job gets the whole machine.
+/// Runs a history of requests and ends through an allocator. Checks after every event that each
+/// processor is contained exactly once in the lists (counted by `count`) and the running jobs.
+/// After all jobs have ended, one job gets the whole machine.
 fn run_and_count<A: Allocator>(
     n: u32,
     allocator: &mut A,
@@ -126,7 +126,7 @@ proptest! {
         let cube = Hypercube::new(n as u8).expect("a hypercube");
         for (_, subcubes) in cubic_strategies(n) {
             let mut allocator = Cubic::new(&cube, SidesRule::Compact, subcubes);
-            // Strategies alone keep no countable record.
+            // A strategy without an auxiliary list has no lists that can be counted.
             run_without_counting(n, &mut allocator, &history)?;
         }
         for (_, subcubes) in cubic_strategies(n) {
@@ -170,7 +170,7 @@ fn run_without_counting<A: Allocator>(
     Ok(())
 }
 
-/// An empty machine serves every size in adjacent cubes, also after use.
+/// An empty machine serves every size in adjacent cubes, even if jobs have run on it before.
 #[test]
 fn an_empty_machine_serves_every_size() {
     for n in 0..=7u32 {

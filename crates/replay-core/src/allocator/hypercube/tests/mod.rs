@@ -1,4 +1,4 @@
-//! Tests across the strategies: the vectors of the thesis, counts of recognition_counts subcubes, and
+//! Tests of all strategies: the vectors of the thesis, the numbers of recognised subcubes, and
 //! agreement with reference implementations.
 
 pub mod reference;

@@ -30,8 +30,8 @@ fn fill(strategy: &mut dyn Subcubes, n: u32) {
     assert_eq!(strategy.take(0), None);
 }
 
-/// Returns whether the strategy recognises the subcube of these processors, which alone are free.
-/// They are busy again on return.
+/// Returns whether the strategy recognises the subcube of these processors if no other processors
+/// are free. On return the processors are busy again.
 fn recognises(strategy: &mut dyn Subcubes, k: u32, nodes: &[u32]) -> bool {
     nodes.iter().for_each(|&base| strategy.give(Cube { stars: 0, base }));
     match strategy.take(k) {
@@ -87,7 +87,7 @@ fn counts_agree_with_the_table_for_ten_dimensions() {
     }
 }
 
-/// The three levels of recognition on eight processors.
+/// Checks the three levels of recognition on eight processors.
 #[test]
 fn the_three_levels_of_recognition() {
     let levels = [("0**", 3), ("*1*", 2), ("*0*", 2), ("**1", 1)];
@@ -98,7 +98,7 @@ fn the_three_levels_of_recognition() {
             let expected = match name {
                 "buddy" => level >= 3,
                 "gray-code" => level >= 2,
-                // Pairs of aligned pairs: of these only **1 is not recognised.
+                // Of the subcubes in this test, only **1 is not a pair of aligned pairs.
                 "modified-buddy" => text != "**1",
                 _ => true,
             };
@@ -107,8 +107,8 @@ fn the_three_levels_of_recognition() {
     }
 }
 
-/// Section 4.2: processors returned in an order in which merging alone ends with five cubes; the
-/// whole hypercube is found anyway.
+/// Section 4.2: processors are returned in an order in which merging results in five cubes. The
+/// whole hypercube is found nevertheless.
 #[test]
 fn finds_the_whole_if_merging_alone_does_not() {
     let mut list = super::free_list::FreeList::new(3);

@@ -1,4 +1,4 @@
-//! Reference implementations of the strategies, by their definitions.
+//! Reference implementations that follow the definitions of the strategies directly.
 
 use super::super::auxiliary::Release;
 use super::super::cube::Cube;
@@ -7,7 +7,8 @@ use super::super::gray;
 use super::super::mesh::Mesh;
 use super::super::multiple_gray_code::MultipleGrayCode;
 
-/// Returns every subcube of `k` of `n` dimensions, in order of stars and then of base.
+/// Returns every subcube of `k` dimensions of a hypercube of `n` dimensions, in order of stars and
+/// then of bases.
 pub fn subcubes(n: u32, k: u32) -> impl Iterator<Item = Cube> {
     let masks = (0..1u32 << n).filter(move |stars| stars.count_ones() == k);
     masks.flat_map(move |stars| {
@@ -93,8 +94,8 @@ fn rings(n: u32, k: u32, codes: u32) -> Vec<Cube> {
     MultipleGrayCode::new(n, codes).codes().iter().flat_map(|code| ring(n, k, code)).collect()
 }
 
-/// Returns the windows of a Gray code whose bit i is dimension `code[i]`: the rule of Chen and
-/// Shin.
+/// Returns the subcubes along a Gray code by the rule of Chen and Shin. Bit i of the code is
+/// dimension `code[i]`.
 fn ring(n: u32, k: u32, code: &[u8]) -> Vec<Cube> {
     let place = |index: u32| {
         let word = gray::code(index % (1 << n));
@@ -115,7 +116,8 @@ fn ring(n: u32, k: u32, code: &[u8]) -> Vec<Cube> {
 
 impl Subcubes for Ordered {
     fn take(&mut self, k: u32) -> Option<Cube> {
-        // Every code finds every processor: with several codes, addresses are tried in order.
+        // Every code recognises every single processor, so with several codes addresses are tried
+        // in order.
         let mut candidates = (self.candidates)(self.n, k);
         if k == 0 && candidates.len() > 1 << self.n {
             candidates.sort();
@@ -138,7 +140,7 @@ impl Subcubes for Ordered {
     }
 }
 
-/// The free list as in section 4.2 of the specification.
+/// The free list as defined in section 4.2 of the specification.
 #[derive(Clone)]
 pub struct FreeList {
     pub n: u32,
@@ -303,7 +305,8 @@ pub fn coalesce(n: u32, cubes: Vec<Cube>) -> Vec<Cube> {
     lists.into_iter().rev().flatten().collect()
 }
 
-/// The auxiliary free list as in sections 4.3 to 4.5 of the specification. Jobs have numbers.
+/// The auxiliary free list as defined in sections 4.3 to 4.5 of the specification. Jobs are
+/// identified by numbers.
 pub struct Auxiliary {
     pub n: u32,
     pub base: FreeList,
@@ -344,7 +347,7 @@ impl Auxiliary {
                     self.jobs[owner].ownership.push(high);
                     cube = low;
                 }
-                // The cube stays in the owner's list until the owner ends, though another job holds
+                // The cube stays in the owner's list until the owner ends, even if another job uses
                 // it.
                 self.jobs[owner].ownership.push(cube);
                 (cube, Some(owner))
@@ -362,7 +365,7 @@ impl Auxiliary {
         Some(job)
     }
 
-    /// Ends a job; returns its coalesced cubes.
+    /// Ends a job and returns its coalesced cubes.
     pub fn release(&mut self, job: usize) -> Vec<Cube> {
         self.jobs[job].running = false;
         let mut cubes = vec![];
@@ -401,7 +404,7 @@ impl Auxiliary {
     }
 }
 
-/// Non-cubic allocation over the reference free list.
+/// Non-cubic allocation with the reference free list.
 pub struct NonCubic {
     pub base: FreeList,
     pub cubes: u32,

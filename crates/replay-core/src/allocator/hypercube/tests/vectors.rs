@@ -26,8 +26,8 @@ impl<A: Allocator> Stage<A> {
         Self { n, machine, allocator: allocator(&cube), jobs: vec![] }
     }
 
-    /// Starts the next job; refused jobs are numbered too. `host` is its subcube, whose lowest
-    /// processor is its first.
+    /// Starts the next job. Refused jobs are numbered too. `host` is the expected subcube of the
+    /// job; the first processor of the job is the lowest processor of this subcube.
     #[track_caller]
     fn start(&mut self, x: u16, y: u16, host: &str) {
         let size = u32::from(x) * u32::from(y);
@@ -71,8 +71,8 @@ impl Stage<Afl> {
         Self::new(n, |cube| Auxiliary::new(cube, SidesRule::Exact, release, FreeList::new(n)))
     }
 
-    /// Checks the free list, and the auxiliary list with owners (`10****@1`), both by dimension,
-    /// largest first, in list order.
+    /// Checks the free list, and the auxiliary list with the owners of its cubes (`10****@1`).
+    /// Cubes are in order of decreasing dimension, and in list order within a dimension.
     #[track_caller]
     fn check(&self, free: &[&str], left: &[&str]) {
         assert_eq!(texts(self.allocator.subcubes().lists(), self.n), free, "free");
@@ -94,7 +94,7 @@ fn tv_fl() {
     assert_eq!(texts(stage.allocator.subcubes().lists(), 6), ["1*****"]);
     stage.start(4, 2, "100***");
     assert_eq!(texts(stage.allocator.subcubes().lists(), 6), ["11****", "101***"]);
-    // 24 of 32 needed processors are free: too few for the subcube.
+    // The subcube needs 32 processors, but only 24 processors are free.
     stage.fails(4, 6, Refusal::TooFewFree);
     assert_eq!(texts(stage.allocator.subcubes().lists(), 6), ["11****", "101***"]);
 }
@@ -128,8 +128,8 @@ fn tv_a() {
     stage.check(&["******"], &[]);
 }
 
-/// The variant of TV-A in which only cubes of one dimension are left: one is split, and the other
-/// half stays with its owner.
+/// The variant of TV-A in which only cubes of one dimension remain. A cube is split, and its other
+/// half stays with the owner.
 #[test]
 fn tv_a_splits_what_is_left() {
     let mut stage = Stage::afl(6);
@@ -171,7 +171,8 @@ fn tv_b() {
     }
 }
 
-/// The pair of figure 3.1: after 2 x 5, 2 x 3 does not fit on sixteen processors.
+/// The two jobs of figure 3.1: after a job of 2 x 5, a job of 2 x 3 does not fit on sixteen
+/// processors.
 #[test]
 fn tv_c() {
     let mut stage = Stage::afl(4);
@@ -224,7 +225,7 @@ fn subcubes_do_not_return_to_an_ended_owner() {
     stage.start(2, 2, "*10*");
     stage.end(1);
     stage.check(&["*0**", "*11*"], &[]);
-    // Another job check the same lowest processor, but did not lend anything.
+    // Another job has the same lowest processor as the ended owner, but did not lend any subcube.
     stage.start(2, 3, "*0**");
     stage.end(2);
     stage.check(&["*1**"], &["*010@3"]);

@@ -13,7 +13,7 @@ fn initial(forest: &Forest) -> BTreeSet<(Coord, Coord)> {
     forest.initial().iter().map(|&block| forest.area(block)).map(|a| (a.base, a.sides)).collect()
 }
 
-/// Lo et al., figure 4, as <x, y, side>.
+/// Checks the blocks of Lo et al., figure 4, given as <x, y, side>.
 #[test]
 fn a_mesh_of_12_by_10_has_nine_initial_blocks() {
     let forest = Forest::new(&grid("12x10"), Division::Corners, ListOrder::RowMajor);
@@ -71,9 +71,9 @@ fn buddies_begin_at_the_base() {
     assert_eq!(bases(&halves, quarter), [[0, 2, 0], [0, 2, 1]]);
 }
 
-/// The greedy rule as stated: tile with the largest squares from the lower left, then treat the
-/// strip on the right, as high as the tiles, and the whole strip on top; in 3D also the part
-/// behind.
+/// Implements the greedy rule as published: tile with the largest squares from the lower left. Then
+/// treat two strips in the same way: the strip to the right of the tiles, as high as the tiles, and
+/// the strip above the tiles, as wide as the mesh. In 3D also treat the part behind the tiles.
 fn greedy(base: Coord, sides: [u16; 3], flat: bool, cover: &mut BTreeSet<(Coord, Coord)>) {
     if sides.contains(&0) {
         return;
@@ -97,9 +97,10 @@ fn greedy(base: Coord, sides: [u16; 3], flat: bool, cover: &mut BTreeSet<(Coord,
 
 type Area = (Coord, Coord);
 
-/// The hierarchy of granular MBS as stated: start with single processors; for x, then y, then z,
-/// take the blocks in order, largest first, and join each with the equal block that follows it
-/// along the dimension; repeat until nothing is joined. Returns the remaining blocks and all joins.
+/// Implements the hierarchy of granular MBS as published. Start with single processors. For x, then
+/// y, then z, take the blocks in order, largest first, and join each block with the equal block
+/// that follows it along the dimension. Repeat this until no blocks can be joined. Returns the
+/// remaining blocks and all joins.
 fn joined(grid: &Grid) -> (BTreeSet<Area>, BTreeSet<(Area, [Area; 2])>) {
     let mut blocks: BTreeSet<Area> = grid.coords().into_iter().map(|c| (c, [1, 1, 1])).collect();
     let mut joins = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! MBS by lists of blocks with coordinates, as described in the paper.
+//! Implementation of MBS with lists of blocks and their coordinates, as described in the paper.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::super::forest::{Division, ListOrder};
 use super::super::{Splitting, SubMesh};
 use crate::topology::{Coord, Grid};
 
-/// Lists of free blocks, with the rules by which blocks are split and listed.
+/// Lists of free blocks, and the rules by which blocks are split and listed.
 pub struct ListImplementation {
     octets: bool,
     by_number: bool,
@@ -18,7 +18,7 @@ pub struct ListImplementation {
 }
 
 impl ListImplementation {
-    /// Creates lists with all processors free, merged as far as possible.
+    /// Creates the lists of an empty machine; blocks are merged as far as possible.
     pub fn new(grid: &Grid, division: Division, order: ListOrder, splitting: Splitting) -> Self {
         let mut lists = Self {
             octets: division == Division::Corners,
@@ -50,7 +50,8 @@ impl ListImplementation {
         self.free.get_mut(&volume)?.pop_first().map(|(_, area)| area)
     }
 
-    /// Returns the block formed by this one and its buddies, if it lies on the machine.
+    /// Returns the block that consists of this block and its buddies; `None` if it extends past the
+    /// machine.
     fn parent(&self, area: SubMesh) -> Option<SubMesh> {
         let mut parent = area;
         let double = |parent: &mut SubMesh, axis: usize| {
@@ -61,7 +62,7 @@ impl ListImplementation {
         if self.octets {
             return (0..self.dimensions).all(|axis| double(&mut parent, axis)).then_some(parent);
         }
-        // The dimensions double in turn, each while the doubled side fits the machine.
+        // The sides are doubled one after the other, if the doubled side fits the machine.
         let exponent = |axis: usize| area.sides[axis].ilog2();
         let next = (0..3).filter(|&axis| double(&mut area.clone(), axis));
         let axis = next.min_by_key(|&axis| (exponent(axis), axis))?;

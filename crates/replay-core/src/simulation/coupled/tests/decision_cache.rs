@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// A strategy whose refusals do not cover other requests. If the flag is set, the strategy also declares that its
-/// refusals do not last, so schedulers retry after every start.
+/// A strategy that never declares that a refusal covers other requests. If the flag is set, the strategy also declares
+/// that its refusals do not last, so schedulers retry after every start.
 struct Uncached(Box<dyn Allocator>, bool);
 
 impl Decorator for Uncached {
@@ -161,7 +161,7 @@ proptest! {
 }
 
 /// In random histories, a strategy that declares that its refusals last never finds a place for a refused job after
-/// another job has started. Every other strategy finds such a place at least once, with one exception.
+/// another job has started. Every other strategy, with one exception, finds a place for a refused job at least once.
 #[test]
 fn refusals_last_if_and_only_if_declared() {
     use rand::{RngExt, SeedableRng};
@@ -169,7 +169,7 @@ fn refusals_last_if_and_only_if_declared() {
 
     const REDUCED: [&str; 4] =
         ["rsr", "rsr[inner=frame-sliding]", "greedy-limit[inner=best-fit]", "limit[k=3]"];
-    // This strategy may by definition miss places, but it misses none in these histories.
+    // By its definition this strategy may miss a place, but it misses no place in these histories.
     const NOT_FOUND: &str = "placements[segment=4]";
     let mut outcome: std::collections::BTreeMap<String, [bool; 2]> = Default::default();
     for (at, machine) in (0..).zip(MACHINES) {
@@ -222,8 +222,8 @@ fn refusals_last_if_and_only_if_declared() {
     assert!(outcome.len() > 25 && wrong.is_empty(), "[declared, found later]: {wrong:?}");
 }
 
-/// In a row of nine processors every second one is free from 5 on: if a job of two processors has no place, a job of
-/// three has no place either, and further starts create no place.
+/// In a row of nine processors every second processor is free from 5 on: if a job of two processors has no place, a job
+/// of three has no place either, and further starts create no place.
 #[test]
 fn a_refusal_covers_larger_and_later_jobs() {
     let run = |at| if at % 2 == 0 { 5 } else { 1000 };

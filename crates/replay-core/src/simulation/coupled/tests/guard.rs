@@ -125,7 +125,7 @@ proptest! {
         }
     }
 
-    /// Every strategy that can be copied keeps all guarantees; strategies whose refusals do not last are rejected.
+    /// Every strategy that can be copied keeps all guarantees; strategies with refusals that do not last are rejected.
     /// Strategies that never refuse a job have the same schedule with both guards.
     #[test]
     fn all_strategies_keep_guarantees(

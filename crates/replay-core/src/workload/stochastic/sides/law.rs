@@ -21,8 +21,8 @@ impl AxisLaw {
     /// Distributions of sides that are always 1.
     pub(super) const ONES: [Self; 3] = [const { Self::Intervals(Vec::new()) }; 3];
 
-    /// Resolves a distribution, whose parameters are valid, for a side of the machine. The error states why the
-    /// distribution does not fit this side.
+    /// Resolves a distribution for a side of the machine. The parameters of the distribution must be valid. The error
+    /// states why the distribution does not fit this side.
     pub(super) fn new(law: &SideLaw, extent: u16) -> Result<Self, String> {
         let one = |low, high| vec![Interval { low, high, probability: 1.0 }];
         let intervals = match law {

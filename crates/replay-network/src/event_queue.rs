@@ -19,7 +19,7 @@ pub enum Event {
     /// A channel for which a header waits becomes free.
     Release(u32),
     /// A network event is reported to the caller.
-    NetworkEvent(u32),
+    Report(u32),
     /// A header requests a channel.
     Request(u32),
 }
@@ -85,7 +85,7 @@ impl EventQueue {
                 self.unsorted |= at == self.now;
                 bucket.releases.push(channel);
             }
-            Event::NetworkEvent(what) => bucket.network_events.push(what),
+            Event::Report(what) => bucket.network_events.push(what),
             Event::Request(worm) => bucket.requests.push(worm),
         }
     }
@@ -198,7 +198,7 @@ mod tests {
             let drain = |queue: &mut EventQueue, found: &mut Vec<(u64, Event)>| {
                 let now = queue.now();
                 while let Some(x) = queue.next_release(u64::from) { found.push((now, Event::Release(x))) }
-                while let Some(x) = queue.next_network_event() { found.push((now, Event::NetworkEvent(x))) }
+                while let Some(x) = queue.next_network_event() { found.push((now, Event::Report(x))) }
                 while let Some(x) = queue.next_request() { found.push((now, Event::Request(x))) }
             };
             let go = |queue: &mut EventQueue, to: u64, found: &mut Vec<(u64, Event)>| {
@@ -214,7 +214,7 @@ mod tests {
             let mut now = 0;
             for (i, &(ahead, pass, kind)) in entries.iter().enumerate() {
                 let i = i as u32;
-                let event = [Event::Release(i), Event::NetworkEvent(i), Event::Request(i)][usize::from(kind)];
+                let event = [Event::Release(i), Event::Report(i), Event::Request(i)][usize::from(kind)];
                 // Do not add events to the current cycle, because all its events have been removed.
                 queue.enter(now + ahead + 1, event);
                 listed.push((now + ahead + 1, event));

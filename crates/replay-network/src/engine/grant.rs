@@ -56,7 +56,7 @@ impl Network {
         let last = self.worms[slot as usize].last;
         if place == 0 {
             let left = start + timing.period(0, last);
-            self.queue.enter(left, Event::NetworkEvent(slot << 1));
+            self.queue.enter(left, Event::Report(slot << 1));
         } else {
             self.close_behind(
                 slot,
@@ -71,7 +71,7 @@ impl Network {
                 start + timing.period(last, last) + timing.release_delay(last),
             );
             let delivered = start + timing.cross(last, last);
-            self.queue.enter(delivered, Event::NetworkEvent(slot << 1 | 1));
+            self.queue.enter(delivered, Event::Report(slot << 1 | 1));
         }
     }
 

@@ -53,7 +53,7 @@ pub struct Messages {
     pub program: Arc<Program>,
     /// Number of messages.
     pub quota: Quota,
-    /// Number of cycles for which each job is simulated alone, if contention is computed from [link
+    /// Number of cycles for which each job is simulated without other jobs, if contention is computed from [link
     /// loads](replay_network::links); `None` if every flit is simulated.
     pub window: Option<u64>,
 }

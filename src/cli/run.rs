@@ -19,7 +19,7 @@ use replay_experiment::sweep::run_plan;
 /// Runs the main job.
 ///
 /// # Errors
-/// A usage error for a wrong option, a data error for a wrong trace.
+/// A usage error for an invalid option; a data error for an invalid trace.
 pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;

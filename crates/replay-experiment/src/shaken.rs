@@ -61,7 +61,7 @@ impl Estimates<RunMetrics> {
 }
 
 impl<Metrics> Estimates<Metrics> {
-    /// Creates empty estimates for a plan whose cells have the metrics `columns`.
+    /// Creates empty estimates for a plan. `columns` are the metrics of its cells.
     pub fn new(plan: &Plan, columns: impl IntoIterator<Item = Column<Metrics>>) -> Self {
         // The column with the number of jobs is not a metric to compare.
         let columns: Vec<_> = columns.into_iter().filter(|column| column.name != "jobs").collect();

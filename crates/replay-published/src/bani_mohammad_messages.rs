@@ -100,7 +100,8 @@ fn figure(first: usize, pattern: &str, sides: &str) -> String {
     format!("Fig. 4.{}", first + 2 * pattern + usize::from(sides == "exponential"))
 }
 
-/// Meshes on which m and b are plotted, each with the ratio of its number of processors to that of the first mesh.
+/// Meshes on which m and b are plotted, each with the ratio of its number of processors to the number of processors of
+/// the first mesh.
 const MESHES: [(&str, f64); 3] = [("16x16", 1.0), ("20x20", 1.5625), ("24x24", 2.25)];
 
 /// Plot for packets of 64 flits. Its loads are from a sixteenth of the highest load for packets of 8 flits up to this

@@ -34,7 +34,7 @@ pub const SUITE: Suite = Suite {
     verify,
 };
 
-/// Meshes of which all states are tried. The flag is set for meshes that are tried only with `--full`.
+/// Meshes. All states of a mesh are tried. The flag is set for meshes that are tried only with `--full`.
 const MESHES: [(&str, bool); 6] = [
     ("4x4", false),
     ("3x5", false),

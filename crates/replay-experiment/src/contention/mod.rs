@@ -1,4 +1,4 @@
-//! Contention of jobs whose run times are determined by their messages.
+//! Contention between jobs that have run times determined by their messages.
 //!
 //! [`Messages`] defines the messages of the jobs and the network. [`Communication`] is the network as the [`Service`]
 //! of a coupled simulation. In a stochastic stream, the quota of each job is random ([`stream`](super::stream)). In a

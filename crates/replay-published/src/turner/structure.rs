@@ -20,7 +20,7 @@ pub const MACHINE: &str = "hypercube";
 
 const EXACT: Tolerance = Tolerance::Absolute(0.0);
 
-/// Checks both chapters.
+/// Checks the statements of chapters 2 to 4 about subcubes and meshes.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
     let mut checks = with_swaps(of([FL, AFL])?, [[FL, AFL]], |_| of([AFL, FL]))?;
     let strategies = NAMES.map(|(name, ..)| name);

@@ -322,7 +322,7 @@ pub struct Compared {
     pub blocks: usize,
     /// Length of a block, in days.
     pub days: u32,
-    /// Whether the measure has the same meaning in both runs, see [`comparable`].
+    /// Whether the values of the measure in the two runs can be compared, see [`comparable`].
     pub comparable: bool,
 }
 

@@ -48,8 +48,8 @@ impl Names {
     }
 }
 
-/// Counts that show whether limits are minutes or seconds: jobs with a limit, completed jobs with a limit, completed
-/// jobs that stayed within their limit in minutes, and limits that would be unusually long in minutes.
+/// The counts that determine the unit of limits, minutes or seconds: jobs with a limit, completed jobs with a limit,
+/// completed jobs that stayed within their limit in minutes, and limits that would be unusually long in minutes.
 #[derive(Default)]
 struct Limits {
     first: (usize, u64),

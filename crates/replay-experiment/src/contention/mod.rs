@@ -1,4 +1,4 @@
-//! Contention between jobs that have run times determined by their messages.
+//! Contention between jobs. The run time of each job is determined by its messages.
 //!
 //! [`Messages`] defines the messages of the jobs and the network. [`Communication`] is the network as the [`Service`]
 //! of a coupled simulation. In a stochastic stream, the quota of each job is random ([`stream`](super::stream)). In a

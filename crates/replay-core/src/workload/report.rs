@@ -1,4 +1,4 @@
-//! The report of cleaning a trace: counts by reason.
+//! The report of cleaning a trace: counts of drops and changes for each reason.
 
 use std::collections::BTreeMap;
 use std::fmt;

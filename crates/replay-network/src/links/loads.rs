@@ -52,7 +52,7 @@ pub type Slot = usize;
 #[derive(Clone, Debug)]
 pub struct LinkLoads {
     links: Vec<Load>,
-    /// Running jobs, by slot.
+    /// The running job of each slot; `None` for a free slot.
     jobs: Vec<Option<Running>>,
     /// Slots of the jobs with slowdowns that must be recomputed.
     open: Vec<Slot>,

@@ -1,4 +1,4 @@
-//! `replay list`: names with their meaning.
+//! `replay list`: lists names with their meanings.
 
 use std::io::{self, Write};
 
@@ -59,7 +59,7 @@ pub enum Listing {
     Schedulers,
     /// Known traces, and their files if they are present.
     Traces,
-    /// Machines that existed, with the source of their sizes.
+    /// Real machines, with the source of their sizes.
     Systems,
     /// Models that generate traces.
     Generators,
@@ -92,11 +92,11 @@ enum ListFormat {
     Csv,
     /// A Markdown table; parameters by their names.
     Md,
-    /// One name per line; of traces those that are present.
+    /// One name per line; only traces that are present are listed.
     Names,
 }
 
-/// Columns of a listing as CSV and Markdown, of which each kind has some.
+/// Columns of listings as CSV and Markdown. The listing of a kind has some of these columns.
 const FIELDS: [&str; 17] = [
     "kind",
     "name",
@@ -210,7 +210,7 @@ pub fn names(what: Listing) -> Result<Vec<(String, String)>, Failure> {
     Ok(entries(what)?.json.iter().map(named).collect())
 }
 
-/// Width of text in characters.
+/// Maximum width of text in characters.
 const WIDTH: usize = 96;
 
 fn described(kind: &str, descriptions: &[Description]) -> Entries {

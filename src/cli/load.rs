@@ -1,4 +1,4 @@
-//! Loads traces of files, standard input, models, and the program.
+//! Loads traces from files, standard input and models, and the trace that comes with the program.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use replay_core::workload::{
     KnownTrace, LoadError, Manifest, Policy, SearchPath, Window, Workload,
 };
 
-/// The trace that comes with the program, which contains it.
+/// The trace that comes with the program; it is embedded in the program.
 const OWN_TRACE: &[u8] = include_bytes!("../../traces/lublin-10x10.swf");
 const OWN_TRACE_NAME: &str = "lublin-10x10.swf";
 
-/// Returns whether a name is one of the names of the program's trace. The trace takes precedence over the model `lublin` also
-/// where its file is absent.
+/// Returns whether a name is one of the names of the program's trace. The trace takes precedence over the model
+/// `lublin` even if the file of the trace is absent.
 fn is_own(name: &str, manifest: &Manifest) -> bool {
     let stem = OWN_TRACE_NAME.trim_end_matches(".swf");
     let own = |trace: &KnownTrace| trace.name == stem;
@@ -38,11 +38,11 @@ enum Source {
     Own,
 }
 
-/// Loads traces by path or name, or generates them (`stream[...]`, `lublin[...]`), in parallel, and reports on standard error
-/// how each was cleaned. Without names, loads the trace that comes with the program.
+/// Loads traces by path or name, or generates them (`stream[...]`, `lublin[...]`), in parallel, and reports on standard
+/// error how each trace was cleaned. Without names, loads the trace that comes with the program.
 ///
 /// # Errors
-/// A usage error for an unknown name or a file that cannot be read, a data error for a wrong trace.
+/// A usage error for an unknown name or a file that cannot be read, a data error for an invalid trace.
 pub fn load_traces(
     names: &[String],
     policy: &Policy,
@@ -83,7 +83,7 @@ pub fn load_traces(
     let mut workloads = Vec::new();
     for outcome in loaded {
         let workload = outcome.map_err(|error| match error {
-            // The content was not read.
+            // The content could not be read.
             LoadError::Read(swf::Error::Io { .. }) | LoadError::Window { .. } => {
                 Failure::usage(error)
             }
@@ -97,7 +97,8 @@ pub fn load_traces(
     Ok(workloads)
 }
 
-/// The text of standard input, which can be read once, for the next policy. Global, as standard input is.
+/// The text of standard input. It is stored for the next policy, because standard input can be read only once. The
+/// variable is global because standard input is global.
 static INPUT_TEXT: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 
 /// Loads the trace on standard input. Reading stops at the first error.

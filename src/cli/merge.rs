@@ -11,7 +11,7 @@ use super::{search, sweep};
 /// Merges the journals of all shards of one plan. `search_of` parses the arguments of a search.
 ///
 /// # Errors
-/// A data error if the folders are not the shards of one plan or not complete.
+/// A data error if the folders are not shards of the same plan, or if a shard is missing or incomplete.
 pub fn run(
     args: &MergeArgs,
     command: &[OsString],

@@ -22,7 +22,7 @@ pub struct MessageArgs {
     /// Set timing, buffers and switching of the network: lo, bani-mohammad, ... (replay list networks) [default: by
     /// --preset].
     ///
-    /// links computes contention from link loads in place of flits.
+    /// The network links computes contention from link loads instead of flits.
     #[arg(long, value_name = "NAME[..]", help_heading = "Messages")]
     network: Option<Model>,
 
@@ -46,7 +46,7 @@ impl MessageArgs {
         self.quota.is_some()
     }
 
-    /// Returns the loaded pattern with its preset, unless that is the default.
+    /// Returns the name of the loaded pattern, with its preset unless the preset is the default.
     pub fn name(&self, messages: &Messages) -> String {
         let pattern = messages.program.pattern();
         let shown = pattern.to_string();
@@ -55,7 +55,7 @@ impl MessageArgs {
         }
         let Ok(mut name) = shown.parse::<StrategyName>() else { return shown };
         name.set("preset", self.preset());
-        // Without the defaults of its preset the name may be that of another pattern.
+        // Without the defaults of its preset, the name may denote another pattern.
         match Pattern::try_from(&name) {
             Ok(same) if same == *pattern => name.to_string(),
             _ => shown,
@@ -95,7 +95,7 @@ impl MessageArgs {
     /// Returns the messages of a pattern with these options.
     ///
     /// # Errors
-    /// A usage error for a wrong name, a data error for a file of a pattern that cannot be used.
+    /// A usage error for an unknown name; a data error if the file of a pattern is invalid.
     pub fn of(&self, pattern: &str) -> Result<Messages, Failure> {
         let preset = one("--preset", self.preset(), &Preset::ALL)?;
         if split_list(pattern).len() > 1 {
@@ -124,7 +124,8 @@ impl MessageArgs {
     }
 }
 
-/// Converts the error of a pattern's file: one that cannot be read is of usage, a wrong content bad data.
+/// Converts an error from the file of a pattern. A file that cannot be read is a usage error; invalid content is a data
+/// error.
 fn unusable(error: TableError) -> Failure {
     match error {
         TableError::Io { .. } => Failure::usage(error),

@@ -119,15 +119,15 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Compare our numbers with published ones.
+    /// Compare our numbers with published numbers.
     ///
     /// Each suite runs the traces, strategies and vectors of its paper; suites and their traces can be selected.
     Verify(verify::VerifyArgs),
     /// Run a large grid, resumable and in shards.
     ///
-    /// Finished cells are recorded in a journal in the output folder; after an interruption the same command continues
-    /// where it stopped. The result files are the same bytes as those of an uninterrupted run, for any number of threads
-    /// and shards.
+    /// Finished cells are recorded in a journal in the output folder; after an interruption, the same command continues
+    /// where it stopped. The result files have the same bytes as those of an uninterrupted run, for any number of
+    /// threads and shards.
     Sweep(sweep::SweepArgs),
     /// Count the cells of a grid and estimate their time, or list them.
     Plan(sweep::PlanArgs),
@@ -137,52 +137,53 @@ enum Command {
     Merge(shards::MergeArgs),
     /// Show which jobs hold which processors at an instant of a run.
     ///
-    /// Prints a map of letters and a table; --out writes a picture as well.
+    /// The command prints a map of letters and a table; --out also writes a picture.
     Show(show::ShowArgs),
-    /// Explain step by step why a job started when and where it did.
+    /// Explain step by step why a job started at its time and on its processors.
     ///
-    /// For the scheduler: the waiting jobs, the jobs that started before it, and the jobs that it overtook with the reason.
-    /// For the allocator: what it examined (candidates with scores and tie values, frames, runs of free processors,
-    /// blocks), why it refused, and which candidate won.
+    /// For the scheduler, the explanation has the waiting jobs, the jobs that started before this job, and the jobs
+    /// that this job overtook with the reason. For the allocator, it has the placements that were tried (candidates
+    /// with scores and tie values, frames, runs of free processors, blocks), the reasons for refusals, and the selected
+    /// candidate.
     Explain(explain::ExplainArgs),
     /// Compare runs of the same jobs, job by job, with confidence intervals.
     Compare(compare::CompareArgs),
     /// Write one self-contained page of HTML from folders of results.
     ///
     /// The page has the runs, the effects of cleaning, a ranking with its significance, sortable tables, figures, and
-    /// published numbers beside ours.
+    /// published numbers next to ours.
     Report(report::ReportArgs),
     /// Search for good tie vectors.
     ///
-    /// Evaluates vectors on one or several traces and ranks them. --strategy chooses the vectors: every ratio of a grid,
-    /// ratios near the best so far, ratios at random, or those of another program. Vectors given by --tie are shown beside
-    /// those found.
+    /// The command evaluates vectors on one or several traces and ranks them. --strategy determines the vectors: every
+    /// ratio of a grid, ratios near the best ratio so far, random ratios, or ratios from another program. Vectors given
+    /// by --tie are shown in addition to the vectors found.
     Search(Box<search::SearchArgs>),
     /// List names: allocators, schedulers, traces, policies, suites, columns, ...
     List(list::ListArgs),
     /// Simulate stochastic streams of jobs, replicated until the means are precise.
     ///
-    /// Runs every combination of loads, schedulers and allocators with common random numbers and reports means with 95 %
-    /// intervals, as in studies of fragmentation. With --backlog jobs always wait, and placement rules on a torus are
-    /// compared.
+    /// Runs every combination of loads, schedulers and allocators with common random numbers and reports means with 95
+    /// % intervals, as in studies of fragmentation. With --backlog, there are always waiting jobs, and the command
+    /// compares placement rules on a torus.
     Stream(stream::StreamArgs),
     /// Simulate the messages of the jobs of a trace on a network.
     ///
-    /// A job sends as many packets as keep it busy for its run time x scale when it is alone, within 1 % unless a single
-    /// packet or step takes longer; among the others it ends when its packets are delivered. Its stretch is the ratio of
-    /// the two times. Alone a job has its own shape if the trace has shapes, else the most compact box that holds it, so
-    /// that a row of five processors stretches a job even without other jobs. Jobs of one processor hold it for run time x
-    /// scale cycles and send nothing. Means of stretch, packets, distances and dispersal cover the jobs that send; waits
-    /// and turnarounds cover all. The use of links is reserved time, summed over the virtual channels of a link of a torus.
+    /// The number of packets of a job is chosen so that without other jobs it sends for run time x scale cycles, within
+    /// 1 % unless a single packet or step takes longer. With the other jobs, a job ends when its packets are delivered.
+    /// The stretch of a job is the ratio of its time with the other jobs to its time without them. The time without
+    /// other jobs is measured on the job's own shape if the trace has shapes, or else on the most compact box that is
+    /// large enough. A row of five processors therefore stretches a job even without other jobs. Jobs of one processor
+    /// hold it for run time x scale cycles and send nothing. Means of stretch, packets, distances and dispersal include
+    /// only the jobs that send; means of waits and turnarounds include all jobs. The use of a link is its reserved
+    /// time, summed over the virtual channels of a link of a torus.
     Contend(contend::ContendArgs),
-    /// Send a list of packets through the flit-level network.
-    ///
-    /// Writes a row for each packet, as CSV.
+    /// Send a list of packets through the flit-level network. The command writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
     /// Decide cases of the placement rule of Slurm's topology/torus3d.
     ///
     /// Each row of a CSV file names a machine (a topology.yaml), its free nodes and a request; the result has the boxes
-    /// that the rule takes and what they block.
+    /// that the rule selects and the positions that they block.
     Place(place::PlaceArgs),
     /// Check trees and blocks: sizes that never run, missing levels, idle nodes.
     ///
@@ -198,7 +199,7 @@ enum Command {
     Import(import::ImportArgs),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
-    /// Print the manual page, or write one for each subcommand.
+    /// Print the manual page, or write a manual page for each subcommand.
     Man(shell::ManArgs),
 }
 
@@ -213,7 +214,7 @@ fn definition() -> clap::Command {
         .mut_subcommand("import", import::adapted)
 }
 
-/// Parses arguments, of which the first is the name of the program.
+/// Parses arguments. The first argument is the name of the program.
 fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     let parsed = definition().try_get_matches_from(arguments).and_then(|matches| {
         options_after_the_subcommand(&matches)?;
@@ -226,7 +227,7 @@ fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     })
 }
 
-/// Refuses options of the main job before a subcommand, except those that every command takes.
+/// Returns an error for options of the main job before a subcommand, except options that every command has.
 fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error> {
     let Some(subcommand) = matches.subcommand_name() else { return Ok(()) };
     let definition = definition();
@@ -257,7 +258,8 @@ fn search_of(arguments: &[OsString]) -> Option<search::SearchArgs> {
 /// Runs the program with these arguments and returns its exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    // With a handler, writing beyond the limit of a file's size fails with an error; by default the signal kills.
+    // With a handler, writing beyond the limit on file sizes fails with an error; by default the signal would kill the
+    // program.
     let received = Arc::new(AtomicBool::new(false));
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, received);
     interrupt::install_handler();
@@ -266,7 +268,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => {
             // Help and version are errors of the parser that go to standard output.
             let code = if error.use_stderr() { Exit::Usage } else { Exit::Done };
-            // If standard error is closed, the exit code remains.
+            // If standard error is closed, only the exit code is reported.
             let _ = exit::with_short_quotes(error).print();
             return code.into();
         }

@@ -7,7 +7,7 @@ use replay_core::sanitize::excerpt;
 /// Returns the value of a name.
 ///
 /// # Errors
-/// A usage error with the nearest name, or all names, if `word` is none of them.
+/// A usage error with the most similar name, or with all names, if `word` is not one of the names.
 pub fn one<T: Copy>(option: &str, word: &str, all: &[(&'static str, T)]) -> Result<T, Failure> {
     let found = all.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
     found.ok_or_else(|| {
@@ -21,7 +21,7 @@ pub fn one<T: Copy>(option: &str, word: &str, all: &[(&'static str, T)]) -> Resu
 /// Returns the values of several names.
 ///
 /// # Errors
-/// As [`one`] for the first unknown name.
+/// The error of [`one`] for the first unknown name.
 pub fn some<T: Copy>(
     option: &str,
     words: &[String],

@@ -22,13 +22,14 @@ use replay_network::{Network, Settings, Usage};
   replay network --machine torus:8x8 --packets packets.csv --channels out/channels.csv
   replay network --network bani-mohammad --packets - < packets.csv")]
 pub struct NetworkArgs {
-    /// Send the packets of this CSV with the columns id,src,dst,flits,inject_cycle; - is standard input.
+    /// Send the packets of this CSV file with the columns id,src,dst,flits,inject_cycle; - is standard input.
     ///
     /// A packet has 1 to 65,536 flits; inject_cycle is at most 2^53 (9,007,199,254,740,992); a line has at most 16 MiB.
     /// Nodes are numbered x fastest: id = x + W*y (+ W*D*z). In the result inject repeats inject_cycle,
-    /// head_at_destination and delivered are the arrivals of the first and the last flit, and latency counts from the
-    /// cycle in which the packet is first in its sender's queue: delivered - latency - inject is the time behind other
-    /// packets there. blocked is the sum of the header's waits on its way.
+    /// head_at_destination and delivered are the arrival times of the first and the last flit. latency is counted from
+    /// the cycle in which the packet becomes the first in its sender's queue, so delivered - latency - inject is the
+    /// time that it waits behind other packets in this queue. blocked is the total time that the header waits on its
+    /// path.
     #[arg(long, value_name = "FILE")]
     packets: PathBuf,
 
@@ -51,7 +52,7 @@ pub struct NetworkArgs {
     quiet: QuietArg,
 }
 
-/// Returns the units of the columns as text; the header of a CSV has names only.
+/// Returns the units of the columns as text, because the header of a CSV file contains only names.
 fn units() -> String {
     let columns = PacketResult::columns();
     let mut units: Vec<&str> = columns.iter().map(|column| column.unit).collect();
@@ -93,7 +94,7 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
         })?;
         packets::read(BufReader::new(file), &name, &args.machine)
     };
-    // A file that cannot be read is an error of usage, as an absent file is.
+    // A file that cannot be read is a usage error, as is an absent file.
     let list = list.map_err(|e| match e.is_unreadable() {
         true => Failure::usage(e),
         false => Failure::data(e),

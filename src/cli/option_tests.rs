@@ -15,7 +15,7 @@ enum Aspect {
 
 use Aspect::{Default, Help, Value};
 
-/// Options that differ in an aspect among commands, and why.
+/// Options that differ in an aspect among commands, with the reason.
 const DIFFER: [(&str, &[Aspect], &str); 10] = [
     ("alloc", &[Default], "contend and stream compare several by default"),
     ("jobs", &[Help, Default], "replays take the first jobs of a trace, models generate jobs"),
@@ -39,7 +39,7 @@ struct Declared {
     command: String,
     short: Option<char>,
     value: Option<String>,
-    /// The first paragraph, without the default.
+    /// The first paragraph of the help, without the default.
     help: String,
     default: String,
 }
@@ -82,7 +82,7 @@ fn options() -> BTreeMap<String, Vec<Declared>> {
         }
         for arg in command.get_arguments().filter(|arg| !arg.is_hide_set()) {
             let Some(long) = arg.get_long() else { continue };
-            // The parser declares these two.
+            // The parser declares these two options.
             if !matches!(long, "help" | "version") {
                 let declared = Declared::of(command, arg);
                 options.entry(long.to_string()).or_default().push(declared);

@@ -41,9 +41,9 @@ pub struct Runs<'a> {
     /// Whether `--columns` names the columns on standard output.
     named: bool,
     format: FormatArg,
-    /// The printed order; with one, rows are printed after the last run.
+    /// The order of printed rows. If it is given, rows are printed after the last run.
     sorting: Option<Sorting<RunResult>>,
-    /// Files, begun before the first result so that jobs need no memory once they are written.
+    /// Result files. They are begun before the first result, so that jobs need no memory after they are written.
     tables: Option<Tables>,
     /// Earlier results.
     baseline: Option<Arc<Baseline>>,
@@ -63,12 +63,12 @@ pub struct Runs<'a> {
     left_out: SkippedJobs,
     quiet: bool,
     csv_header_written: bool,
-    /// Whether the reader of standard output has closed the pipe.
+    /// Whether the pipe of standard output was closed by its reader.
     unread: bool,
 }
 
 impl<'a> Runs<'a> {
-    /// Begins without results and creates the result files.
+    /// Creates the result files; there are no results yet.
     ///
     /// # Errors
     /// A usage error if a column is unknown or a file cannot be created, a data error if the baseline cannot be read.
@@ -110,7 +110,7 @@ impl<'a> Runs<'a> {
     /// Adds a result, in grid order: prints and writes it.
     ///
     /// # Errors
-    /// A usage error if it cannot be written.
+    /// A usage error if the result cannot be written.
     pub fn take(&mut self, mut result: RunResult) -> Result<(), Failure> {
         if let Some(estimates) = &mut self.estimates {
             estimates.take(&self.loaded.plan, result.run, result.compared().0);
@@ -142,7 +142,7 @@ impl<'a> Runs<'a> {
         }
         (result.jobs, result.allocations) = (Vec::new(), Vec::new());
         if !result.is_unshaken() {
-            // Figures draw the load over time of the unperturbed trace only.
+            // Figures show the load over time only for the unperturbed trace.
             result.series = Default::default();
         }
         self.results.push(result);
@@ -160,7 +160,7 @@ impl<'a> Runs<'a> {
         if let Some(estimates) = &self.estimates {
             self.shaken = estimates.rows(&self.loaded.plan).map_err(Failure::usage)?;
         }
-        // Tables have the same line.
+        // Tables contain the same line.
         if let Some(sorting) = self.sorting.as_ref().filter(|_| !self.quiet)
             && matches!(self.format, FormatArg::Json | FormatArg::Csv)
         {
@@ -183,7 +183,7 @@ impl<'a> Runs<'a> {
                     .write_log_comparison(rows.clone())
                     .map_err(|e| Failure::output("results", e))?;
             }
-            // Rows by size are in the files only.
+            // Rows by size are only in the files.
             self.against.extend(rows.into_iter().filter(|row| row.size.is_none()));
         }
         if !self.against.is_empty() && !self.quiet {
@@ -263,7 +263,7 @@ impl Results for Runs<'_> {
     }
 }
 
-/// Returns a line about the rows that an order does not rank; `None` if it ranks all.
+/// Returns a line about the rows that an order does not rank; `None` if it ranks all rows.
 pub fn unranked<Row: Table>(rows: &[Row], sorting: &Sorting<Row>, what: &str) -> Option<String> {
     let apart: Vec<bool> = rows.iter().map(|row| sorting.puts_apart(row)).collect();
     let behind = comparable::ranked(&apart).iter().filter(|ranked| !**ranked).count();
@@ -281,7 +281,8 @@ pub fn ranked_summaries(
     ranked_sheets(runs, sorting, |runs| summary(runs.iter().copied(), changes()))
 }
 
-/// Returns the table of rows; rows that the order does not rank have a second table with the reason, unless it ranks none.
+/// Returns the tables of rows. Rows that the order does not rank are in a second table with the reason. If the order
+/// ranks no row, there is only one table.
 pub fn ranked_sheets<Row: Table>(
     rows: &[&Row],
     sorting: Option<&Sorting<Row>>,
@@ -302,7 +303,7 @@ pub fn ranked_sheets<Row: Table>(
     vec![sheet(&first), sheet(&behind).led_by(Some(why))]
 }
 
-/// Returns the named columns in the order of the names; all columns without a name.
+/// Returns the named columns in the order of the names; all columns if there are no names.
 fn chosen(
     names: &[String],
     all: Vec<Column<RunResult>>,
@@ -312,7 +313,7 @@ fn chosen(
     Ok(if names.is_empty() { all } else { select(&names, all) })
 }
 
-/// Returns the columns of these names, each once, in the order of the names.
+/// Returns the columns with these names in the order of the names, without repetitions.
 fn select(names: &[Name], mut all: Vec<Column<RunResult>>) -> Vec<Column<RunResult>> {
     let mut take = |name: &Name| {
         let place = all.iter().position(|column| column.name == *name)?;
@@ -331,7 +332,7 @@ fn printed(loaded: &ResolvedGrid, baseline: Option<&Arc<Baseline>>) -> Vec<Colum
     columns
 }
 
-/// Returns the configuration of a grid, which decides its numbers.
+/// Returns the configuration of a grid, which determines its numbers.
 pub fn configuration(loaded: &ResolvedGrid, ties: bool) -> Configuration {
     let traces =
         loaded.traces.iter().zip(&loaded.plan.traces).map(|(trace, planned)| TraceRecord {
@@ -362,7 +363,7 @@ pub fn configuration(loaded: &ResolvedGrid, ties: bool) -> Configuration {
 /// Creates a folder and checks that files can be created in it.
 ///
 /// # Errors
-/// A usage error if they cannot.
+/// A usage error if the folder or a file cannot be created.
 pub fn writable(dir: &Path) -> Result<(), Failure> {
     let probe = || AtomicFile::create(&dir.join("figure"));
     let tried = fs::create_dir_all(dir).and_then(|()| probe());

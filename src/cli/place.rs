@@ -23,17 +23,18 @@ use replay_core::topology_file::TopologyFile;
   replay place --machines trees --cases decisions.csv > answers.csv
       With a column rule: machines trees/NAME.conf or NAME.yaml, and a rule of trees or blocks.")]
 pub struct PlaceArgs {
-    /// Read machines from this folder, NAME.yaml, or NAME.conf of a tree or blocks, for each name in the column topology.
+    /// Read machines from this folder: for each name in the column topology, NAME.yaml, or NAME.conf of a tree or
+    /// blocks.
     #[arg(long, value_name = "DIR")]
     machines: PathBuf,
 
-    /// Decide the cases of this CSV with the columns topology, free, n; - is standard input.
+    /// Decide the cases of this CSV file with the columns topology, free, n; - is standard input.
     ///
-    /// Columns weights, required and segment are optional. Nodes are numbered torus by torus, in each x fastest, then y,
-    /// then z; cells without a node are skipped. free and required are ranges such as 0-3,7; weights has a number for each
-    /// node, separated by blanks. The result repeats the row and adds status, nodes, picks, fragmentation_before,
-    /// fragmentation_after, rank_order. A status is ok; no_fit, segment_no_fit, req_not_avail, req_no_match or req_too_many
-    /// if the job waits; bad_config if it can never start.
+    /// Columns weights, required and segment are optional. Nodes are numbered torus by torus; within a torus, x varies
+    /// fastest, then y, then z; cells without a node are skipped. free and required are ranges such as 0-3,7; weights
+    /// has a number for each node, separated by blanks. The result has the columns of the row and status, nodes, picks,
+    /// fragmentation_before, fragmentation_after, rank_order. A status is ok; no_fit, segment_no_fit, req_not_avail,
+    /// req_no_match or req_too_many if the job waits; bad_config if it can never start.
     ///
     /// A file with a column rule has decisions on trees and blocks: topology, rule (slurm-tree, slurm-block, kueue or
     /// fragmentation), options (key=value, blanks between; waited=SECONDS since the submission), free, n. Nodes are
@@ -44,11 +45,11 @@ pub struct PlaceArgs {
 
     /// Read the topology of this name from each file [default: see --help].
     ///
-    /// The default is the topology with cluster_default: true, else the first.
+    /// The default is the topology with cluster_default: true, or else the first topology.
     #[arg(long, value_name = "NAME")]
     topology: Option<String>,
 
-    /// Read the hosts that exist from this file, one a line [default: all exist].
+    /// Read the hosts that exist from this file, one per line [default: all hosts exist].
     ///
     /// Cells of other hosts have no node.
     #[arg(long, value_name = "FILE")]
@@ -125,14 +126,14 @@ pub fn run(args: &PlaceArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Whether the decisions of a file have a column for the rule. Nothing is read away.
+/// Returns whether the decisions of a file have a column for the rule. The input is only peeked at, not consumed.
 fn has_rules(input: &mut impl BufRead) -> bool {
     let begin = input.fill_buf().map(String::from_utf8_lossy).unwrap_or_default();
     let header = begin.lines().find(|line| !line.trim().is_empty());
     header.is_some_and(hierarchy_cases::is_header)
 }
 
-/// Returns the file of a machine, with one of these endings.
+/// Returns the path of the file of a machine, with one of these extensions.
 fn file_of(folder: &Path, name: &str, endings: &[&str]) -> Result<PathBuf, MachineError> {
     let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
     let mut paths = endings.iter().map(|ending| folder.join(format!("{name}.{ending}")));

@@ -48,8 +48,8 @@ pub struct TableArgs {
 pub struct SortArg {
     /// Sort printed rows by a column (replay list columns): mean_wait, or -mean_wait for the largest first.
     ///
-    /// Rows without a value come last. In an order by distance, runs that fold jobs follow the others, because they are
-    /// not comparable with them. Files keep the order of the runs.
+    /// Rows without a value are last. If rows are sorted by a distance, runs that fold jobs are after the other runs,
+    /// because their distances are not comparable. The order of the runs in files does not change.
     #[arg(
         long,
         value_name = "COLUMN",
@@ -67,7 +67,7 @@ pub struct Sorting<Row> {
 }
 
 impl SortArg {
-    /// Returns the name of the column as typed, if there is one.
+    /// Returns the name of the column as typed, if a column was given.
     pub fn column(&self) -> Option<&str> {
         let text = self.sort.as_deref()?.trim();
         Some(text.strip_prefix('-').unwrap_or(text))
@@ -76,7 +76,7 @@ impl SortArg {
     /// Returns the order by a column of the table.
     ///
     /// # Errors
-    /// A usage error if there is no such column.
+    /// A usage error if there is no column with this name.
     pub fn of<Row: Table>(&self) -> Result<Option<Sorting<Row>>, Failure> {
         self.among(Row::columns())
     }
@@ -84,7 +84,7 @@ impl SortArg {
     /// Returns the order by one of these columns.
     ///
     /// # Errors
-    /// A usage error if there is no such column.
+    /// A usage error if there is no column with this name.
     pub fn among<Row: Table>(
         &self,
         mut columns: Vec<Column<Row>>,
@@ -112,7 +112,7 @@ impl<Row: Table> Sorting<Row> {
         row.is_ranked_last(&self.column.name)
     }
 
-    /// Compares two rows. Rows that are not ranked, and rows without a value, come last in both directions.
+    /// Compares two rows. Rows that are not ranked, and rows without a value, are last in both directions.
     pub fn order(&self, a: &Row, b: &Row) -> Ordering {
         let apart = [a, b].map(|row| self.puts_apart(row));
         if apart[0] != apart[1] {
@@ -135,7 +135,8 @@ impl<Row: Table> Sorting<Row> {
 }
 
 impl TableArgs {
-    /// Prints a table: `sheets` as text or Markdown, with an empty line between them, all rows and columns as JSON or CSV.
+    /// Prints a table. As text or Markdown, prints `sheets` with an empty line between them; as JSON or CSV, prints all
+    /// rows and columns.
     ///
     /// # Errors
     /// Those of `out`.
@@ -176,8 +177,8 @@ impl TableArgs {
         }
     }
 
-    /// Prints a sheet as text, indented, or as Markdown. Text fits the width of the terminal; a line below names the omitted
-    /// columns.
+    /// Prints a sheet as text, indented, or as Markdown. Text is fitted to the width of the terminal; a line below the
+    /// table lists the omitted columns.
     ///
     /// # Errors
     /// Those of `out`.
@@ -256,8 +257,8 @@ pub fn sheet_of_fields(keys: &[&'static str], rows: &[serde_json::Value]) -> She
     sheet
 }
 
-/// Wraps text to lines of at most `width` characters; a longer word has a line of its own. Lines after the first are
-/// indented.
+/// Wraps text to lines of at most `width` characters. A longer word is on a separate line. Lines after the first line
+/// are indented.
 pub fn wrapped(words: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in words.split_whitespace() {

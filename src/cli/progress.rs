@@ -15,13 +15,14 @@ use super::threads::Ticker;
 use replay_core::number::grouped;
 use replay_experiment::sweep::Plan;
 
-/// Returns a bar with `steps` steps, or a spinner, and the ticker that redraws it. Templates have the keys of the library,
-/// `{rate}`, steps per second, and `{left}`, the time left, both over the whole time of the bar.
+/// Returns a bar with `steps` steps, or a spinner, and the ticker that redraws it. Templates may contain the keys of
+/// the library, `{rate}` for steps per second, and `{left}` for the remaining time. Both are computed from the whole
+/// time of the bar.
 pub fn bar(quiet: bool, steps: Option<u64>, template: &str) -> (ProgressBar, Option<Ticker>) {
     bar_with(quiet, steps, template, |state| left(state.pos(), state.len(), state.elapsed()))
 }
 
-/// A [`bar`] with another text for `{left}`.
+/// Returns a [`bar`] with another text for `{left}`.
 fn bar_with(
     quiet: bool,
     steps: Option<u64>,
@@ -51,7 +52,7 @@ fn bar_with(
     (bar, ticker)
 }
 
-/// Steps per second with about two digits.
+/// Formats steps per second with about two digits.
 fn rate(done: u64, elapsed: Duration) -> String {
     let rate = done as f64 / elapsed.as_secs_f64().max(1e-3);
     match rate {
@@ -64,7 +65,7 @@ fn rate(done: u64, elapsed: Duration) -> String {
     }
 }
 
-/// Formats the time left at the mean speed so far; before the first step, the elapsed time.
+/// Formats the remaining time at the mean speed so far; before the first step, formats the elapsed time.
 fn left(done: u64, all: Option<u64>, elapsed: Duration) -> String {
     match all {
         Some(all) if done > 0 => {
@@ -75,12 +76,12 @@ fn left(done: u64, all: Option<u64>, elapsed: Duration) -> String {
     }
 }
 
-/// Jobs of the cells of one kind, which cost about the same.
+/// Counts of the jobs of the cells of one kind. Jobs of one kind take about the same time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Work {
     jobs: u64,
     started: u64,
-    /// Time of the started jobs, summed over threads.
+    /// Time spent on the started jobs, summed over threads.
     took: Duration,
 }
 
@@ -89,8 +90,9 @@ struct Work {
 struct GridWork(HashMap<Kind, Work>);
 
 impl GridWork {
-    /// Returns the time left of a grid after `elapsed`: the jobs left of a kind cost as much as its started jobs, or as the
-    /// mean job if none has started. `None` before the first job.
+    /// Returns the remaining time of a grid after `elapsed`. The time of a remaining job is the mean time of the
+    /// started jobs of the same kind, or the mean of all started jobs if no job of the kind has started. Returns `None`
+    /// before the first job.
     fn left(&self, elapsed: Duration) -> Option<Duration> {
         let started = self.0.values().map(|work| work.started).sum::<u64>();
         let took = self.0.values().map(|work| work.took).sum::<Duration>().as_secs_f64();
@@ -106,7 +108,7 @@ impl GridWork {
     }
 }
 
-/// Progress of cells: finished cells, jobs per second, time left.
+/// Progress of cells: finished cells, jobs per second, remaining time.
 pub struct Progress {
     bar: ProgressBar,
     _ticker: Option<Ticker>,
@@ -119,14 +121,15 @@ pub struct Progress {
 const CELLS: &str = "{wide_bar} {msg} cells, {human_pos}/{human_len} jobs, {rate} {left}";
 
 impl Progress {
-    /// Progress of cells that have `jobs` jobs together.
+    /// Returns the progress of cells with a total of `jobs` jobs.
     pub fn new(quiet: bool, cells: usize, jobs: u64) -> Self {
         let (bar, _ticker) = bar(quiet, Some(jobs), CELLS);
         bar.set_message(format!("0/{cells}"));
         Self { _ticker, bar, cells, done: AtomicUsize::new(0), grid: None }
     }
 
-    /// Progress of cells of a plan, with the time left by the cost of jobs of each kind of cells.
+    /// Returns the progress of cells of a plan. The remaining time is estimated from the time per job of each kind of
+    /// cells.
     ///
     /// # Errors
     /// A usage error if a strategy cannot be built.
@@ -155,7 +158,7 @@ impl Progress {
         Ok(Self { bar, _ticker, grid: Some((kinds, work)), ..progress })
     }
 
-    /// Records that `jobs` jobs of a cell have started, which took `took`.
+    /// Records that `jobs` jobs of a cell have started in the time `took`.
     pub fn started(&self, plan: &Plan, run: u32, jobs: u64, took: Duration) {
         let Some((kinds, work)) = &self.grid else { return };
         let mut work = work.lock().unwrap_or_else(PoisonError::into_inner);
@@ -170,7 +173,7 @@ impl Progress {
         self.bar.set_message(format!("{done}/{}", self.cells));
     }
 
-    /// Counts finished jobs, at most all of them: jobs that were cut off and ran anew finish twice.
+    /// Counts finished jobs, up to the number of all jobs, because jobs that were requeued finish twice.
     pub fn jobs_done(&self, jobs: u64) {
         let room = self.bar.length().map_or(jobs, |all| all.saturating_sub(self.bar.position()));
         self.bar.inc(jobs.min(room));
@@ -187,7 +190,7 @@ impl Progress {
     }
 }
 
-/// Progress of points with an unknown number of jobs: finished points, and jobs so far.
+/// Progress of points with an unknown number of jobs: the number of finished points, and the number of jobs so far.
 pub struct Points {
     bar: ProgressBar,
     _ticker: Option<Ticker>,
@@ -236,7 +239,7 @@ mod tests {
         let mut grid = GridWork::default();
         grid.0.insert([0, 0, 0], work(100, 0, 0));
         assert_eq!(grid.left(seconds(1)), None);
-        // The second kind has no cost yet; two threads work.
+        // The second kind has no measured time yet, and two threads are working.
         grid.0.insert([0, 0, 0], work(100, 50, 10));
         grid.0.insert([0, 0, 1], work(50, 0, 0));
         assert_eq!(grid.left(seconds(5)), Some(seconds(10)));

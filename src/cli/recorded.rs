@@ -16,14 +16,14 @@ use replay_experiment::grid::ParameterGrid;
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Places, Trace};
 
-/// The treatment of jobs for which a machine has no processors when their log starts them.
+/// Text about the treatment of jobs for which too few processors are free at the recorded start.
 const WITHOUT: &str = "these jobs get no processors and are excluded from all metrics";
 
-/// Advice for logs whose nodes hold several jobs at once.
+/// Advice for logs in which several jobs share a node.
 const SHARED: &str = "if jobs share nodes, take a policy that counts processors and a machine with as many at each \
                       point, such as 4x11*80";
 
-/// Returns whether some strategy of a grid repeats recorded placements, and whether all do.
+/// Returns whether at least one strategy of a grid repeats recorded placements, and whether all strategies do.
 ///
 /// # Errors
 /// A usage error if a strategy cannot be built.
@@ -36,7 +36,7 @@ pub fn repeats_places(grid: &ParameterGrid) -> Result<(bool, bool), Failure> {
     Ok((some, all))
 }
 
-/// Adds the recorded placements to a trace, and reports what is unusual about them.
+/// Adds the recorded placements to a trace, and reports irregularities in them.
 ///
 /// # Errors
 /// A data error if the placements cannot be read, contradict the machine under `--strict`, or are missing for all jobs; a
@@ -64,7 +64,7 @@ pub fn placed(
         )));
     }
     nodes.check(&trace.workload).map_err(Failure::data)?;
-    // Lists in field 19 belong to lines.
+    // Lists in field 19 belong to lines instead of job numbers.
     let by = if nodes.is_by_number() { "job" } else { "line" };
     let counts_nodes =
         Policy::by_name(&trace.policy).is_ok_and(|policy| policy.size.counts_nodes());
@@ -149,7 +149,7 @@ fn node_map(file: &str) -> Result<NodeMap, Failure> {
     })
 }
 
-/// Reports the pairs of scheduler and strategy that a grid leaves out because they cannot be combined.
+/// Reports the pairs of scheduler and strategy that a grid omits because they cannot be combined.
 ///
 /// # Errors
 /// A usage error if a strategy cannot be built.
@@ -168,7 +168,7 @@ pub fn report_left_out_pairs(plan: &Plan) -> Result<(), Failure> {
 /// Reports how many jobs of a log have no recorded wait.
 ///
 /// # Errors
-/// A data error if no job has one.
+/// A data error if no job has a recorded wait.
 pub fn report_missing_waits(workload: &Workload, quiet: bool) -> Result<(), Failure> {
     let Workload { jobs, waits, name, .. } = workload;
     let without = || jobs.iter().filter(|job| waits.of(job).is_none());
@@ -189,10 +189,10 @@ pub fn report_missing_waits(workload: &Workload, quiet: bool) -> Result<(), Fail
     Ok(())
 }
 
-/// Reports where a log has more processors busy than the machine has.
+/// Reports when the jobs of a log use more processors than the machine has.
 ///
 /// # Errors
-/// A data error if it has and the rule is [`WhenFull::Error`].
+/// A data error if the log oversubscribes the machine and the rule is [`WhenFull::Error`].
 pub fn report_oversubscription(trace: &Trace, rule: WhenFull, quiet: bool) -> Result<(), Failure> {
     let (_, overfull) = trace.recorded(&CancelToken::new()).map_err(Failure::data)?;
     let (name, machine) = (&trace.workload.name, &trace.topology);

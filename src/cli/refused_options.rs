@@ -3,10 +3,10 @@
 use super::args::GridArgs;
 use super::exit::Failure;
 
-/// Refuses the options of outages and of recorded placements, for commands that do not support them.
+/// Returns an error for options of outages and recorded placements, for commands that do not support these options.
 ///
 /// # Errors
-/// A usage error that names the option and the commands that take it.
+/// A usage error that names the option and the commands that have this option.
 pub fn reject_outage_options(grid: &GridArgs) -> Result<(), Failure> {
     if grid.strict {
         return Err(Failure::usage_message("--strict is for run, sweep, plan, show and explain"));
@@ -20,7 +20,7 @@ pub fn reject_outage_options(grid: &GridArgs) -> Result<(), Failure> {
     }
 }
 
-/// Hides the refused options in the help of such a command.
+/// Hides the refused options in the help of a command.
 pub fn hide_outage_options(command: clap::Command) -> clap::Command {
     let refused = ["down", "down_rule", "down_walls", "node_map", "strict"];
     refused.into_iter().fold(command, |command, id| command.mut_arg(id, |arg| arg.hide(true)))

@@ -70,7 +70,7 @@ pub fn run(args: &ReportArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The reason why a folder cannot be shown.
+/// Reason why a folder cannot be shown on the page.
 #[derive(Debug, thiserror::Error)]
 enum Unread {
     #[error(transparent)]
@@ -91,7 +91,7 @@ impl Unread {
     }
 }
 
-/// Reads a folder, with the comparison of its jobs if it has their table.
+/// Reads a folder, and compares its jobs if it has the table of jobs.
 fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     results.check_tables()?;
     let mut folder = Folder::read(results, tables)?;
@@ -105,7 +105,7 @@ fn read(results: &ResultFolder) -> Result<Folder, Unread> {
     Ok(folder)
 }
 
-/// Refuses to replace a file that is not a page: it may be an input.
+/// Returns an error if the file to replace is not a page, because it may be an input.
 fn replaces_no_data(path: &Path) -> Result<(), Failure> {
     let mut begin = [0; DOCTYPE.len()];
     let read = File::open(path).and_then(|mut file| file.read_exact(&mut begin));
@@ -119,7 +119,7 @@ fn replaces_no_data(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Returns the tables of a kind of results; none for an unknown kind.
+/// Returns the tables of a kind of results; empty for an unknown kind.
 fn tables(kind: &str) -> &'static [&'static str] {
     Kind::ALL.iter().find(|one| one.name() == kind).map_or(&[], |one| one.tables())
 }

@@ -1,4 +1,4 @@
-//! Loads the traces of a grid on its machines and makes cells of them.
+//! Loads the traces of a grid, combines them with its machines, and creates the cells.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -25,14 +25,14 @@ use replay_experiment::grid::{ParameterGrid, Values};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Cell, Prepared, Trace};
 
-/// Traces and the allocators that work on them, loaded once: a pipe can be read once, and on a large machine it takes long to
-/// build a strategy.
+/// Traces, and the allocators that work with them. Both are created only once, because a pipe can be read only once,
+/// and building a strategy for a large machine takes long.
 pub struct Tried {
     /// The traces.
     pub traces: Vec<Arc<Trace>>,
     /// Allocators that work on all machines with all schedulers.
     pub works: Vec<AllocatorSpec>,
-    /// What was built to try them.
+    /// Values that were built to test the allocators.
     pub prepared: Prepared,
 }
 
@@ -41,7 +41,7 @@ pub struct Tried {
 pub struct ResolvedGrid {
     /// The cells by number.
     pub plan: Plan,
-    /// Every trace under every policy on every machine.
+    /// Every combination of a trace, a policy and a machine.
     pub traces: Vec<Arc<Trace>>,
 }
 
@@ -65,13 +65,14 @@ impl ResolvedGrid {
                 None => failure,
             })?);
         }
-        // On the machines of the grid strategies were built when it was resolved, which takes long on a large machine.
+        // Strategies were built for the machines of the grid when the grid was resolved. Reuse them, because building
+        // takes long for a large machine.
         let machines = traces.iter().map(|trace| &trace.topology);
         check_strategies(&grid, machines.filter(|machine| !grid.machines.contains(machine)), &[])?;
         Self::checked(grid, traces, quiet)
     }
 
-    /// Makes the cells of a grid on traces that were loaded to select its allocators.
+    /// Creates the cells of a grid from traces that were loaded to select its allocators.
     ///
     /// # Errors
     /// A usage error if a strategy does not work.
@@ -86,7 +87,7 @@ impl ResolvedGrid {
         Self::checked(grid, traces, quiet)
     }
 
-    /// Makes the cells of a grid whose strategies are known to work.
+    /// Creates the cells of a grid whose strategies are known to work.
     fn checked(grid: ParameterGrid, traces: Vec<Arc<Trace>>, quiet: bool) -> Result<Self, Failure> {
         check_outages(&grid, &traces)?;
         let plan = Plan::new(grid, &traces, crate::cli::build::this()).map_err(Failure::usage)?;
@@ -107,7 +108,7 @@ impl ResolvedGrid {
 
     /// Returns all cells in order.
     pub fn cells(&self) -> Vec<Cell> {
-        // No strategy fails here: every one was built when the grid was resolved.
+        // No strategy fails here, because every strategy was built when the grid was resolved.
         (0..self.plan.len()).filter_map(|run| self.plan.cell(&self.traces, run).ok()).collect()
     }
 
@@ -130,7 +131,7 @@ pub fn seeds(lists: &[String]) -> Result<Vec<u64>, Failure> {
     seeds.integers().map_err(|e| Failure::usage_message(format!("--seed: {e}")))
 }
 
-/// Parses the names of lists, or of the default without lists.
+/// Parses the names in lists; without lists, parses the default.
 ///
 /// # Errors
 /// A usage error for a wrong name.
@@ -145,7 +146,8 @@ where
     names.map(|name| name.parse().map_err(Failure::usage)).collect()
 }
 
-/// Returns every workload on every machine of a grid, or on the machine of its header, for any scheduler of the grid.
+/// Returns traces for all combinations of workloads and machines of a grid, or for the machine in the header of each
+/// workload if the grid has no machines.
 fn on_machines(
     workloads: Vec<Arc<Workload>>,
     grid: &ParameterGrid,
@@ -191,7 +193,7 @@ fn on_machines(
                         trace.chains()
                     ));
                 }
-                // The check of recorded placements reports oversubscription, except where jobs share points.
+                // The check of recorded placements reports oversubscription, except if jobs share points.
                 let is_reported = all || some && trace.topology.per_point() == 1;
                 if let Some(rule) = recorded.filter(|_| !is_reported) {
                     report_oversubscription(&trace, rule, quiet)?;
@@ -215,7 +217,7 @@ fn outages(grid: &ParameterGrid) -> Result<Option<OutageFile>, Failure> {
     })
 }
 
-/// Places outages on a machine.
+/// Resolves outages on a machine.
 fn outages_on(
     file: Option<&OutageFile>,
     grid: &ParameterGrid,
@@ -226,7 +228,8 @@ fn outages_on(
     Ok(Outages { windows, running: grid.when_down, walls })
 }
 
-/// Returns a workload scaled to every load, with the load in its name; the workload itself without loads.
+/// Returns a copy of a workload for every load, scaled to this load and with the load in its name; without loads,
+/// returns the workload itself.
 fn at_loads(
     workload: &Arc<Workload>,
     machine: &Topology,
@@ -261,7 +264,7 @@ fn at_loads(
     loads.iter().map(at).collect()
 }
 
-/// Returns the traces of all lists. The name of an existing file may have commas.
+/// Returns the names of traces in all lists. The name of an existing file may contain commas.
 pub fn trace_names(lists: &[String]) -> Vec<String> {
     let names = lists.iter().flat_map(|list| match Path::new(list).exists() {
         true => vec![list.as_str()],
@@ -270,7 +273,8 @@ pub fn trace_names(lists: &[String]) -> Vec<String> {
     names.map(str::to_string).collect()
 }
 
-/// Adds the beginning of the digest to the names of different traces with one name, and removes a trace that is named twice.
+/// If different traces have the same name, adds the beginning of the digest to their names. Removes repetitions of a
+/// trace.
 fn with_distinct_names(workloads: Vec<Arc<Workload>>) -> Vec<Arc<Workload>> {
     let mut distinct: Vec<Arc<Workload>> = Vec::new();
     for workload in workloads {
@@ -317,7 +321,7 @@ fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
     Ok(machine.topology)
 }
 
-/// Warns if a machine has more processors than that of the log, because shares count all processors.
+/// Warns if a machine has more processors than the machine of the log, because shares are computed from all processors.
 fn warn_of_a_larger_machine(workload: &Workload, machine: &Topology) {
     let Some(of_log) = workload.header.max_procs() else { return };
     let processors = machine.capacity();

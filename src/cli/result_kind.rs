@@ -1,6 +1,6 @@
 //! Kinds of results.
 
-/// The command that results are of. Sweeps and merges of sweeps write the same kind.
+/// Command that wrote results. Sweeps and merges of sweeps write the same kind of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Run,
@@ -49,7 +49,8 @@ impl Kind {
         }
     }
 
-    /// Returns the tables that the command may write; a folder is checked for them before any work.
+    /// Returns the names of the tables that the command may write. A folder is checked for these tables before any
+    /// work.
     pub const fn tables(self) -> &'static [&'static str] {
         match self {
             Kind::Run | Kind::Sweep => &OF_RUNS,

@@ -1,4 +1,4 @@
-//! What a command came to, printed and written in one way.
+//! Results of commands, and a common way to print and write them.
 
 use std::path::{Path, PathBuf};
 
@@ -19,10 +19,10 @@ pub trait Results {
     /// A row of the printed table.
     type Row: Table;
 
-    /// Returns the printed rows. Without rows nothing is written either, unless [`exist`](Self::exist) is true.
+    /// Returns the rows to print. If there are no rows, nothing is written unless [`exist`](Self::exist) is true.
     fn rows(&self) -> &[Self::Row];
 
-    /// Returns whether there are results; they may have no row, as on a machine without a running job.
+    /// Returns whether there are results. Results may have no row, for example if no job runs on the machine.
     fn exist(&self) -> bool {
         !self.rows().is_empty()
     }
@@ -43,7 +43,7 @@ pub trait Results {
     /// Returns the tables to print as text or Markdown.
     fn sheets(&self) -> Vec<Sheet>;
 
-    /// Returns the configuration, which decides the numbers.
+    /// Returns the configuration, which determines the numbers.
     fn configuration(&self) -> impl Serialize;
 
     /// Returns further entries of the manifest.
@@ -54,12 +54,12 @@ pub trait Results {
     /// Returns the configuration in the metadata of Parquet files.
     ///
     /// # Errors
-    /// If it has no JSON form.
+    /// An error if the configuration has no JSON form.
     fn origin(&self) -> serde_json::Result<String> {
         serde_json::to_string(&self.configuration())
     }
 
-    /// Writes the tables into a folder, by default that of the rows. Returns their paths.
+    /// Writes the tables into a folder; by default, writes only the table of the rows. Returns the paths of the tables.
     ///
     /// # Errors
     /// Those of writing.
@@ -71,19 +71,19 @@ pub trait Results {
         frame::write(dir, self.rows(), metadata)
     }
 
-    /// Draws the figures into their folder. Returns their paths.
+    /// Draws the figures into the folder of `plots`. Returns the paths of the figures.
     ///
     /// # Errors
     /// Those of drawing and writing.
     fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>>;
 }
 
-/// The numbers of finished and failed cells of a command, which decide its exit code.
+/// Numbers of finished and failed cells of a command. They determine the exit code.
 #[derive(Debug)]
 pub struct Tally {
-    /// Name of a cell in messages: cells, points, evaluations.
+    /// Plural noun for cells in messages: cells, points, evaluations.
     what: &'static str,
-    /// Number of cells; `None` if the command was interrupted before it was known.
+    /// Number of all cells; `None` if the command was interrupted before this number was known.
     all: Option<usize>,
     /// Number of cells with results.
     pub done: usize,
@@ -92,12 +92,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The tally of `all` cells before the first.
+    /// Returns the tally of `all` cells, none of which is finished.
     pub fn of(what: &'static str, all: usize) -> Self {
         Self { what, all: Some(all), done: 0, failed: Vec::new() }
     }
 
-    /// The tally of `done` finished cells, which are all cells unless the command was interrupted.
+    /// Returns the tally of `done` finished cells. These are all cells unless the command was interrupted.
     pub fn done(what: &'static str, done: usize, interrupted: bool) -> Self {
         Self { what, all: (!interrupted).then_some(done), done, failed: Vec::new() }
     }
@@ -128,7 +128,7 @@ impl Session {
             self.abandon();
         }
         if !nothing || self.is_staged() {
-            // A failure of writing does not prevent printing, nor the other way round.
+            // A failure of writing does not prevent printing, and a failure of printing does not prevent writing.
             let written = self.write(results, &tally.failed);
             if !nothing && !results.is_printed() {
                 results.arrange();
@@ -158,7 +158,8 @@ impl Session {
         self.commit(&files, &results.configuration(), &results.details(), failed).map(drop)
     }
 
-    /// Reports an interruption. Returns the exit code: a command that was interrupted after its last cell is done.
+    /// Reports an interruption and returns the exit code. A command that was interrupted after its last cell counts as
+    /// done.
     fn end(&self, tally: &Tally) -> Exit {
         if tally.is_partial() {
             let done =

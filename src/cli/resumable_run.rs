@@ -1,4 +1,4 @@
-//! Commands that continue after an interruption, by the journal in their folder.
+//! Commands that continue after an interruption with the journal in their folder.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use replay_experiment::files::Dir;
 use replay_experiment::journal::{CellId, JOURNAL_FILE, Journal, Outcome};
 use replay_experiment::pool::{self, Turn};
 
-/// The journal of a command; it is removed when it is dropped without a record.
+/// The journal of a command. The journal is removed if it has no record when this value is dropped.
 pub struct JournalHandle<R> {
     dir: Dir,
     /// The journal.
@@ -34,7 +34,7 @@ impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
         if before.is_some_and(|before| plan.evaluated.as_ref().is_some_and(|now| before != *now)) {
             return Err(of_others(&dir));
         }
-        // Before the journal: a journal without a plan counts as that of a sweep.
+        // Write the plan before the journal, because a journal without a plan counts as the journal of a sweep.
         plan.write(&dir)?;
         let journal = Mutex::new(journal::open(&dir, session.is_quiet())?);
         Ok(Some(Self { dir, journal }))
@@ -42,7 +42,8 @@ impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
 
     /// Locks the journal for reading or writing.
     pub fn open(&self) -> MutexGuard<'_, Journal<R>> {
-        // A record that a panicking thread left incomplete is cut off when the journal is opened again.
+        // If a thread panics while it writes a record, the incomplete record is removed when the journal is opened
+        // again.
         self.journal.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -56,7 +57,7 @@ impl<R> Drop for JournalHandle<R> {
     }
 }
 
-/// The failure for a journal of other cells, which new results would remove.
+/// Returns the failure for a journal of other cells. New results would remove this journal.
 fn of_others(dir: &Dir) -> Failure {
     Failure::usage_message(format!(
         "{} holds an unfinished command of another configuration ({JOURNAL_FILE}): finish it, choose another folder, \
@@ -65,8 +66,8 @@ fn of_others(dir: &Dir) -> Failure {
     ))
 }
 
-/// The cells of a command whose results fit into memory. Cells in the journal of the folder are not run again; the others
-/// run and are recorded as they finish. Without a folder all cells run.
+/// The cells of a command whose results fit into memory. Cells in the journal of the folder are not run again. All
+/// other cells run and are recorded as they finish. Without a folder, all cells run.
 ///
 /// Cells are identified by their [ids](CellId). A journal with other cells is refused, because it is removed when results
 /// are written. A failed cell has no record: the same command runs it again.
@@ -77,10 +78,10 @@ pub struct ResumableRun<R> {
 }
 
 impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
-    /// Reads these cells from the journal in the folder of a session and reports how many it has.
+    /// Reads these cells from the journal in the folder of a session and reports how many of them are finished.
     ///
     /// # Errors
-    /// As [`JournalHandle::begin`], and a usage error if the journal has other cells.
+    /// The errors of [`JournalHandle::begin`], and a usage error if the journal has other cells.
     pub fn begin(session: &mut Session, ids: Vec<CellId>) -> Result<Self, Failure> {
         let plan = PlanFile::of(session.kind()).map_err(|e| Failure::output(PLAN_FILE, e))?;
         let kept = JournalHandle::begin(session, plan)?;
@@ -110,11 +111,11 @@ impl<R: Serialize + DeserializeOwned + Send> ResumableRun<R> {
         (0..self.ids.len()).filter(|&place| self.results[place].is_none())
     }
 
-    /// Runs the cells without a result on the current rayon pool. `work` gets the index of a cell and returns its result or
-    /// the reason of its failure; `None` if it was cancelled.
+    /// Runs the cells without a result on the current rayon pool. `work` receives the index of a cell and returns the
+    /// result or the reason for the failure; `None` if the cell was cancelled.
     ///
     /// # Errors
-    /// As [`of_journal`] if a result cannot be recorded.
+    /// The error of [`of_journal`] if a result cannot be recorded.
     pub fn run(
         &mut self,
         tally: &mut Tally,

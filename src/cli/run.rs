@@ -33,7 +33,7 @@ fn warn_of_sizes(traces: &[Arc<Trace>]) {
 /// Runs the main job.
 ///
 /// # Errors
-/// A usage error for a wrong option, a data error for a wrong trace.
+/// A usage error for an invalid option; a data error for an invalid trace.
 pub fn run(args: &RunArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.output.process.quiet;
     let mut session = Session::begin(Kind::Run, &args.output, command)?;

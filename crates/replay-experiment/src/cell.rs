@@ -312,7 +312,7 @@ impl Trace {
         Timeline::recorded(jobs, points, |job| waits.start(job), stop)
     }
 
-    /// Returns the recorded schedule with sizes in processors, for logs whose jobs can share points.
+    /// Returns the recorded schedule with sizes in processors, for logs in which jobs can share points.
     ///
     /// # Errors
     /// Errors of [`recorded`](Self::recorded).

@@ -322,7 +322,7 @@ pub struct Compared {
     pub blocks: usize,
     /// Length of a block, in days.
     pub days: u32,
-    /// Whether the measure has the same meaning in both runs, see [`comparable`].
+    /// Whether the values of the measure in the two runs can be compared, see [`comparable`].
     pub comparable: bool,
 }
 
@@ -381,11 +381,11 @@ impl Table for Compared {
             C::new(name::base_trimmed_mean, "", "mean of the measure over the pairs in the base without the lowest and highest 5 % of values, rounded down", |row| row.trimmed_means[0]),
             C::new(name::compared_trimmed_mean, "", "mean of the measure over the pairs in the compared run without the lowest and highest 5 % of values, rounded down", |row| row.trimmed_means[1]),
             C::new(name::change_percent, "%", "change from base_mean to compared_mean; null if base_mean is 0", |row| row.change),
-            C::new(name::change_low_percent, "%", "lower end of the 95 % interval of change_percent, by Student's t over blocks of submission time; null with fewer than five", |row| row.interval[0]),
+            C::new(name::change_low_percent, "%", "lower end of the 95 % interval of change_percent, by Student's t over blocks of submission time; null if there are fewer than five blocks", |row| row.interval[0]),
             C::new(name::change_high_percent, "%", "upper end of the 95 % interval of change_percent", |row| row.interval[1]),
             C::new(name::lower_percent, "%", "share of jobs whose value is lower than in the base", share(|row| row.lower)),
             C::new(name::higher_percent, "%", "share of jobs whose value is higher than in the base", share(|row| row.higher)),
-            C::new(name::change_p, "", "probability of a change at least as large if the runs do not differ, corrected by Holm's method; null with fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
+            C::new(name::change_p, "", "probability of a change at least as large if the runs do not differ, corrected by Holm's method; null if there are fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
             C::new(name::comparisons, "", "number of comparisons of the measure for which change_p is corrected: all pairs of runs, over all sizes or by class of size", |row| row.comparisons),
             C::text(name::change_verdict, "better or worse if change_p is below 0.05, same if no job differs, else ~; also ~ for distances if only one of the runs folds jobs; smaller is better for every measure", |row| Some(row.verdict())),
             C::new(name::time_blocks, "", "number of blocks of submission time for the interval", |row| row.blocks),

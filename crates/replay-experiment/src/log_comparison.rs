@@ -186,15 +186,15 @@ impl Table for LogComparisonRow {
         columns.extend([
             C::new(name::log_run, "", "number of the run that repeats the log", |row| row.log_run),
             C::new(name::of_size, "processors", "processors requested by the jobs of the row; null for all jobs of the run", |row| row.size),
-            C::new(name::compared_jobs, "jobs", "number of jobs in both values: all jobs of the trace, or of the size, except those left out", |row| row.jobs),
-            C::new(name::left_out_no_wait, "jobs", "number of jobs left out because the log does not contain their waiting time; null for one size", |row| row.left_out.map(|out| out.no_wait)),
-            C::new(name::left_out_full, "jobs", "number of jobs left out because too few processors are free at their recorded start; null for one size", |row| row.left_out.map(|out| out.full)),
-            C::new(name::left_out_nowhere, "jobs", "number of jobs left out of distances because they have no recorded placement; null for one size", |row| row.left_out.map(|out| out.nowhere)),
+            C::new(name::compared_jobs, "jobs", "number of jobs over which both values are computed: all jobs of the trace or of the size, except the jobs that are left out", |row| row.jobs),
+            C::new(name::left_out_no_wait, "jobs", "number of jobs that are left out because the log does not contain their waiting time; null if the row is for one size", |row| row.left_out.map(|out| out.no_wait)),
+            C::new(name::left_out_full, "jobs", "number of jobs that are left out because too few processors are free at their recorded start; null if the row is for one size", |row| row.left_out.map(|out| out.full)),
+            C::new(name::left_out_nowhere, "jobs", "number of jobs that are left out of distances because they have no recorded placement; null if the row is for one size", |row| row.left_out.map(|out| out.nowhere)),
             C::text(name::metric, "name of the metric, a column of the table runs", |row| Some(row.metric.text())),
             C::text(name::unit, "unit of the metric", |row| Some(row.unit)),
             C::new(name::log_value, "as the metric", "value of the metric in the run that repeats the log", |row| row.values[0]),
             C::new(name::run_value, "as the metric", "value of the metric in the run", |row| row.values[1]),
-            C::new(name::to_log_percent, "%", "change from the value of the log to that of the run; null if the log has 0. Recorded waits include holds, limits, priorities, outages and reservations, which no scheduler models", |row| row.change()),
+            C::new(name::to_log_percent, "%", "change from log_value to run_value; null if log_value is 0. Recorded waits include holds, limits, priorities, outages and reservations, which no scheduler models", |row| row.change()),
         ]);
         columns
     }

@@ -283,7 +283,7 @@ impl Table for WithRun<'_, JobMeasures> {
 
 impl Table for WithRun<'_, Allocation> {
     const NAME: &'static str = "placements";
-    const ROW: &'static str = "one row per allocation of a run, in order of their starts; a job that was killed and restarted has several";
+    const ROW: &'static str = "one row per allocation of a run, in order of their start times; a job that was killed and restarted has several rows";
 
     fn columns() -> Vec<Column<Self>> {
         let [_, _, scheduler, allocator, tie, ..] = RunKey::columns(|of: &Self| &of.run.key);

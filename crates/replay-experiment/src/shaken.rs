@@ -61,7 +61,7 @@ impl Estimates<RunMetrics> {
 }
 
 impl<Metrics> Estimates<Metrics> {
-    /// Creates empty estimates for a plan whose cells have the metrics `columns`.
+    /// Creates empty estimates for a plan. `columns` are the metrics of its cells.
     pub fn new(plan: &Plan, columns: impl IntoIterator<Item = Column<Metrics>>) -> Self {
         // The column with the number of jobs is not a metric to compare.
         let columns: Vec<_> = columns.into_iter().filter(|column| column.name != "jobs").collect();
@@ -257,13 +257,13 @@ impl Table for ShakenRow {
         columns.extend([
             C::text(name::metric, "name of the metric, a column of the table runs", |row| Some(row.metric.text())),
             C::text(name::unit, "unit of the metric", |row| Some(row.unit)),
-            C::new(name::unshaken, "as the metric", "value of the metric on the trace itself; null if that run failed", |row| row.unshaken),
+            C::new(name::unshaken, "as the metric", "value of the metric on the unperturbed trace; null if the run on this trace failed", |row| row.unshaken),
             C::new(name::copies, "", "number of perturbed copies that ran", |row| row.mean.count),
             C::new(name::mean, "as the metric", "mean of the metric over the perturbed copies", |row| row.mean.mean),
             C::new(name::half_width, "as the metric", "half the width of the 95 % interval of mean", |row| row.mean.half_width),
             C::new(name::deviation, "as the metric", "standard deviation of the metric over the perturbed copies, which shows the uncertainty of a result from a single log", |row| row.deviation),
             C::new(name::compared_with, "", "number of the reference run: the first strategy of the grid with the same scheduler, or the first scheduler of a grid with one strategy; null for reference runs", |row| row.difference.map(|other| other.reference)),
-            C::new(name::paired_difference, "as the metric", "mean over the perturbed copies of the value minus that of the reference run on the same copy; null for distances if only one of the runs folds jobs", |row| row.difference.map(|other| other.mean.mean)),
+            C::new(name::paired_difference, "as the metric", "mean over the perturbed copies of the value minus the value in the reference run on the same copy; null for distances if only one of the runs folds jobs", |row| row.difference.map(|other| other.mean.mean)),
             C::new(name::paired_half_width, "as the metric", "half the width of the 95 % interval of paired_difference", |row| row.difference.map(|other| other.mean.half_width)),
             C::text(name::told_apart, "whether paired_difference differs from 0 with 95 % confidence, corrected by Holm's method for all runs with the same reference: yes, no, or same if both runs have the same value on every copy", |row| row.difference.map(|other| other.verdict.word())),
         ]);

@@ -53,7 +53,7 @@ pub struct HeldAllocation {
 impl Table for HeldAllocation {
     const NAME: &'static str = "held";
     const ROW: &'static str =
-        "one row per job that holds processors at an instant, in order of their starts";
+        "one row per job that holds processors at an instant, in order of their start times";
 
     fn columns() -> Vec<Column<Self>> {
         let of_job =

@@ -99,21 +99,21 @@ pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
 pub(super) mod noted {
     pub const NEVER_STARTED: &str = "never started";
     pub const ESTIMATE: &str = "estimate of 0 or less, taken as unknown";
-    pub const WAIT: &str = "wait differs from start minus submission; wait used";
-    pub const RUN: &str = "run time differs from end minus start; run time used";
-    pub const ELAPSED: &str = "elapsed time differs from end minus start; end minus start used";
+    pub const WAIT: &str = "wait differs from start minus submission; the recorded wait is used";
+    pub const RUN: &str = "run time differs from end minus start; the recorded run time is used";
+    pub const ELAPSED: &str = "elapsed time differs from end minus start; end minus start is used";
     pub const AGAIN: &str = "repeated job id, kept";
     pub const AGAIN_IN_FILE: &str = "job id of an earlier file with other values, kept";
     pub const NOT_COMPARED: &str = "job id beyond the limit for detecting repeated ids";
     pub const ROW_NOT_COMPARED: &str = "row beyond the limit for comparison with later files";
     pub const TASKS: &str = "tasks of arrays that did not start";
     pub const NO_SHAPE: &str = "no shape";
-    pub const NO_LIST: &str = "unreadable list of nodes, left out";
-    pub const LONG_LIST: &str = "list of more nodes than a machine may have, left out";
-    pub const UNLIKE: &str = "length of the list of nodes differs from the number of nodes";
+    pub const NO_LIST: &str = "unreadable node list, left out";
+    pub const LONG_LIST: &str = "list of nodes longer than any machine allows, left out";
+    pub const UNLIKE: &str = "length of the node list differs from the number of nodes";
 }
 
-/// Reasons for dropping a job whose line is well formed, as printed in the report.
+/// Reasons for dropping a job although its line is well formed. The report prints these texts.
 pub(super) mod dropped {
     pub const UNFINISHED: &str = "not ended when the log was written";
     pub const NOT_STARTED: &str = "array of tasks that did not start";

@@ -175,7 +175,7 @@ pub enum ImportError {
     /// A line is malformed, and no malformed line may be skipped.
     #[error(transparent)]
     Line(Box<LineFault>),
-    /// More lines are malformed than may be skipped.
+    /// The number of malformed lines exceeds the number that may be skipped.
     #[error("{file}: gave up after {}, {} allowed\n{report}\nfirst: {first}",
         counted(*.limit as u64 + 1, "malformed line"), .limit)]
     TooMany {

@@ -151,7 +151,7 @@ trait Log {
         }
         let what = match names == *own {
             true => "header, repeated",
-            false => "header with other columns, used from there on",
+            false => "header with other columns, used for the lines that follow",
         };
         self.begin();
         self.line(line, sink)?;

@@ -77,8 +77,8 @@ impl Jobs {
         };
         let is_open = fields.estimate.as_ref().is_some_and(|span| span.unit() == Unit::Either);
         let limit_note = match source.limit {
-            Limit::Minutes if is_open => Some("limit taken as minutes"),
-            Limit::Seconds if is_open => Some("limit taken as seconds"),
+            Limit::Minutes if is_open => Some("limit read in minutes"),
+            Limit::Seconds if is_open => Some("limit read in seconds"),
             _ => None,
         };
         let places = Places {

@@ -32,7 +32,7 @@ pub(super) fn tasks(list: &str) -> Option<(u64, Vec<(u64, u64)>)> {
     Some((count, all))
 }
 
-/// Disjoint, ascending ranges of tasks, both ends inclusive.
+/// Disjoint ranges of tasks in ascending order. Both ends of a range are included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Tasks(Vec<(u64, u64)>);
 

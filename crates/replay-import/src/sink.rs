@@ -48,8 +48,8 @@ impl Names {
     }
 }
 
-/// Counts that show whether limits are minutes or seconds: jobs with a limit, completed jobs with a limit, completed
-/// jobs that stayed within their limit in minutes, and limits that would be unusually long in minutes.
+/// The counts that determine the unit of limits, minutes or seconds: jobs with a limit, completed jobs with a limit,
+/// completed jobs that stayed within their limit in minutes, and limits that would be unusually long in minutes.
 #[derive(Default)]
 struct Limits {
     first: (usize, u64),
@@ -234,7 +234,7 @@ impl<'a> Sink<'a> {
             if let Taken::Joined { elsewhere } = self.joined.take(&entry) {
                 self.passed(line, "row merged with an earlier row of its job", 1);
                 if elsewhere {
-                    let what = "rows of one job on different nodes; nodes of the first row kept";
+                    let what = "rows of one job on different nodes; the nodes of the first row are kept";
                     self.noted(line, what);
                 }
             }
@@ -309,7 +309,8 @@ impl<'a> Sink<'a> {
         self.report.add(Class::Noted, what, place, count);
     }
 
-    /// Counts a job whose limit is in minutes or seconds; `completed` and `run` are the job's status and run time.
+    /// Counts a job with a limit in an unknown unit, minutes or seconds. `completed` is whether the job completed, and
+    /// `run` is its run time.
     pub fn limit(&mut self, line: u64, limit: i64, completed: bool, run: i64) {
         let first = self.place(line);
         let within = run <= limit.saturating_mul(60);
@@ -330,8 +331,8 @@ impl<'a> Sink<'a> {
         // 95% of the completed jobs did not exceed their limit.
         let (what, seconds) = match within * 20 >= completed * 19 {
             _ if jobs == 0 => return 1,
-            true => ("limit taken as minutes (limit=seconds takes them as seconds)", 60),
-            false => ("limit taken as seconds, since too many jobs exceeded it in minutes", 1),
+            true => ("limit read in minutes (limit=seconds reads limits in seconds)", 60),
+            false => ("limit read in seconds, because too many jobs exceeded it in minutes", 1),
         };
         self.report.add(Class::Noted, what, first, jobs);
         if seconds == 60 && long > 0 {

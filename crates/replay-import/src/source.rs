@@ -121,13 +121,13 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
             .param(
                 "submit",
                 kind::one_of(&[("submitted", Submit::Submitted), ("eligible", Submit::Eligible)]),
-                "submit time: that of the submission, or that from which no hold or dependency delayed the job",
+                "submit time: the time of submission, or the time at which the job became eligible (no hold or dependency delays it)",
                 |source| &mut source.submit,
             )
     };
     let zoned = |entry: Entry<Source>| {
         let zone = kind::parsed("UTC|+HH:MM|-HH:MM|Europe/Prague|..");
-        entry.param("zone", zone, "zone of times without one", |source| &mut source.zone)
+        entry.param("zone", zone, "zone of times that are written without a zone", |source| &mut source.zone)
     };
     let rounded = |entry: Entry<Source>| {
         let about = "round fractional sizes up; otherwise such jobs are dropped";

@@ -116,7 +116,7 @@ fn imports_sacct_line_by_line() {
         "log: 12 lines, 6 jobs kept; 3 dropped; 3 that are not jobs; 0 malformed",
         "noted     never started: 1, first in line 5",
         "noted     task of an array: 1, first in line 6",
-        "noted     length of the list of nodes differs from the number of nodes: 1, first in line 6",
+        "noted     length of the node list differs from the number of nodes: 1, first in line 6",
         "noted     part of a heterogeneous job: 1, first in line 8",
         "noted     repeated job id, kept: 1, first in line 12",
         "noted     unknown state, taken as failed: 1, first in line 11",
@@ -400,7 +400,7 @@ fn merges_rows_of_one_job() {
     for words in [
         "a.csv and 1 more: 8 lines, 4 jobs kept",
         "not a job row merged with an earlier row of its job: 2, first in line 4 of a.csv",
-        "noted     rows of one job on different nodes; nodes of the first row kept: 1, first in line 2 of b.csv",
+        "noted     rows of one job on different nodes; the nodes of the first row are kept: 1, first in line 2 of b.csv",
     ] {
         assert!(shown.contains(words), "{words} not in\n{shown}");
     }

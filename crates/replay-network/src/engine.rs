@@ -36,7 +36,7 @@ pub struct Network {
     injection_queues: InjectionQueues,
     worms: Vec<Worm>,
     labels: Vec<Label>,
-    /// Routes of the worms, `max_legs` for each.
+    /// Routes of the worms. Each worm has `max_legs` entries.
     legs: Vec<Leg>,
     max_legs: usize,
     /// Latest starts of the flits of each worm; used only if the timing has no closed form.

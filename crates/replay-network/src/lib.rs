@@ -40,9 +40,9 @@
 //! # Timing
 //!
 //! [`Settings`] defines the constants. Let S(f, k) be the cycle in which flit f of a packet of F
-//! flits starts to cross channel k, t_k the cycles of a crossing (`inject`, `link` or `eject`), p_k
-//! = max(t_k, 1), and B the flits that a buffer holds: `depth` with wormhole switching, else F.
-//! Flit 0 is the header, flit F - 1 the tail.
+//! flits starts to cross channel k. A crossing takes t_k cycles (`inject`, `link` or `eject`); let
+//! p_k = max(t_k, 1). A buffer holds B flits: B is `depth` with wormhole switching, otherwise F.
+//! Flit 0 is the header, and flit F - 1 is the tail.
 //!
 //! * **Header.** The header requests c_0 when its packet becomes head of its sender's queue. The
 //!   header requests channel k + 1 at S(0, k) + t_k + `route`, or with store-and-forward at

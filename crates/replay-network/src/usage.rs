@@ -96,7 +96,7 @@ impl Table for Usage {
     }
 }
 
-/// Numbers of flits that were granted a crossing, by kind of channel.
+/// Numbers of flits that were granted a crossing, for each kind of channel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Flits {
     /// Number of flits between routers, counted once per link (flit-hops).

@@ -1,10 +1,10 @@
-//! Audit of the verdicts: how many of them could fail.
+//! Audit of the verdicts of the rows: how many verdicts could fail.
 //!
-//! A row that every strategy passes is no evidence about its own strategy. The *swap test* replaces the
-//! number of each judged row by that of another strategy, or exchanges two strategies throughout a claim,
-//! and judges again. A swap is unnoticed if the row still gets the verdict that is declared for it. The
-//! number of unnoticed swaps, undecided rows and rows without a swap of each suite is declared in
-//! [`BASELINES`]; any change is a complaint.
+//! If every strategy passes a row, the row is not evidence for its own strategy. The *swap test* replaces the
+//! number of each judged row by the number of another strategy, or exchanges two strategies in all numbers of a
+//! claim, and judges the row again. A swap is unnoticed if the row still gets its declared verdict. For each suite,
+//! the numbers of unnoticed swaps, undecided rows and rows without a swap are declared in [`BASELINES`]. Any
+//! difference from these numbers is reported as a complaint.
 
 use super::{Cause, Check, Class, Measured, NotRun, Suite, Verdict};
 use std::collections::BTreeMap;
@@ -17,13 +17,13 @@ use replay_core::table::{Sheet, Shown};
 pub struct AuditBaseline {
     /// Rows that are judged.
     pub judged: usize,
-    /// Judged rows whose interval is too wide for a verdict.
+    /// Judged rows without a verdict because their interval is too wide.
     pub undecided: usize,
     /// Judged rows without a swap.
     pub unswapped: usize,
-    /// Swaps of judged rows.
+    /// Swaps over all judged rows.
     pub swaps: usize,
-    /// Unnoticed swaps.
+    /// Swaps that are unnoticed.
     pub unnoticed: usize,
 }
 
@@ -58,9 +58,9 @@ pub struct Audit {
     pub found: AuditBaseline,
     /// Declared counts; `None` for a suite without a declaration.
     pub baseline: Option<AuditBaseline>,
-    /// Rows that did not run because their log is absent; with them the counts would be higher.
+    /// Rows that did not run because their log is absent. With the log, the counts would be higher.
     pub absent: usize,
-    /// Judged rows declared to be beyond their tolerance.
+    /// Judged rows that are declared to be beyond their tolerance.
     pub known: usize,
     /// All rows of the suite.
     pub rows: usize,
@@ -68,7 +68,7 @@ pub struct Audit {
     pub not_judged: usize,
     /// Rows that did not run.
     pub not_run: usize,
-    /// Number of rows by the reason for which they have no verdict.
+    /// For each reason, the number of rows that have no verdict for this reason.
     pub reasons: BTreeMap<String, usize>,
     /// Judged rows by [class](Class::ALL).
     pub classes: [usize; Class::ALL.len()],
@@ -137,7 +137,7 @@ impl Audit {
         })
     }
 
-    /// Returns a message if the counts differ from the declared ones. If a log is absent, lower counts are accepted.
+    /// Returns a message if the counts differ from the declared counts. If a log is absent, lower counts are accepted.
     pub fn complaint(&self) -> Option<String> {
         let (found, suite) = (self.found, self.suite);
         let declared = self.baseline?;
@@ -213,16 +213,16 @@ impl Table for Audit {
             Column::new(name::undecided, "rows", "judged rows whose interval is too wide for a verdict", |audit: &Self| audit.found.undecided as u64),
             Column::new(name::declared, "rows", "judged rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
             Column::new(name::rows_claims, "rows", "judged rows: claims of the paper's text, with a bound chosen for replay", |audit: &Self| audit.classes[0] as u64),
-            Column::new(name::rows_implied, "rows", "judged rows: numbers that follow from printed constants from which replay computes its value too", |audit: &Self| audit.classes[1] as u64),
-            Column::new(name::rows_calibrated, "rows", "judged rows: numbers of a network that was calibrated on their table", |audit: &Self| audit.classes[2] as u64),
+            Column::new(name::rows_implied, "rows", "judged rows: numbers that follow from printed constants; replay computes its value from the same constants", |audit: &Self| audit.classes[1] as u64),
+            Column::new(name::rows_calibrated, "rows", "judged rows: numbers from a table on which the network was calibrated", |audit: &Self| audit.classes[2] as u64),
             Column::new(name::rows_fitted, "rows", "judged rows: numbers to which a rule or constant was fitted", |audit: &Self| audit.classes[3] as u64),
             Column::new(name::rows_out_of_sample, "rows", "judged rows: printed numbers to which nothing was fitted", |audit: &Self| audit.classes[4] as u64),
             Column::new(name::unswapped, "rows", "judged rows for which no other strategy's number is available", |audit: &Self| audit.found.unswapped as u64),
-            Column::new(name::swaps, "swaps", "replacements of a judged row's number by that of another strategy", |audit: &Self| audit.found.swaps as u64),
+            Column::new(name::swaps, "swaps", "replacements of a judged row's number by the number of another strategy", |audit: &Self| audit.found.swaps as u64),
             Column::new(name::unnoticed, "swaps", "swaps after which the row still gets its declared verdict", |audit: &Self| audit.found.unnoticed as u64),
-            Column::new(name::unnoticed_equal, "swaps", "unnoticed swaps whose two numbers are equal: the intervals overlap, or the numbers differ by at most 1 %", |audit: &Self| audit.causes[0] as u64),
+            Column::new(name::unnoticed_equal, "swaps", "unnoticed swaps in which the two numbers are equal: their intervals overlap, or they differ by at most 1 %", |audit: &Self| audit.causes[0] as u64),
             Column::new(name::unnoticed_bound, "swaps", "unnoticed swaps of unequal numbers on the same side of a bound", |audit: &Self| audit.causes[1] as u64),
-            Column::new(name::unnoticed_wide, "swaps", "unnoticed swaps of unequal numbers that both lie within the tolerance", |audit: &Self| audit.causes[2] as u64),
+            Column::new(name::unnoticed_wide, "swaps", "unnoticed swaps of unequal numbers that are both within the tolerance", |audit: &Self| audit.causes[2] as u64),
             Column::new(name::reasons, "", "reasons for rows without a verdict, each with its number of rows", Self::reasons_by_frequency),
         ]
     }
@@ -330,7 +330,8 @@ mod tests {
     fn a_swap_is_noticed_if_it_changes_the_declared_verdict() {
         let count = |check: &Check| check.unnoticed().count();
         assert_eq!(count(&check(100.0, &[109.0, 111.0, 120.0])), 1);
-        // For a declared difference, a number near the declared one is unnoticed; one that agrees with print is not.
+        // If a difference is declared, a swap to a number near the declared number is unnoticed. A swap to a number
+        // that agrees with the printed number is noticed.
         let known = check(150.0, &[100.0, 151.0, 200.0]).known(150.0, "why");
         assert_eq!(count(&known), 1);
     }

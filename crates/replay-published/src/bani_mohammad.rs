@@ -3,23 +3,24 @@
 //!
 //! # 3D contiguous allocation (chapters 3 and 5)
 //!
-//! Each run starts with an empty 3D mesh and has 1000 jobs. The load is in arrivals per time unit. In
-//! saturation the mean turnaround depends on the number of jobs.
+//! Each run begins with an empty 3D mesh and has 1000 jobs. The load is in arrivals per time unit. In
+//! saturation, the mean turnaround depends on the number of jobs.
 //!
 //! # Tolerances
 //!
-//! Means of Table 3.2 must be within 4 %, those of Table 5.2 within 8 % (heavy tails are noisy), utilizations and
-//! lengths of the busy list within 4 % and ratios within 10 % of a value in replay's 95 % interval. Printed 95 %
-//! intervals must overlap replay's intervals (the printed relative errors follow from them). Bounds such as
-//! "cannot exceed 37 %" are applied as printed. The thesis prints overhead as time; replay counts elementary
-//! operations of the literal algorithms, which do not depend on the computer, and compares within 30 %. Strategies
-//! that are "very close" must be within 2 %; m and the turnaround that "hardly depend" on the size of the mesh
-//! must be within 15 and 20 %. Where the thesis names no load, the note gives the load that is used.
+//! A printed number must agree with at least one value in replay's 95 % interval: means of Table 3.2 within 4 %, means
+//! of Table 5.2 within 8 % (heavy tails are noisy), utilizations and lengths of the busy list within 4 %, ratios within
+//! 10 %. Printed 95 % intervals must overlap replay's intervals; the printed relative errors follow from the printed
+//! intervals. Bounds such as "cannot exceed 37 %" are applied as printed. The thesis prints overhead as time. replay
+//! counts elementary operations of the literal algorithms, which do not depend on the computer; they must agree within
+//! 30 %. Strategies that are "very close" must be within 2 %. The length m of the busy list and the turnaround, which
+//! "hardly depend" on the size of the mesh, must be within 15 % and 20 %. If the thesis names no load, the note
+//! contains the load that is used.
 //!
-//! The thesis contradicts itself on two points, which are not judged: the order of BL and FF (the text and
-//! Tables 3.2 and 5.2 disagree; that both are within 3 % of each other is judged), and "up to 65 %" in chapter 6
-//! against 160 % and 1017 % in chapter 3. The overhead that chapter 6 calls 773 % higher is the 11 % of chapter 3,
-//! inverted and rounded. "34 % of" at Fig. 5.23 is read as "34 % below".
+//! The thesis contradicts itself on two points, which are not judged. The text disagrees with Tables 3.2 and 5.2 about
+//! the order of BL and FF; the claim that BL and FF are within 3 % of each other is judged. Chapter 6 states "up to
+//! 65 %", but chapter 3 states 160 % and 1017 %. The overhead that is 773 % higher in chapter 6 is the inverted and
+//! rounded value of 11 % in chapter 3. "34 % of" at Fig. 5.23 is read as "34 % below".
 
 mod examples;
 
@@ -56,7 +57,8 @@ const PARETO: &str = "pareto[k=15,q=4241,alpha=1]";
 /// Loads of Figs. 3.8 (uniform sides) and 3.9 (exponential sides).
 const UNIFORM_LOADS: [&str; 5] = ["1", "2.2", "3.4", "4.6", "5.8"];
 const EXPONENTIAL_LOADS: [&str; 8] = ["1", "2.6", "4.2", "5.8", "7.4", "9", "10.6", "12.2"];
-/// Claims of chapter 5 that have no figure; the rows of the CSV file are pairs of strategies that are "very close".
+/// Section of the claims of chapter 5 that have no figure. Its rows in the CSV file are pairs of strategies that are
+/// "very close".
 const SECTION_5_4_2: &str = "section 5.4.2";
 const MESHES: [&str; 3] = ["8x8x8", "10x10x10", "12x12x12"];
 
@@ -93,7 +95,7 @@ fn literal(strategy: &str) -> &str {
     }
 }
 
-/// Requests whose allocation is described in chapter 2.
+/// Requests with an allocation that chapter 2 describes.
 const EXAMPLES: [Example; 2] = [
     Example { place: "Fig. 2.1", machine: "8x8", strategy: "buddy", size: 2, wasted: "50" },
     Example {
@@ -147,8 +149,9 @@ fn pareto_near_exponential() -> Result<Check, VerifyError> {
     Ok(check.known(1.5, "the shortest run time is 1, and the mean is alpha k / (alpha - 1) = 1.5"))
 }
 
-/// The rule by which exponential sides become integers was chosen on chapter 3: drawing again, instead of limiting
-/// sides to the mesh, misses the ratios of that chapter. Chapters 4 and 5 use the same rule.
+/// The rule by which exponential sides become integers was chosen by the results of chapter 3. With the alternative
+/// rule, which redraws a side that exceeds the mesh instead of limiting it, the ratios of chapter 3 do not agree.
+/// Chapters 4 and 5 use the same rule.
 fn sample(row: &Row) -> Sample {
     match row.sides.as_str() {
         "exponential" if row.service == EXPONENTIAL => Sample::Fitted,
@@ -166,7 +169,7 @@ const LITERAL_OF_CHAPTER_5: [[&str; 3]; 4] = [
     ["exponential", "0.205", "fcfs"],
 ];
 
-/// Points that the claims need in addition to those of the rows.
+/// Points that the claims need in addition to the points of the rows.
 fn points() -> Vec<Key<'static>> {
     let mut points = Vec::new();
     for strategy in ALL {
@@ -206,7 +209,7 @@ fn points() -> Vec<Key<'static>> {
     points
 }
 
-/// Measured growth of operations with the load under busy lists for which it exceeds "little".
+/// Busy lists under which operations increase with the load by more than "little", each with the measured increase.
 const LITTLE: [(&str, f64); 2] = [(TBL, 8.328), (BL, 3.686)];
 const WHY_LITTLE: &str = "operations of a search grow with the square of the busy list, and each refused job is searched for \
     again; the thesis prints time, which has a constant part";
@@ -231,7 +234,7 @@ impl Claims<'_> {
         self.0.mean(&key, metric)
     }
 
-    /// Returns the mean of a metric at point `a` divided by that at point `b`.
+    /// Returns the ratio of the mean of a metric at point `a` to its mean at point `b`.
     fn ratio(&self, a: Key<'_>, b: Key<'_>, metric: Metric) -> Result<f64, VerifyError> {
         Ok(self.mean(a, metric)? / self.mean(b, metric)?)
     }
@@ -257,7 +260,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims 2 and 3: rotation shortens turnaround, most at medium load.
+    /// Claims 2 and 3: rotation shortens turnaround, and the gain is largest at medium load.
     fn rotation(&self) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
         for (sides, medium, heavy) in [("uniform", "3.4", "5.8"), ("exponential", "5.8", "12.2")] {
@@ -327,8 +330,8 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims 5 and 21: cost of allocation in elementary operations of the literal algorithms. Operations of scanning
-    /// and of busy lists differ in kind; the benchmarks measure times.
+    /// Claims 5 and 21: cost of allocation in elementary operations of the literal algorithms. An operation of a scan
+    /// and an operation of a busy list are different operations; the benchmarks measure times.
     fn overhead(&self) -> Result<Vec<Check>, VerifyError> {
         let operations = |machine, strategy| {
             self.mean(chapter_3(machine, "uniform", "5.8", literal(strategy)), Metric::Operations)
@@ -413,7 +416,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims 17 to 20: heavy tails, and service of the shortest job first.
+    /// Claims 17 to 20: heavy tails, and scheduling of the shortest job first.
     fn heavy_tails(&self) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
         let (mut turnaround, mut utilization) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -498,7 +501,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Section 5.4.2: cost of allocation with heavy tails, counted and judged as in chapter 3.
+    /// Section 5.4.2: cost of allocation with heavy tails. Operations are counted and judged as in chapter 3.
     fn overhead_with_heavy_tails(&self) -> Result<Vec<Check>, VerifyError> {
         let operations = |machine, (sides, load), scheduler, strategy| {
             let key = on(machine, chapter_5(sides, load, scheduler, literal(strategy)));
@@ -534,8 +537,8 @@ impl Claims<'_> {
     }
 }
 
-/// Compares operations on a larger mesh, and with rotation: operations of scans grow with the machine, operations of
-/// busy lists hardly grow, and rotation costs more.
+/// Compares operations on a larger mesh, and operations with rotation. The operations of scans grow with the machine,
+/// the operations of busy lists hardly grow, and rotation increases the number of operations.
 fn overhead_and_size(
     figure: &str,
     scheduler: &str,
@@ -566,7 +569,7 @@ fn overhead_and_size(
     Ok(checks)
 }
 
-/// Compares operations of strategies: every busy list needs fewer than every scan.
+/// Compares operations of strategies: every busy list needs fewer operations than every scan.
 fn lists_below_scans(
     figure: &str,
     streams: &str,
@@ -578,7 +581,7 @@ fn lists_below_scans(
     claim(figure, streams, what, "1", lists / scans, Tolerance::Below)
 }
 
-/// Compares operations by load: the gap between a scan and a busy list grows with the load.
+/// Compares operations at different loads: the difference between a scan and a busy list grows with the load.
 fn gap_and_load(
     figure: &str,
     streams: &str,

@@ -3,21 +3,23 @@
 //!
 //! # Tolerances
 //!
-//! Ratios and Table 4.2 must be within 10 %; bounds are applied as printed. Utilization in saturation does not
-//! depend on the load and is judged wherever the machine is saturated. The loads of packets of 64 flits are not
-//! printed. Judged is the largest gap over five loads, from a sixteenth of the highest load of packets of 8 flits to
-//! that load, and the order of the strategies (Figs 4.46 to 4.49) at the lowest and highest of the five. Packets of
-//! 16 and 32 flits, whose results the thesis calls alike, are not simulated because of the run time. The relative
-//! errors of Table 4.2 follow from its means and intervals, which are judged.
+//! Ratios and Table 4.2 must be within 10 %. Bounds are applied as printed. Utilization in saturation does not depend
+//! on the load; it is judged at all loads at which the machine is saturated. For packets of 64 flits, the loads are not
+//! printed. Therefore five loads are used, from a sixteenth of the highest load for packets of 8 flits up to this load.
+//! The largest gap over the five loads is judged, and the order of the strategies (Figs 4.46 to 4.49) is judged at the
+//! lowest and at the highest of the five loads. Packets of 16 and 32 flits are not simulated because of the run time;
+//! the thesis states that their results are similar. The relative errors of Table 4.2 follow from its means and
+//! intervals, which are judged.
 //!
 //! # Two readings of ranks
 //!
-//! The thesis says: "Processors allocated to a job are mapped to a linear array of processors using row-major
-//! indexing". Literally, the ranks of a job run row-major over its whole allocation, regardless of its units. The
-//! other reading, that of Lo et al., is row-major inside each unit, unit by unit. Claims about GABL against other
-//! strategies with one-to-all and all-to-all messages are judged under both readings; the literal reading uses MBS
-//! that splits blocks on demand (`mbs[splitting=on-demand]`). Contradictions to the thesis are declared with their
-//! reasons; `results/experiments` lists the readings that were tried.
+//! The thesis states: "Processors allocated to a job are mapped to a linear array of processors using row-major
+//! indexing". In the literal reading, the ranks of a job are in row-major order over its whole allocation, and its
+//! units do not matter. In the second reading, which follows Lo et al., ranks are in row-major order within each unit,
+//! one unit after the other. Claims that compare GABL with other strategies under one-to-all and all-to-all messages
+//! are judged under both readings. The literal reading uses MBS with blocks that are split on demand
+//! (`mbs[splitting=on-demand]`). Contradictions to the thesis are declared with their reasons. `results/experiments`
+//! lists the readings that were tried.
 
 use super::claim::claim;
 use super::streams::{Key, Row, Runs, rows};
@@ -35,9 +37,9 @@ pub const SUITE: Suite = Suite {
 
 const TABLE: &str = include_str!("bani_mohammad_messages.csv");
 
-/// Network whose ranks run row-major over the whole allocation of a job.
+/// Network in which ranks are in row-major order over the whole allocation of a job.
 const ROW_MAJOR: &str = "bani-mohammad row-major";
-/// MBS of the literal reading.
+/// MBS in the literal reading.
 const ON_DEMAND: &str = "mbs[splitting=on-demand]";
 
 fn verify(
@@ -67,41 +69,43 @@ fn key<'a>(pattern: &'a str, sides: &'a str, load: &'a str, strategy: &'a str) -
     }
 }
 
-/// Returns a point with ranks row-major over the whole allocation.
+/// Changes a point: ranks are in row-major order over the whole allocation.
 fn row_major(key: Key<'_>) -> Key<'_> {
     let strategy = if key.strategy == "mbs" { ON_DEMAND } else { key.strategy };
     Key { network: ROW_MAJOR, strategy, ..key }
 }
 
-/// Returns a point on the 32x32 mesh.
+/// Changes a point: the machine is the 32x32 mesh.
 fn wider(key: Key<'_>) -> Key<'_> {
     Key { machine: "32x32", ..key }
 }
 
-/// Returns a point with packets of 64 flits.
+/// Changes a point: packets have 64 flits.
 fn longer(key: Key<'_>) -> Key<'_> {
     Key { flits: "64", ..key }
 }
 
-/// Load with uniform sides at which jobs hardly wait, by pattern.
+/// For each pattern, a load at which jobs with uniform sides hardly wait.
 const LIGHT: [(&str, &str); 3] =
     [("one-to-all", "0.0025"), ("all-to-all", "0.0035"), ("random", "0.01")];
 
-/// Patterns with heavy loads for uniform and exponential sides.
+/// For each pattern, the heavy load for uniform sides and the heavy load for exponential sides.
 const HEAVY: [(&str, &str, &str); 3] =
     [("one-to-all", "0.0205", "0.04"), ("all-to-all", "0.0305", "0.05"), ("random", "0.1", "0.1")];
 
-/// Returns the figure of a pattern and a distribution of sides; `first` is the number of the first of the metric's six
-/// figures.
+/// Returns the figure for a pattern and a distribution of sides. Each metric has six figures; `first` is the number of
+/// the first of these figures.
 fn figure(first: usize, pattern: &str, sides: &str) -> String {
     let pattern = HEAVY.iter().position(|(name, ..)| *name == pattern).unwrap_or(0);
     format!("Fig. 4.{}", first + 2 * pattern + usize::from(sides == "exponential"))
 }
 
-/// Meshes on which m and b are plotted, with their processors divided by those of the first.
+/// Meshes on which m and b are plotted, each with the ratio of its number of processors to the number of processors of
+/// the first mesh.
 const MESHES: [(&str, f64); 3] = [("16x16", 1.0), ("20x20", 1.5625), ("24x24", 2.25)];
 
-/// Plot of packets of 64 flits; its loads run from a sixteenth of the highest load of packets of 8 flits to that load.
+/// Plot for packets of 64 flits. Its loads are from a sixteenth of the highest load for packets of 8 flits up to this
+/// load.
 struct Long {
     pattern: &'static str,
     sides: &'static str,
@@ -135,7 +139,7 @@ const LONG: [Long; 3] = [
     },
 ];
 
-/// Selects between the points with packets of 64 and of 8 flits, and their ranks.
+/// Selects one of two points (packets of 64 flits and packets of 8 flits), and sets the order of ranks.
 type Reading = fn([Key<'static>; 2]) -> Key<'static>;
 
 impl Long {
@@ -159,7 +163,7 @@ impl Long {
         self.loads.into_iter().flat_map(of_load)
     }
 
-    /// Returns the least turnaround of GABL divided by that of another strategy, over all loads.
+    /// Returns the smallest ratio, over all loads, of the turnaround of GABL to the turnaround of another strategy.
     fn least<'a>(
         &self,
         runs: &Runs<'_>,
@@ -231,7 +235,8 @@ const LONG_KNOWN: [(&str, &str, &str, f64); 6] = [
 ];
 const READ_ROW_MAJOR: &str = ", row-major ranks";
 
-/// Lowest and highest load of packets of 64 flits by pattern and sides, at which the order of the strategies is judged.
+/// For each pattern and distribution of sides, the lowest and the highest load for packets of 64 flits. At these loads
+/// the order of the strategies is judged.
 const ENDS: [(&str, &str, [&str; 2]); 4] = [
     ("one-to-all", "uniform", ["0.0013", "0.0205"]),
     ("one-to-all", "exponential", ["0.0025", "0.04"]),
@@ -239,7 +244,7 @@ const ENDS: [(&str, &str, [&str; 2]); 4] = [
     ("all-to-all", "exponential", ["0.0031", "0.05"]),
 ];
 
-/// Readings of ranks.
+/// A reading of the order of ranks, which changes a point.
 type Ranks = fn(Key<'_>) -> Key<'_>;
 const READINGS: [(&str, Ranks); 2] = [("", |key| key), (READ_ROW_MAJOR, row_major)];
 
@@ -306,7 +311,8 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
                 ] {
                     let what = format!("{name} of {one} over {other}");
                     let ours = mean(one, metric)? / mean(other, metric)?;
-                    // With random pairs and uniform sides the thesis sets only GABL apart.
+                    // With random pairs and uniform sides, the thesis claims only a difference between GABL and the
+                    // other strategies.
                     if pattern != "random" || sides != "uniform" || one == "gabl" {
                         checks.push(claim(
                             "claims 7, 8",
@@ -365,7 +371,8 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
             let check = claim(
                 "claim 10",
                 &streams,
-                // The thesis prints at most 50 %, and at least 71 % for the other strategies, at all loads.
+                // For all loads, the thesis prints at most 50 % for First Fit and at least 71 % for the other
+                // strategies.
                 "utilization of First Fit over GABL",
                 "0.704",
                 utilization("first-fit")? / utilization("gabl")?,
@@ -421,7 +428,7 @@ fn claims(runs: &Runs<'_>, selection: &Selection) -> Result<Vec<Check>, VerifyEr
     Ok(checks.into_iter().map(declared).collect())
 }
 
-/// Declares known differences of the claims that put GABL ahead of MBS without a printed number.
+/// Declares known differences from claims that GABL is better than MBS. The thesis prints no number for these claims.
 fn declared(check: Check) -> Check {
     let is_of = |what: &str| what.contains("gabl over mbs") && !what.contains(READ_ROW_MAJOR);
     let behind = BEHIND_MBS.iter().find(|(figure, workload, _)| {
@@ -433,7 +440,8 @@ fn declared(check: Check) -> Check {
     }
 }
 
-/// Figure, workload and measured ratio of the rows in which GABL is behind MBS with ranks in the order of allocation.
+/// Figure, workload and measured ratio of the rows in which GABL is worse than MBS if ranks are in the order of
+/// allocation.
 const BEHIND_MBS: [(&str, &str, f64); 14] = [
     ("section 4.3.2", "16x16 uniform one-to-all, load 0.0205", 1.0476),
     ("section 4.3.2", "16x16 exponential one-to-all, load 0.04", 1.0705),
@@ -451,7 +459,7 @@ const BEHIND_MBS: [(&str, &str, f64); 14] = [
     ("Fig. 4.49", "16x16 exponential all-to-all 64 flits", 1.0597),
 ];
 
-/// Patterns and sides with which GABL is slower than MBS, and the measured ratio.
+/// Patterns and distributions of sides for which GABL is slower than MBS, with the measured ratio.
 const SLOWER: [(&str, &str, f64); 4] = [
     ("one-to-all", "uniform", 1.2593),
     ("one-to-all", "exponential", 1.1203),
@@ -463,7 +471,7 @@ const WHY_SLOWER: &str = "with ranks in the order of allocation, the power-of-tw
     long strips of GABL; routing delay, packet length and order of shrinking do not change this; the literal reading of ranks has a \
     separate row (results/experiments/gabl-mbs.md)";
 
-/// Claim 12: GABL allocates fewer units than MBS, and the difference grows as the load falls.
+/// Claim 12: GABL allocates fewer units than MBS, and the difference increases when the load decreases.
 fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Check>, VerifyError> {
     let light = LIGHT.iter().find(|(name, _)| *name == pattern).map_or(heavy, |(_, load)| load);
     let units = |load| -> Result<f64, VerifyError> {
@@ -476,8 +484,8 @@ fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Ch
     Ok(vec![claim("claim 12", &streams, what, "1", ours, Tolerance::Above)?])
 }
 
-/// Claim 13 (Figs. 4.28 to 4.39): m is larger with exponential sides on every mesh, and b is "less sensitive to the
-/// size of the mesh": it grows less than the number of processors.
+/// Claim 13 (Figs. 4.28 to 4.39): on every mesh, m is larger with exponential sides. b is "less sensitive to the size
+/// of the mesh": it grows by a smaller factor than the number of processors.
 fn busy_lists(
     runs: &Runs<'_>,
     (pattern, uniform, exponential): (&str, &str, &str),
@@ -512,7 +520,8 @@ fn busy_lists(
     Ok(checks)
 }
 
-/// Section 4.3.2: lengths of message paths, and turnaround and waits of GABL against MBS where no number is printed.
+/// Section 4.3.2: lengths of message paths, and comparisons of GABL with MBS by turnaround and waits for which no
+/// number is printed.
 fn paths_and_waits(
     runs: &Runs<'_>,
     pattern: &str,
@@ -551,14 +560,14 @@ fn paths_and_waits(
     Ok(checks)
 }
 
-/// Pattern and sides for which the waits of GABL are printed in percent of those of MBS.
+/// Patterns and distributions of sides for which the waits of GABL are printed in percent of the waits of MBS.
 const PRINTED_WAITS: [(&str, &str); 3] =
     [("one-to-all", "uniform"), ("all-to-all", "exponential"), ("random", "exponential")];
 
 const WHY_CONTENTION: &str = "a job sends five packets on average: several at once with random pairs, one after another with \
     one-to-all, and most of them from one process after another with all-to-all, which causes less contention";
 
-/// Section 4.3.2: packets wait for links less with random pairs than with the other patterns.
+/// Section 4.3.2: with random pairs, packets wait for links for a shorter time than with the other patterns.
 fn contention(runs: &Runs<'_>) -> Result<Vec<Check>, VerifyError> {
     let [one_to_all, all_to_all, random] = HEAVY;
     let mut checks = Vec::new();
@@ -597,7 +606,7 @@ fn sizes(
         let check = claim(claim_14, &streams, &what, "1", ours, Tolerance::Above)?;
         checks.push(check);
     }
-    // The order of the strategies stays, except for random pairs, where they do not differ.
+    // The order of the strategies is the same as on the smaller mesh. With random pairs, the strategies do not differ.
     if pattern == "random" {
         for other in ["mbs", "paging"] {
             let ours = turnaround(wider(at("gabl")))? / turnaround(wider(at(other)))?;
@@ -620,7 +629,7 @@ fn sizes(
     Ok(checks)
 }
 
-/// Claim 15 and Figs 4.50 and 4.51: with random pairs, longer packets do not change the gaps.
+/// Claim 15 and Figs 4.50 and 4.51: with random pairs, longer packets do not change the gaps between the strategies.
 fn lengths(runs: &Runs<'_>, sides: &str, load: &str) -> Result<Vec<Check>, VerifyError> {
     let at = |strategy| key("random", sides, load, strategy);
     let streams = format!("{sides} random, load {load}");
@@ -667,7 +676,7 @@ fn order_of_long(
     Ok(checks)
 }
 
-/// Claim 9: the advantage of GABL is largest with all-to-all.
+/// Claim 9: the advantage of GABL is largest with all-to-all messages.
 fn largest_advantage(runs: &Runs<'_>) -> Result<Check, VerifyError> {
     let share = |(pattern, load, _): (&str, &str, &str)| -> Result<f64, VerifyError> {
         let turnaround =

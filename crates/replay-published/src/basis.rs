@@ -1,27 +1,27 @@
-//! Basis of a verdict: the source of its bound, and whether rules were fitted to the number.
+//! Basis of a verdict: the source of the bound, and whether rules of replay were fitted to the printed number.
 
 use std::fmt;
 
-/// Whether a printed number is independent of the rules and networks compared with it.
+/// Whether a printed number is independent of the rules and networks of replay that it is compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Sample {
-    /// No rule or constant was chosen on it.
+    /// No rule or constant was chosen by the printed number.
     #[default]
     Outside,
-    /// It follows from printed constants from which replay computes its value too.
+    /// The printed number follows from printed constants. replay computes its value from the same constants.
     Implied,
-    /// It belongs to a table on which the constants of the network were calibrated.
+    /// The printed number is in a table on which the constants of the network were calibrated.
     Calibrated,
-    /// A rule or a constant was chosen on it.
+    /// A rule or a constant was chosen by the printed number.
     Fitted,
 }
 
 /// Source of the bound of a verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Bound {
-    /// The paper makes the claim in words; the bound was chosen for replay.
+    /// The paper makes a claim in words, and the bound was chosen for replay.
     Ours,
-    /// The paper prints the number or bound.
+    /// The paper prints the number or the bound.
     Printed,
 }
 
@@ -39,13 +39,13 @@ impl fmt::Display for Bound {
 pub enum Class {
     /// Claim in words, with a bound chosen for replay.
     Claim,
-    /// Printed number that follows from constants from which replay computes its value too.
+    /// Printed number that follows from printed constants. replay computes its value from the same constants.
     Implied,
-    /// Printed number of a network calibrated on its table.
+    /// Printed number in a table on which the network was calibrated.
     Calibrated,
-    /// Printed number on which a rule or constant was chosen.
+    /// Printed number by which a rule or a constant was chosen.
     Fitted,
-    /// Printed number on which no rule or constant was chosen.
+    /// Printed number by which no rule or constant was chosen.
     OutOfSample,
 }
 
@@ -54,7 +54,7 @@ impl Class {
     pub const ALL: [Self; 5] =
         [Self::Claim, Self::Implied, Self::Calibrated, Self::Fitted, Self::OutOfSample];
 
-    /// Returns the class of a row. [`Bound::Ours`] takes precedence: such a row has no printed number.
+    /// Returns the class of a row. A row with [`Bound::Ours`] is always a claim, because it has no printed number.
     pub fn new(bound: Bound, sample: Sample) -> Self {
         match (bound, sample) {
             (Bound::Ours, _) => Self::Claim,

@@ -1,16 +1,16 @@
-//! Proved approximation bounds, checked in every state of small machines.
+//! Checks of proved approximation bounds in every state of small machines.
 //!
-//! The quality of an allocation is the sum of its processors' pairwise L1 distances. Johnson, Bunde and Leung
-//! (section II and related work) quote how far two strategies can be from the optimum: Gen-Alg is a
-//! (2 - 2/k)-approximation for jobs of k processors (Krumke et al. 1997), and MM is a (2 - 1/(2d))-approximation on
-//! meshes of d dimensions (Bender et al. 2008): 7/4 in two dimensions, 11/6 in three.
+//! The quality of an allocation is the sum of the pairwise L1 distances of its processors. Johnson, Bunde and Leung
+//! (section II and related work) quote bounds for two strategies. Gen-Alg is a (2 - 2/k)-approximation for jobs of k
+//! processors (Krumke et al. 1997). MM is a (2 - 1/(2d))-approximation on meshes of d dimensions (Bender et al. 2008):
+//! 7/4 in two dimensions, 11/6 in three dimensions.
 //!
 //! # Method
 //!
-//! Each row applies a strategy to every set of free processors of a small mesh and every job size from two to one less
-//! than the number of free processors (with all of them there is no choice), and compares its allocation with the
-//! optimum, which [`Optima`] computes. One violation contradicts the bound. The swap test replaces the strategy by
-//! random processors and by other strategies without such a bound, which violate it.
+//! Each row applies a strategy to every set of free processors of a small mesh. The job sizes are two to one less than
+//! the number of free processors; a job that needs all free processors leaves no choice. Each allocation is compared
+//! with the optimum, which [`Optima`] computes. One violation contradicts the bound. The swap test replaces the
+//! strategy by random processors and by other strategies without a proved bound, which violate the bound.
 
 mod optima;
 
@@ -34,7 +34,7 @@ pub const SUITE: Suite = Suite {
     verify,
 };
 
-/// Meshes whose states are all tried, and whether only with `--full`.
+/// Meshes. All states of a mesh are tried. The flag is set for meshes that are tried only with `--full`.
 const MESHES: [(&str, bool); 6] = [
     ("4x4", false),
     ("3x5", false),
@@ -69,22 +69,23 @@ fn verify(
 struct Worst {
     /// Decisions in which the strategy had a choice.
     decisions: u64,
-    /// Decisions whose allocation was optimal.
+    /// Decisions with an optimal allocation.
     best: u64,
-    /// Sum over decisions of the pairwise distance divided by the optimum.
+    /// Sum over all decisions of the ratio of the pairwise distance to the optimum.
     sum: f64,
-    /// Largest pairwise distance divided by the optimum.
+    /// Largest ratio of the pairwise distance to the optimum.
     ratio: f64,
-    /// Largest ratio to the optimum divided by 2 - 2/k.
+    /// Largest value of the ratio to the optimum, divided by 2 - 2/k.
     of_gen_alg: f64,
-    /// Largest ratio to the optimum divided by 2 - 2/k for k >= 3; for k = 2 the bound admits only the optimum.
+    /// Largest value of the ratio to the optimum, divided by 2 - 2/k, over k >= 3. For k = 2, the bound admits only the
+    /// optimum.
     of_gen_alg_from_three: f64,
 }
 
 impl Worst {
     /// Adds a decision about `size` processors.
     fn push(&mut self, size: usize, ours: u32, best: u32) {
-        // `best` is positive: two or more processors have a positive distance.
+        // `best` is positive, because the distance of two or more processors is positive.
         let ratio = f64::from(ours) / f64::from(best);
         self.decisions += 1;
         self.best += u64::from(ours == best);
@@ -217,7 +218,7 @@ mod tests {
                 assert!(breaks("random"), "{check:?}");
                 assert!(breaks("row-major-free-list"), "{check:?}");
             }
-            // 2^12 sets, each with the sizes from 2 to one less than its number of free processors.
+            // There are 2^12 sets. For each set, the sizes are 2 to one less than the number of free processors.
             let decisions: u64 = (3..=12).map(|n| binomial(12, n) * (n - 2)).sum();
             assert!(
                 checks[0].log.as_ref().is_some_and(|log| log.starts_with(&decisions.to_string()))

@@ -1,4 +1,4 @@
-//! Rows of published numbers: the measured value, the tolerance and the verdict.
+//! A row of published numbers: the printed number, the measured value, the tolerance and the verdict.
 
 use std::fmt;
 
@@ -11,41 +11,41 @@ use replay_core::table::{Sheet, Shown};
 /// Verdict of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Equal to the last printed digit.
+    /// The measured value is equal to the printed number in all printed digits.
     Same,
-    /// Within the tolerance.
+    /// The measured value is within the tolerance.
     Within,
-    /// Part of the 95 % interval is within the tolerance and part is not. A number that is compared directly is
-    /// undecided only if the measured value is beyond the tolerance or its interval is wider than the tolerance.
-    /// More replications would decide.
+    /// One part of the 95 % interval is within the tolerance, and another part is beyond the tolerance. A number that
+    /// is compared directly is undecided only if the measured value is beyond the tolerance, or if its interval is
+    /// wider than the tolerance. More replications would give a verdict.
     Undecided,
     /// The measured value is beyond the tolerance of a printed number.
     Differs,
     /// The measured value is beyond the bound of a claim of the text.
     Contradicts,
-    /// The measured value is shown without a verdict, for this reason.
+    /// The measured value is shown without a verdict. The text is the reason.
     NotJudged(String),
-    /// The check was not run, for this reason.
+    /// The check was not run.
     NotRun(NotRun),
 }
 
 /// Measured value, and whether it is judged.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Measured {
-    /// Value that is judged by the tolerance.
+    /// The value is judged by the tolerance.
     Judged(f64),
-    /// Value that is shown but not judged, and the reason.
+    /// The value is shown but not judged. The text is the reason.
     NotJudged(f64, String),
-    /// No value, and the reason.
+    /// There is no value.
     NotRun(NotRun),
 }
 
 /// Reason why a number was not measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotRun {
-    /// The trace is absent; the text says how to fetch it.
+    /// The trace is absent. The text explains how to fetch it.
     Absent(String),
-    /// The trace on disk is not the paper's log; the text states the difference.
+    /// The trace on disk is not the paper's log. The text describes the difference.
     OtherLog(String),
     /// The run did not produce this number.
     NoValue,
@@ -75,7 +75,7 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// Declaration that the measured value is known to be beyond the tolerance.
+/// Declares that the measured value is known to be beyond the tolerance.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Known {
     /// Measured value at the time of the declaration.
@@ -85,7 +85,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// Accepted relative deviation from the declared value, if it is wider than the interval.
+    /// Accepted relative deviation from the declared value. A wider interval takes precedence.
     const DRIFT: f64 = 0.05;
 
     /// Whether a value with this half-width agrees with the declared value.
@@ -97,18 +97,19 @@ impl Known {
 /// Difference of a row from its declaration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UndeclaredChange {
-    /// The value is beyond the tolerance, and this is not declared.
+    /// The value is beyond the tolerance without a declaration.
     New,
-    /// The value is within the tolerance, but declared to be beyond it.
+    /// The value is within the tolerance, but it is declared to be beyond the tolerance.
     Gone,
-    /// The value is beyond the tolerance, but not at the declared value.
+    /// The value is beyond the tolerance, but differs from the declared value.
     Moved,
 }
 
-/// Value of a row with another strategy in the place of its own, or with two strategies exchanged.
+/// Value of a row after its strategy has been replaced by another strategy, or after two strategies have been
+/// exchanged.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StrategySwap {
-    /// Replacing or exchanged strategies.
+    /// The strategy that replaces the row's strategy, or the exchanged strategies.
     pub with: String,
     /// Value after the swap.
     pub ours: f64,
@@ -116,12 +117,12 @@ pub struct StrategySwap {
     pub margin: f64,
 }
 
-/// Reason why a swap is unnoticed.
+/// The reason why a swap is unnoticed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// The two numbers are equal: their intervals overlap, or they differ by at most 1 %.
+    /// The numbers before and after the swap are equal: their intervals overlap, or they differ by at most 1 %.
     Equal,
-    /// The row is a bound, and both numbers are on the same side of it.
+    /// The row has a bound, and both numbers are on the same side of the bound.
     Bound,
     /// The numbers differ, and the tolerance admits both.
     Wide,
@@ -131,7 +132,7 @@ impl Cause {
     /// All causes, in the order of the columns of the audit.
     pub const ALL: [Self; 3] = [Self::Equal, Self::Bound, Self::Wide];
 
-    /// Largest relative difference of equal numbers.
+    /// Largest relative difference at which two numbers count as equal.
     const ALIKE: f64 = 0.01;
 }
 
@@ -145,7 +146,7 @@ impl fmt::Display for Cause {
     }
 }
 
-/// Published number and the measured value.
+/// A published number and the measured value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Check {
     /// Name of the suite; empty until [`Suite::checks`](super::Suite::checks) sets it.
@@ -154,32 +155,32 @@ pub struct Check {
     pub figure: String,
     /// Trace or job stream of the paper.
     pub workload: String,
-    /// Log or replications that were run, if any.
+    /// Log or replications that were run; `None` if nothing was run.
     pub log: Option<String>,
     /// Description of the number.
     pub what: String,
     /// Number as printed.
     pub printed: String,
-    /// Number to compare with: as printed, except for known misprints.
+    /// Number to compare with. It is the printed number, except for known misprints.
     pub published: f64,
     /// Measured value.
     pub ours: Measured,
     /// Half-width of the measured value's 95 % interval; 0 if the value is exact.
     pub margin: f64,
-    /// Accepted difference, or direction of a bound.
+    /// Accepted difference, or the direction of a bound.
     pub tolerance: Tolerance,
     /// Remarks.
     pub note: String,
-    /// Whether the paper makes a claim in words. `published` is then a bound chosen for replay unless
-    /// `printed_bound` is set, and the verdict is never [`Verdict::Same`].
+    /// Whether the paper makes a claim in words. If so, `published` is a bound that was chosen for replay (unless
+    /// `printed_bound` is set), and the verdict is never [`Verdict::Same`].
     pub is_claim: bool,
-    /// Declared difference beyond the tolerance.
+    /// Declaration that the value is beyond the tolerance, if there is one.
     pub known: Option<Known>,
     /// Values of the row in the swap test.
     pub swaps: Vec<StrategySwap>,
-    /// Mean over packets, if the measured value is a mean over jobs.
+    /// The mean over packets, if the measured value is a mean over jobs.
     pub over_packets: Option<f64>,
-    /// Relation of the printed number to the choice of rules and networks.
+    /// Whether rules and networks of replay were chosen by the printed number.
     pub sample: Sample,
     /// Whether the paper prints the bound of the claim.
     pub printed_bound: bool,
@@ -194,18 +195,18 @@ impl Check {
         }
     }
 
-    /// Whether the row is a printed number, as opposed to a claim in words or a bound.
+    /// Whether the row is a printed number, and neither a claim in words nor a bound.
     pub fn is_number(&self) -> bool {
         !self.is_claim && self.tolerance.is_two_sided()
     }
 
-    /// Accepted distance from the published number, in its unit; `None` if the row is not judged or its bound is
-    /// one-sided.
+    /// Accepted distance from the published number, in the unit of this number; `None` if the row is not judged or has
+    /// a one-sided bound.
     pub fn reach(&self) -> Option<f64> {
         self.is_judged().then(|| self.tolerance.reach(self.published)).flatten()
     }
 
-    /// Marks a judged value as not judged, with the reason. A row that is not judged already keeps its reason.
+    /// Marks a judged value as not judged, with the reason. If the row is already not judged, its reason is unchanged.
     pub fn not_judged(self, why: &str) -> Self {
         match self.ours {
             Measured::Judged(value) => {
@@ -215,12 +216,12 @@ impl Check {
         }
     }
 
-    /// Declares that the value is beyond the tolerance, at `ours`, for the reason `why`.
+    /// Declares that the value is `ours`, which is beyond the tolerance, for the reason `why`.
     pub fn known(self, ours: f64, why: &str) -> Self {
         Self { known: Some(Known { ours, why: why.to_string() }), ..self }
     }
 
-    /// Sets the relation of the number to the choice of rules and networks.
+    /// Sets whether rules and networks of replay were chosen by the printed number.
     pub fn sample(self, sample: Sample) -> Self {
         Self { sample, ..self }
     }
@@ -240,17 +241,17 @@ impl Check {
         Class::new(self.bound(), self.sample)
     }
 
-    /// Returns `yes` if no rule or network was chosen on the printed number, else `no`.
+    /// Returns `yes` if no rule or network was chosen by the printed number, else `no`.
     pub fn out_of_sample(&self) -> &'static str {
         if self.sample == Sample::Outside { "yes" } else { "no" }
     }
 
-    /// Whether the row has a verdict by its tolerance.
+    /// Whether the row is judged by its tolerance.
     pub fn is_judged(&self) -> bool {
         matches!(self.ours, Measured::Judged(_))
     }
 
-    /// Returns the difference from the declaration, if there is one.
+    /// Returns how the row differs from its declaration; `None` if it does not differ.
     pub fn undeclared_change(&self) -> Option<UndeclaredChange> {
         let Measured::Judged(ours) = self.ours else { return None };
         let verdict = self.verdict();
@@ -262,7 +263,7 @@ impl Check {
         }
     }
 
-    /// Returns a message about the difference from the declaration, if there is one.
+    /// Returns a message if the row differs from its declaration.
     pub fn complaint(&self) -> Option<String> {
         let Self { figure, workload, what, .. } = self;
         let verdict = self.verdict();
@@ -299,12 +300,13 @@ impl Check {
         }
     }
 
-    /// Digits after the decimal point in print.
+    /// Number of digits after the decimal point of the printed number.
     fn decimals(&self) -> usize {
         self.printed.split_once('.').map_or(0, |(_, fraction)| fraction.len())
     }
 
-    /// Digits after the decimal point of displayed values; the digits of a bound imply no precision.
+    /// Number of digits after the decimal point of displayed values. For a bound, it does not depend on the printed
+    /// digits, because they do not imply a precision.
     fn decimals_shown(&self) -> usize {
         if self.is_number() { self.decimals() } else { 3 }
     }
@@ -320,7 +322,7 @@ impl Check {
         let Self { tolerance, published, margin, .. } = *self;
         let is_wide = tolerance.reach(published).is_some_and(|reach| margin > reach);
         let printed_value = self.is_number();
-        // The spread over perturbed copies exceeds the number itself.
+        // The range over perturbed copies is wider than the number itself.
         let is_wide =
             is_wide || matches!(tolerance, Tolerance::OfShaken(by) if by > published.abs());
         let is_within = tolerance.admits(published, ours, 0.0) && !is_wide;
@@ -337,7 +339,7 @@ impl Check {
         }
     }
 
-    /// Formats the published number for the printable table; `-` for a claim.
+    /// Formats the published number for the printable table. Returns `-` for a claim.
     fn published_shown(&self) -> String {
         match self.is_claim {
             true => "-".to_string(),
@@ -356,24 +358,25 @@ impl Check {
             Tolerance::Below => format!("less than {bound}"),
             Tolerance::Above => format!("more than {bound}"),
             Tolerance::AtMost(by) => {
-                // All digits, since a rounded bound could differ from the one that is applied.
+                // All digits are shown, because a rounded bound could differ from the bound that is applied.
                 format!("at most {}", (self.published * (1.0 + by) * 1e6).round() / 1e6)
             }
         }
     }
 
-    /// Joins the reason for a declared difference and the note.
+    /// Joins the reason of a declared difference and the note.
     fn note_shown(&self) -> String {
         let why = self.known.as_ref().map_or("", |known| known.why.as_str());
         let parts = [why, self.note.as_str()];
         parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
     }
 
-    /// Formats the measured value minus the published one, in percent of the latter if the tolerance is relative.
+    /// Formats the measured value minus the published value. If the tolerance is relative, the difference is in percent
+    /// of the published value.
     fn difference(&self) -> Option<String> {
         let (ours, published) = (self.value().filter(|_| !self.is_claim)?, self.published);
         Some(match self.tolerance {
-            // A percentage of zero is undefined.
+            // If the published value is 0, a percentage of it is undefined.
             Tolerance::Relative(_) if published == 0.0 => {
                 format!("{:+.*}", self.decimals(), ours - published)
             }
@@ -422,20 +425,20 @@ impl Table for Check {
             Column::text(name::suite, "suite of published numbers", |check: &Self| Some(check.suite)),
             Column::text(name::figure, "figure, table or claim of the paper", |check: &Self| Some(&check.figure)),
             Column::text(name::workload, "trace or job stream of the paper", |check: &Self| Some(&check.workload)),
-            Column::text(name::log, "log or replications that were run; null if none were", |check: &Self| check.log.as_deref()),
+            Column::text(name::log, "log or replications that were run; null if nothing was run", |check: &Self| check.log.as_deref()),
             Column::text(name::what, "description of the number", |check: &Self| Some(&check.what)),
             Column::text(name::printed, "number as printed, or bound of a claim", |check: &Self| Some(&check.printed)),
             Column::new(name::published, "as printed", "number to compare with: as printed, except for known misprints", |check: &Self| check.published),
-            Column::new(name::ours, "as printed", "replay's number; null if not run", Self::value),
-            Column::new(name::margin, "as printed", "half-width of the 95 % interval of `ours`; 0 if it is exact", |check: &Self| check.margin),
+            Column::new(name::ours, "as printed", "replay's number; null if the row was not run", Self::value),
+            Column::new(name::margin, "as printed", "half-width of the 95 % interval of `ours`; 0 if `ours` is exact", |check: &Self| check.margin),
             Column::new(name::over_packets, "as printed", "mean over packets if `ours` is a mean over jobs; null otherwise", |check: &Self| check.over_packets),
-            Column::new(name::difference, "as printed", "`ours` minus `published`; null if not run", |check: &Self| check.value().map(|ours| ours - check.published)),
+            Column::new(name::difference, "as printed", "`ours` minus `published`; null if the row was not run", |check: &Self| check.value().map(|ours| ours - check.published)),
             Column::new(name::tolerance, "", "accepted difference, or direction of a bound", |check: &Self| check.tolerance.to_string()),
             Column::new(name::bound, "", "source of the bound: ours (chosen for a claim in words) or printed", |check: &Self| check.bound().to_string()),
             Column::text(name::out_of_sample, "yes if no rule, constant or network was chosen on the printed number or claim; otherwise no", |check: &Self| Some(check.out_of_sample())),
             Column::new(name::verdict, "", "same, within, undecided, differs (a number), contradicts (a claim), or not judged or not run with the reason", |check: &Self| check.verdict().to_string()),
-            Column::new(name::known, "as printed", "replay's number at the time it was declared to be beyond the tolerance; null if not declared", |check: &Self| check.known.as_ref().map(|known| known.ours)),
-            Column::text(name::known_why, "presumed reason of a declared difference; null if not declared", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
+            Column::new(name::known, "as printed", "replay's number at the time of the declaration that it is beyond the tolerance; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.ours)),
+            Column::text(name::known_why, "presumed reason of a declared difference; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),
             Column::text(name::note, "remarks", |check: &Self| Some(&check.note)),
         ]
     }
@@ -535,7 +538,7 @@ mod tests {
             assert_eq!(verdict(1.0 - 0.05 * side, 0.1, tolerance), Verdict::Undecided);
             assert_eq!(verdict(1.0 - 0.2 * side, 0.1, tolerance), Verdict::Contradicts);
         }
-        // The wide interval prevails although the value equals the printed one.
+        // The row is undecided because of its wide interval, although the value equals the printed number.
         let equal = Check { margin: 9.0, ..of("100", 100.0, Tolerance::Relative(0.08)) };
         assert_eq!(equal.verdict(), Verdict::Undecided);
     }
@@ -563,7 +566,7 @@ mod tests {
         let shown = check.clone().not_judged("open question");
         assert_eq!(shown.verdict(), Verdict::NotJudged("open question".to_string()));
         assert_eq!((shown.value(), check.verdict()), (Some(500.0), Verdict::Differs));
-        // The first reason stays.
+        // The first reason is kept.
         assert_eq!(shown.clone().not_judged("another").verdict(), shown.verdict());
         let absent = NotRun::Absent("fetch it".to_string());
         let not_run = Check { ours: Measured::NotRun(absent.clone()), ..check };

@@ -2,7 +2,7 @@
 
 use super::{Check, Measured, Sample, Tolerance, VerifyError};
 
-/// Builds a row that compares one number with the bound of a claim in words.
+/// Creates a row that compares a number with the bound of a claim in words.
 ///
 /// # Errors
 /// [`VerifyError::Table`] if `bound` is not a number.

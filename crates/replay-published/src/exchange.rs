@@ -1,11 +1,11 @@
-//! Values of rows with two strategies exchanged: the swaps of an audit.
+//! Swaps of an audit: the values of rows after two strategies have been exchanged.
 
 use std::fmt::Display;
 
 use super::{Check, Measured, StrategySwap, VerifyError};
 
-/// Adds to each check a swap for every exchange of two strategies that changes its value. `judge` returns the same
-/// checks in the same order with two strategies exchanged.
+/// Adds swaps to each check: one for every exchange of two strategies that changes the value of the check. `judge`
+/// returns the checks, in the same order, with two strategies exchanged.
 pub(super) fn with_swaps<T: Display + Clone>(
     mut checks: Vec<Check>,
     exchanges: impl IntoIterator<Item = [T; 2]>,
@@ -28,7 +28,7 @@ pub(super) fn with_swaps<T: Display + Clone>(
     Ok(checks)
 }
 
-/// Iterates over all pairs of distinct strategies, in their order.
+/// Iterates over all pairs of distinct strategies, in the order of the list.
 pub(super) fn pairs<'a, T: Clone>(strategies: &'a [T]) -> impl Iterator<Item = [T; 2]> + 'a {
     let others =
         |(i, a): (usize, &'a T)| strategies[i + 1..].iter().map(move |b| [a.clone(), b.clone()]);

@@ -2,15 +2,19 @@
 //!
 //! # Tolerances
 //!
-//! The paper names the versions of its logs. On exactly that version, means must agree within 0.001 (hops, or
-//! percentage points of an improvement), tie counts within 1, and numbers printed with one decimal must round to it.
-//! The archive has since converted some logs anew, which gives the same jobs slightly different times. On those,
-//! means, ties and improvements must agree within the range of 95 % of perturbed copies of the log, by log and
-//! scheduler (`johnson/spread.csv`). Results of single job sizes depend on few jobs, whose mean changes by many
-//! percent if a job is moved by a second: on one such log they are shown but not judged. With perturbed copies
-//! ([`Selection::shake`]) they are judged: replay's value is the mean of N copies with standard deviation s, and the
-//! printed number, which comes from a single log, must lie in mean ± t s √(1 + 1/N), the range of 95 % of single logs.
-//! A log with a number of jobs other than the paper's is not compared.
+//! The paper names the versions of its logs. On exactly the same version, means must agree within 0.001 (hops, or
+//! percentage points of an improvement), tie counts must agree within 1, and numbers that are printed with one decimal
+//! must be equal after rounding.
+//!
+//! After the paper was published, the archive converted some logs again. In the new versions the same jobs have
+//! slightly different times. On these logs, means, ties and improvements must agree within the range that contains 95 %
+//! of perturbed copies of the log, for each log and scheduler (`johnson/spread.csv`). Results of single job sizes
+//! depend on few jobs: if one job is moved by a second, their mean can change by many percent. On a converted log,
+//! these results are shown but not judged. With perturbed copies ([`Selection::shake`]) they are judged: replay's value
+//! is the mean of N copies with standard deviation s. The printed number, which is from a single log, must be within
+//! mean ± t s √(1 + 1/N), which is the range of 95 % of single logs.
+//!
+//! A log is not compared if its number of jobs differs from the number in the paper.
 
 mod claims;
 mod spread;
@@ -39,7 +43,7 @@ pub const SUITE: Suite = Suite {
     verify,
 };
 
-/// Numbers as printed.
+/// The printed numbers, as CSV.
 const TABLE: &str = include_str!("johnson.csv");
 
 /// Quantity that the paper prints.
@@ -73,7 +77,7 @@ enum Metric {
 }
 
 impl Metric {
-    /// Whether the metric describes single job sizes.
+    /// Whether the metric is about single job sizes.
     fn is_by_size(self) -> bool {
         use Metric::*;
         !self.is_of_the_log()
@@ -83,13 +87,13 @@ impl Metric {
             )
     }
 
-    /// Whether the metric counts jobs of the log, independent of the strategy.
+    /// Whether the metric counts jobs of the log. Such a metric does not depend on the strategy.
     fn is_of_the_log(self) -> bool {
         use Metric::*;
         matches!(self, Jobs | JobsOfFixedSize | PercentOfFixedSize | JobsOfSize2 | RankOfSize2)
     }
 
-    /// Whether the metric is an amount of single job sizes that can be averaged over logs.
+    /// Whether the metric is about single job sizes and can be averaged over logs.
     fn is_amount_by_size(self) -> bool {
         use Metric::*;
         matches!(self, TopSizesImproved | WorstWorsening | SizesWorseBy15Percent | WorseningOfSize2)
@@ -141,8 +145,8 @@ impl Row {
         format!("{} {} {}{tie}", self.metric.words(), self.scheduler, self.allocator)
     }
 
-    /// One number each was used to choose the order of equally frequent sizes, the processors of the last shell and
-    /// the walls of a corner.
+    /// Three rules were each chosen by one printed number: the order of equally frequent sizes, the processors of the
+    /// last shell, and the walls of a corner.
     fn sample(&self) -> Sample {
         let is_kth =
             self.trace.starts_with("KTH") && ["", "2,13,20,6"].contains(&self.tie.as_str());
@@ -181,10 +185,10 @@ fn rows() -> Result<Vec<Row>, VerifyError> {
     rows.map_err(|e| VerifyError::Table(e.to_string()))
 }
 
-/// Returns the log for a trace of the paper, or the reason why there is none.
+/// Returns the log for a trace of the paper, or the reason why the log is missing.
 fn find(trace: &str, selection: &Selection) -> Result<Result<Arc<Workload>, NotRun>, VerifyError> {
     let manifest = Manifest::embedded().map_err(|e| VerifyError::Table(e.to_string()))?;
-    // The paper's own version takes precedence over the archive's current version.
+    // The version that the paper used takes precedence over the current version of the archive.
     let known = manifest.matching(trace).next();
     let alias = known.and_then(|known| known.aliases.first()).map_or(trace, String::as_str);
     let mut paths =
@@ -196,7 +200,7 @@ fn find(trace: &str, selection: &Selection) -> Result<Result<Arc<Workload>, NotR
     Ok(Ok(Arc::new(workload)))
 }
 
-/// Returns the reason not to compare a log that does not have the paper's number of jobs.
+/// If the number of jobs of a log differs from the number in the paper, returns this as the reason not to compare it.
 fn other_log(workload: &Workload, jobs: usize) -> Option<NotRun> {
     let (name, found) = (&workload.name, workload.jobs.len());
     let difference = || format!("{name} has {found} jobs, but the paper's log has {jobs}");
@@ -279,12 +283,12 @@ fn verify(
     if selection.only.is_empty() {
         claimed.push(claims::most_are_tied(&tied_percents)?);
     }
-    // Rows keep the order of the CSV file, independent of the order of the runs.
+    // The rows are in the order of the CSV file, not in the order of the runs.
     checks.sort_by_key(|&(at, _)| at);
     Ok(checks.into_iter().map(|(_, check)| check).chain(claimed).collect())
 }
 
-/// Results by (scheduler, strategy).
+/// Results, indexed by scheduler and strategy.
 type Results = BTreeMap<(String, String), RunResult>;
 
 /// Values of the rows on all perturbed copies of a log.
@@ -320,7 +324,7 @@ fn spreads(
     Ok(spreads)
 }
 
-/// Judges a number of a single log by the range of single perturbed copies.
+/// Judges a number from a single log by the range of single perturbed copies.
 fn by_spread(check: Check, spread: &Accumulator) -> Check {
     let (copies, mean) = (spread.count(), spread.estimate(CONFIDENCE));
     if copies < 2 {
@@ -341,7 +345,7 @@ fn by_spread(check: Check, spread: &Accumulator) -> Check {
     }
 }
 
-/// Returns the log on the machine of the paper.
+/// Creates the trace of a log on the machine of the paper.
 fn trace_of(rows: &[&Row], workload: Arc<Workload>) -> Result<Arc<Trace>, VerifyError> {
     let table = |e: &dyn std::fmt::Display| VerifyError::Table(e.to_string());
     let none = || VerifyError::Table("a trace without rows".to_string());
@@ -351,7 +355,7 @@ fn trace_of(rows: &[&Row], workload: Arc<Workload>) -> Result<Arc<Trace>, Verify
     Ok(Arc::new(Trace::new(workload, topology, Policy::JOHNSON.name, &schedulers)))
 }
 
-/// Runs the strategies of the rows, and the strategies `more` under FCFS.
+/// Runs the strategies of the rows. The strategies in `more` are run under FCFS.
 fn run_all(
     rows: &[&Row],
     more: &[String],
@@ -359,7 +363,7 @@ fn run_all(
     stop: &CancelToken,
 ) -> Result<Results, VerifyError> {
     let table = |e: &dyn std::fmt::Display| VerifyError::Table(e.to_string());
-    // (scheduler, strategy) -> whether to count ties
+    // The key is (scheduler, strategy); the value is whether to count ties.
     let mut wanted: BTreeMap<(String, String), bool> = BTreeMap::new();
     for row in rows {
         *wanted.entry((row.scheduler.clone(), row.strategy())).or_default() |=
@@ -400,7 +404,7 @@ fn run_all(
         if let Some(error) = failure {
             return Err(error.into());
         }
-        // An interrupted suite does not have all its numbers.
+        // If the suite was cancelled, some results are missing.
         if done < batch.len() {
             return Err(Cancelled.into());
         }
@@ -442,7 +446,7 @@ fn value(row: &Row, results: &Results, workload: &Workload) -> Option<f64> {
 
 /// Returns the row's value for each other strategy of its log and scheduler.
 fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Vec<StrategySwap> {
-    // The jobs of the log do not depend on the strategy.
+    // Counts of jobs of the log do not depend on the strategy.
     if row.metric.is_of_the_log() {
         return Vec::new();
     }
@@ -453,7 +457,7 @@ fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Ve
         .collect();
     let swap = |(with, other): (String, &Row)| {
         let (allocator, tie) = (other.allocator.clone(), other.tie.clone());
-        // Comparisons with the run without tie-breaking are undefined for that run itself.
+        // For the run without tie-breaking, a comparison with the run without tie-breaking is undefined.
         let of_baseline = row.metric.is_by_size() || row.metric == Metric::ImprovementPercent;
         if of_baseline && tie.is_empty() {
             return None;
@@ -464,8 +468,8 @@ fn swaps(row: &Row, rows: &[&Row], results: &Results, workload: &Workload) -> Ve
     others.into_iter().filter_map(swap).collect()
 }
 
-/// Returns a metric of single job sizes (section III, Figs. 9 to 14). Sizes that no allocator can change count as
-/// neither improved nor worsened.
+/// Returns a metric of single job sizes (section III, Figs. 9 to 14). Sizes that no allocator can change count neither
+/// as improved nor as worsened.
 fn by_size_value(
     metric: Metric,
     baseline: &[SizeRow],
@@ -494,7 +498,7 @@ fn by_size_value(
     })
 }
 
-/// Builds the check of a row; `log` is the log that was run, and whether it is the paper's own.
+/// Creates the check of a row. `log` is the log that was run, and whether it is the version that the paper used.
 fn check(
     row: &Row,
     log: Option<(&str, bool)>,
@@ -546,7 +550,7 @@ mod tests {
             let check = Check { published: 10.0, printed: "10".to_string(), ..check };
             by_spread(check, &values.iter().copied().collect())
         };
-        // Mean 14, s 2: t(3) = 3.182 times 2 times √1.25 is 7.12.
+        // The mean is 14 and s is 2; t(3) = 3.182, and 3.182 x 2 x √1.25 = 7.12.
         let near =
             judged(&[12.0, 16.0, 12.0, 16.0].map(|v: f64| 14.0 + (v - 14.0) * 0.75_f64.sqrt()));
         let Tolerance::OfShaken(reach) = near.tolerance else { panic!("{near:?}") };
@@ -588,7 +592,7 @@ mod tests {
         let trace = trace_of(&wanted, Arc::new(jobs.expect("jobs"))).expect("a trace");
         let stop = CancelToken::new();
         let all = run_all(&wanted, &[], &trace, &stop).expect("not cancelled");
-        // Each result belongs to the scheduler and strategy of its key.
+        // Each result is from the scheduler and the strategy of its key.
         for ((scheduler, strategy), result) in &all {
             assert_eq!(&result.key.scheduler, scheduler);
             assert_eq!(strategy.contains("tie="), result.key.tie.is_some(), "{strategy}");

@@ -1,19 +1,19 @@
-//! Numbers printed in papers, compared with replay's results.
+//! Comparison of numbers that are printed in papers with the results of replay.
 //!
-//! A [`Suite`] contains the numbers of one work, the runs that they need and the rule for each tolerance. A [`Check`]
-//! is one printed number with the measured one. The printed numbers are in CSV files next to the code.
+//! A [`Suite`] contains the numbers of one publication, the runs that they need, and the tolerances. A [`Check`] is one
+//! printed number and the measured value. The printed numbers are in CSV files next to the code.
 //!
 //! # How to add numbers
 //!
-//! 1. A number of a work that has a suite: add a line to its CSV file. For a job stream it needs only a
-//!    [`Metric`](replay_experiment::stream::Metric) and a point.
-//! 2. A claim in words: add a call of `claim` with a bound and the measured value to the suite's file.
-//! 3. A work: add a file with a [`Suite`], its CSV file and an entry in [`SUITES`].
+//! 1. To add a number of a publication that has a suite, add a line to the CSV file. For a job stream, the line needs
+//!    only a [`Metric`](replay_experiment::stream::Metric) and a point.
+//! 2. To add a claim in words, add a call of `claim` with a bound and the measured value to the file of the suite.
+//! 3. To add a publication, add a file with a [`Suite`], a CSV file, and an entry in [`SUITES`].
 //!
-//! A row that cannot be judged is [shown with the reason](Check::not_judged). A judged row that is known to be beyond
-//! its tolerance is [declared](Check::known) with the measured value and the reason. It is an error if a row is beyond
-//! its tolerance without a declaration, is within it in spite of a declaration, or moves from its declared value. An
-//! [`Audit`] lists the verdicts that could not fail.
+//! A row that cannot be judged is [shown with the reason](Check::not_judged). If a judged row is known to be beyond its
+//! tolerance, this is [declared](Check::known), with the measured value and the reason. It is an error if a row without
+//! a declaration is beyond its tolerance, if a row with a declaration is within its tolerance, or if its value differs
+//! from the declared value. An [`Audit`] counts the verdicts that could not fail.
 
 mod audit;
 pub mod bani_mohammad;
@@ -43,17 +43,17 @@ pub use tolerance::Tolerance;
 use replay_core::cancel::CancelToken;
 use replay_core::workload::{SearchPath, Shake};
 
-/// Selection of rows to verify, and the search path of traces.
+/// The rows to verify, and the search path of traces.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// Directories that are searched for traces.
     pub traces: SearchPath,
-    /// Names of traces, meshes or side distributions to verify, matched as prefixes without case and punctuation; all
-    /// if empty.
+    /// Names of traces, meshes or side distributions to verify. They are matched as prefixes; case and punctuation are
+    /// ignored. If the list is empty, everything is verified.
     pub only: Vec<String>,
-    /// Runs the full form of each suite (see [`Suite::full`]).
+    /// Whether to run the full form of each suite, see [`Suite::full`].
     pub full: bool,
-    /// Perturbed copies of real traces, used to judge rows that one log cannot decide.
+    /// Perturbed copies of real traces. With them, rows can be judged that cannot be judged by a single log.
     pub shake: Option<Shake>,
     /// Token that cancels the verification.
     pub stop: CancelToken,
@@ -68,7 +68,7 @@ impl Selection {
                 .map(|c| c.to_ascii_lowercase())
                 .collect()
         };
-        // SDSC-Par95 stands for SDSC-Par-1995.
+        // SDSC-Par95 is a short name of SDSC-Par-1995.
         let names = [plain(trace), plain(&trace.replace("-19", ""))];
         self.only.is_empty()
             || self
@@ -78,24 +78,24 @@ impl Selection {
     }
 }
 
-/// Numbers of one work.
+/// The numbers of one publication.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
     /// Name on the command line.
     pub name: &'static str,
     /// Description of the numbers.
     pub about: &'static str,
-    /// Description of the full form (`--full`); `None` if there is only one form.
+    /// Description of the full form (`--full`); `None` if the suite has only one form.
     pub full: Option<&'static str>,
     /// Runs the suite.
     pub verify: Verify,
 }
 
 impl Suite {
-    /// Runs the suite and returns its checks with the suite's name; the callback receives progress lines.
+    /// Runs the suite. Returns the checks, with the name of the suite. The callback receives progress lines.
     ///
     /// # Errors
-    /// The error of the first trace, table or run that fails, or [`VerifyError::Cancelled`] if it was cancelled.
+    /// The error of the first trace, table or run that fails, or [`VerifyError::Cancelled`] if the suite was cancelled.
     pub fn checks(
         &self,
         selection: &Selection,
@@ -106,7 +106,7 @@ impl Suite {
     }
 }
 
-/// Function that runs a suite; its callback receives progress lines.
+/// A function that runs a suite. The callback receives progress lines.
 pub type Verify = fn(&Selection, &mut dyn FnMut(&str)) -> Result<Vec<Check>, VerifyError>;
 
 /// All suites.
@@ -124,13 +124,13 @@ pub const SUITES: [Suite; 11] = [
     lublin::SUITE,
 ];
 
-/// Failure of a whole suite.
+/// The failure of a whole suite.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// A trace cannot be loaded.
     #[error(transparent)]
     Load(#[from] replay_core::workload::LoadError),
-    /// A published row is unreadable, which is a defect of the program.
+    /// A published row is unreadable. This is a defect of the program.
     #[error("published numbers: {0}")]
     Table(String),
     /// A run failed.
@@ -139,7 +139,7 @@ pub enum VerifyError {
     /// A run of a job stream failed.
     #[error(transparent)]
     Stream(#[from] replay_experiment::stream::PointError),
-    /// The suite was cancelled before it had all its numbers.
+    /// The suite was cancelled before all its numbers were computed.
     #[error(transparent)]
     Cancelled(#[from] replay_core::cancel::Cancelled),
     /// A simulation of two jobs on shared hosts failed.

@@ -3,19 +3,19 @@
 //!
 //! # Fragmentation (Table 1, Figs. 5 to 8)
 //!
-//! 1000 jobs on a 32 x 32 mesh are served FCFS; load is mean service time divided by mean inter-arrival time. A
-//! published mean must lie within 2 % (Paging) or 5 % (contiguous strategies) of a value in replay's 95 % interval;
-//! the paper's own runs stop at a half-width of 5 %.
+//! 1000 jobs on a 32 x 32 mesh are scheduled FCFS. Load is the ratio of the mean service time to the mean inter-arrival
+//! time. A published mean must be within 2 % (Paging) or 5 % (contiguous strategies) of a value in replay's 95 %
+//! interval. The runs of the paper stop at a half-width of 5 %.
 //!
 //! # Tolerances of the claims
 //!
-//! The loads at which response times rise steeply are read off plots in the paper ("about"). Here such a load is the
-//! one at which utilization reaches 90 % of its value at load 10; it must agree within 30 %. The result for First Fit
-//! with decreasing sides contradicts the claim, but also the paper's own Table 1, by which (39 % utilization, 1000
-//! jobs in 238 time units) the load cannot be below 3.8. The peak of utilization is the load at which it reaches 98 %
-//! of that value, also within 30 %. The report states that larger pages lengthen response times and lower utilization,
-//! but names no load: the claims compare each page size with the next smaller one at a load near saturation and at
-//! load 10.
+//! The paper reads the loads at which response times rise steeply from plots ("about"). replay computes the load at
+//! which utilization reaches 90 % of its value at load 10; the two loads must agree within 30 %. The result for First
+//! Fit with decreasing sides contradicts the claim. The claim also contradicts Table 1 of the paper: with 39 %
+//! utilization and 1000 jobs in 238 time units, the load cannot be below 3.8. The load of the utilization peak is the
+//! load at which utilization reaches 98 % of its value at load 10; it must also agree within 30 %. The report states
+//! that larger pages lengthen response times and lower utilization, but names no load. These claims compare each page
+//! size with the next smaller page size, at a load near saturation and at load 10.
 
 use super::claim::claim;
 use super::streams::{Key, Row, Runs, rows};
@@ -34,7 +34,7 @@ pub const SUITE: Suite = Suite {
 
 const TABLE: &str = include_str!("lo.csv");
 
-/// Returns a point on the machine of Table 1, with its scheduler.
+/// Returns a point with the machine and the scheduler of Table 1.
 fn key<'a>(sides: &'a str, load: &'a str, strategy: &'a str) -> Key<'a> {
     Key {
         machine: "32x32",
@@ -47,7 +47,7 @@ fn key<'a>(sides: &'a str, load: &'a str, strategy: &'a str) -> Key<'a> {
     }
 }
 
-/// Loads of the points in the paper's plots that are run here.
+/// Loads of the points in the paper's plots that replay runs.
 const LOADS: [&str; 12] = ["0.5", "1", "1.5", "2", "2.5", "3", "4", "5", "6", "8", "9", "10"];
 /// Paging with pages of side 2^0 to 2^3.
 const PAGES: [&str; 4] = ["paging", "paging[size=1]", "paging[size=2]", "paging[size=3]"];
@@ -55,7 +55,7 @@ const PAGES: [&str; 4] = ["paging", "paging[size=1]", "paging[size=2]", "paging[
 const PAGED_AT: [(&str, [&str; 2]); 2] = [("uniform", ["2.5", "10"]), ("decreasing", ["8", "10"])];
 const CONTIGUOUS: [&str; 3] = ["first-fit", "best-fit", "frame-sliding"];
 
-/// Requests whose allocation is drawn in the paper.
+/// Requests with an allocation that a figure of the paper shows.
 const EXAMPLES: [Example; 2] = [
     Example { place: "Fig. 1", machine: "8x8", strategy: "paging[size=1]", size: 6, wasted: "25" },
     Example { place: "Fig. 3", machine: "8x8", strategy: "buddy", size: 5, wasted: "69" },
@@ -92,8 +92,8 @@ fn verify(
     Ok(checks)
 }
 
-/// Table 1 was used to choose how exponential sides become integers, what *best* means in Best Fit and how frames end
-/// at the walls.
+/// Three rules were chosen by Table 1: how exponential sides become integers, what *best* means in Best Fit, and how
+/// frames end at the walls.
 fn sample(row: &Row) -> Sample {
     match (row.strategy.as_str(), row.sides.as_str()) {
         ("best-fit" | "frame-sliding", _) | (_, "exponential") => Sample::Fitted,
@@ -117,7 +117,7 @@ fn claims(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, V
             best = best.max(runs.mean(&key(name, "10", strategy), Metric::Utilization)?);
         }
         let paging = runs.mean(&key(name, "10", "paging"), Metric::Utilization)?;
-        // Includes Best Fit, whose rule was chosen on this table.
+        // The contiguous strategies include Best Fit, which has a rule that was chosen by this table.
         let check = claim(
             "Table 1",
             &format!("32x32 {name}"),
@@ -130,7 +130,7 @@ fn claims(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, V
         )?;
         checks.push(check.printed_bound().sample(Sample::Fitted));
     }
-    // Loads at which response times rise steeply, and at which utilization peaks, by strategy.
+    // For each strategy, the load at which response times rise steeply, and the load at which utilization peaks.
     let contiguous = CONTIGUOUS.into_iter().flat_map(|strategy| {
         [("uniform", strategy, ["1.5", "2"]), ("decreasing", strategy, ["3", "4"])]
     });
@@ -234,8 +234,8 @@ fn gains(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, Ve
     Ok(checks)
 }
 
-/// Returns the load at which utilization reaches this share of its value at the highest load, by linear interpolation
-/// between points.
+/// Returns the load at which utilization reaches a given share of its value at the highest load. Values between points
+/// are interpolated linearly.
 fn saturation(
     runs: &Runs<'_>,
     sides: &str,

@@ -1,36 +1,42 @@
 //! Lo, Windisch, Liu, Nitzberg: the message-passing experiments (Table 2, Fig. 9).
 //!
-//! 1000 jobs on a 16 x 16 mesh are served FCFS, almost all of them queued from the beginning; a job runs until its
-//! messages are delivered. The flit-level network and the patterns are the preset `lo`. Details that the report leaves
-//! open were calibrated on this same table, so that agreement supports the model but does not prove it.
+//! 1000 jobs on a 16 x 16 mesh are scheduled FCFS. Almost all jobs are in the queue from the beginning. A job runs
+//! until its messages are delivered. The flit-level network and the patterns are the preset `lo`. Details that the
+//! report leaves open were calibrated on Table 2. Agreement with Table 2 therefore supports the model but does not
+//! prove it.
 //!
 //! # Three readings outside the preset
 //!
-//! Three readings were stated before they were run, and were confirmed (`results/experiments/table-2.md`):
+//! Three readings of the report were chosen before they were run, and the runs confirmed them
+//! (`results/experiments/table-2.md`):
 //!
-//! * Latency and blocking are means over jobs of each job's mean, not means over packets. Both are shown.
-//! * In all-to-all the messages of an iteration are queued at once (`sends=at-once`): all messages to rank 0, then all
-//!   to rank 1, and so on; the quota cuts the last round.
-//! * The ranks of a job follow its pages in the reverse order of allocation (`walk=last-taken`), row-major inside each
-//!   page.
+//! * Latency and blocking are not means over packets. They are means over jobs of the mean of each job. Both kinds of
+//!   means are shown.
+//! * In all-to-all, the messages of an iteration are queued at once (`sends=at-once`): first all messages to rank 0,
+//!   then all messages to rank 1, and so on. The quota truncates the last round.
+//! * The ranks of a job follow its pages in the reverse order of allocation (`walk=last-taken`). Within each page,
+//!   ranks are in row-major order.
 //!
 //! # Tolerances
 //!
-//! Each measure of a pattern is judged as an absolute number for one reference strategy: finish times of First Fit
-//! within 8 %; latency and blocking of Random within 20 % and its dispersal within 8 %. The other strategies are
-//! judged in percent of the reference, as Fig. 9 shows finish times, with the intervals of paired replications: finish
-//! time and dispersal within 8 %, latency within 10 %, since a common factor in the latency of all strategies cancels,
-//! and blocking within 20 %. The dispersal of First Fit is 0 by construction and is not compared.
+//! For one reference strategy, each measure of a pattern is judged as an absolute number: finish times of First Fit
+//! within 8 %, latency and blocking of Random within 20 %, dispersal of Random within 8 %. For all other strategies,
+//! the measure is judged in percent of the reference, as in Fig. 9, with the intervals of paired replications: finish
+//! time and dispersal within 8 %, latency within 10 %, blocking within 20 %. The tolerance for latency is smaller than
+//! for the reference, because a common factor in the latency of all strategies cancels. The dispersal of First Fit is 0
+//! by construction and is not compared.
 //!
-//! Rows known to be beyond their tolerance are declared with the presumed reason. Sides are uniform from 2 to 16,
-//! where the report's appendix prints 2 to 8: with 2 to 8 the dispersal of Random would be half of what its own table
-//! prints. There are ten replications as in the report, but in the quick form five of n-body and three of all-to-all;
-//! the full form has sixty of multigrid, because some of its means are close to the bounds.
+//! Rows that are known to be beyond their tolerance are declared with the presumed reason. Sides are uniform from 2 to
+//! 16. The appendix of the report prints 2 to 8, but with these sides the dispersal of Random would be half of the
+//!     value in the table of the report. There are ten replications, as in the report. The quick form has only five
+//!     replications of n-body and three of all-to-all. The full form has sixty replications of multigrid, because some
+//!     of its means are close to the bounds.
 //!
 //! # Claims of section 4.2
 //!
-//! "Not significantly better" is a bound of 5 %, which is the error that the report allows for its means. "Only very
-//! slight variations" between the four indexing schemes is 5 % in either direction; "much faster" is 10 %.
+//! "Not significantly better" is judged with a bound of 5 %, which is the error that the report allows for its means.
+//! "Only very slight variations" between the four indexing schemes is judged with a bound of 5 % in both directions.
+//! "Much faster" is judged with a bound of 10 %.
 
 use super::claim::claim;
 use super::streams::{Key, Row, Runs, rows};
@@ -57,7 +63,7 @@ const PAGING_3: &str = "paging[size=3,walk=last-taken]";
 const PAGES: [&str; 4] = [PAGING_0, PAGING_1, PAGING_2, PAGING_3];
 const STRATEGIES: [&str; 7] =
     ["random", "mbs", PAGING_0, PAGING_1, PAGING_2, PAGING_3, "first-fit"];
-/// Paging(0) with the indexing schemes of the report's Fig. 2, without row-major.
+/// Paging(0) with each indexing scheme of the report's Fig. 2 except row-major.
 const INDEXED: [&str; 3] = [
     "paging[index=snake,walk=last-taken]",
     "paging[index=shuffled-row-major,walk=last-taken]",
@@ -83,11 +89,12 @@ fn verify(
         }
         checks.extend(runs.claims(|runs| Claims { runs, rows: &rows, pattern }.all())?);
     }
-    // The network was calibrated on Table 2, the subject of these rows and claims.
+    // These rows and claims are about Table 2, on which the network was calibrated.
     Ok(checks.into_iter().map(|check| check.sample(Sample::Calibrated)).collect())
 }
 
-/// Measured largest differences between indexing schemes that contradict the report, in percent of row-major.
+/// Measured values that contradict the report: the largest difference between indexing schemes, in percent of
+/// row-major.
 const INDEXING: [(&str, f64); 4] =
     [(ALL_TO_ALL, 15.8), ("n-body", 14.63), ("fft-2d", 14.14), ("multigrid", 23.42)];
 
@@ -109,7 +116,7 @@ impl Claims<'_> {
         self.runs.mean(&self.key(strategy)?, metric)
     }
 
-    /// Returns a metric of all strategies.
+    /// Returns the mean of a metric for each strategy.
     fn means(&self, metric: Metric) -> Result<Vec<(&'static str, f64)>, VerifyError> {
         STRATEGIES.into_iter().map(|name| Ok((name, self.mean(name, metric)?))).collect()
     }
@@ -195,7 +202,7 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Claims of section 4.2 about one pattern only.
+    /// Claims of section 4.2 that are about a single pattern.
     fn of_pattern(&self, of: &dyn Fn(&str) -> f64) -> Result<Vec<Check>, VerifyError> {
         let mut checks = Vec::new();
         let pages = |from: usize| PAGES[from..].iter().map(|name| of(name));
@@ -261,8 +268,8 @@ impl Claims<'_> {
         Ok(checks)
     }
 
-    /// Largest difference in the finish time of Paging(0) between row-major and another indexing scheme, in percent of
-    /// row-major.
+    /// Returns the largest difference in the finish time of Paging(0) between row-major and another indexing scheme.
+    /// The difference is in percent of row-major.
     fn indexing(&self) -> Result<f64, VerifyError> {
         let row_major = self.key(PAGING_0)?;
         let mut most: f64 = 0.0;
@@ -274,7 +281,7 @@ impl Claims<'_> {
         Ok(most)
     }
 
-    /// Number of pairs of strategies whose order by finish time differs from the printed order.
+    /// Returns the number of pairs of strategies for which the order by finish time differs from the printed order.
     fn inversions(&self, ours: &[(&'static str, f64)]) -> Result<u32, VerifyError> {
         let mut printed = Vec::new();
         for (name, _) in ours {
@@ -307,7 +314,7 @@ mod tests {
     #[test]
     fn every_row_is_readable_and_names_a_known_point() {
         let rows = streams::rows(TABLE).expect("a readable table");
-        // Table 2 has four measures per strategy and pattern, without the dispersal of First Fit.
+        // Table 2 has four measures for each strategy and pattern. The dispersal of First Fit is not a row.
         assert_eq!(rows.len(), PATTERNS.len() * (4 * STRATEGIES.len() - 1));
         streams::tests::are_valid(&rows);
     }

@@ -1,17 +1,18 @@
 //! U. Lublin and D. G. Feitelson: "The workload on parallel supercomputers: modeling the characteristics
 //! of rigid jobs", JPDC 63(11), 2003: moments of the model.
 //!
-//! `lublin.csv` contains the constants as printed by the authors' program (`m_lublin99.c`, for 128 processors). The
-//! moments of sizes, run times and arrivals that follow from them have a closed form or are a single integral
-//! (`closed`). They are compared with the moments of jobs from [the
-//! generator](replay_core::workload::lublin). The two share no code, so that a mistyped constant in one of them, draws
-//! in a wrong order or a shifted daily cycle are found. The swap test uses the jobs of another class.
+//! `lublin.csv` contains the constants of the authors' program (`m_lublin99.c`, for 128 processors). The constants
+//! determine the moments of sizes, run times and arrivals. Each moment has a closed form or is a single integral
+//! (`closed`). These moments are compared with the moments of jobs from [the
+//! generator](replay_core::workload::lublin). The generator and this computation share no code. The comparison
+//! therefore finds a mistyped constant, random numbers in a wrong order, or a shifted daily cycle. The swap test uses
+//! the jobs of another class.
 //!
 //! # Tolerances
 //!
-//! Sizes and logarithms of run times must agree within 1 %. Arrivals come in bursts: mean gaps must agree within 5 %
-//! and the share of the working day within 3 %. Each has a 95 % interval over replications, which must be narrower
-//! than its tolerance.
+//! Sizes and logarithms of run times must agree within 1 %. Arrivals are bursty; mean gaps must agree within 5 %, and
+//! the share of arrivals in the working day within 3 %. Each measured value has a 95 % interval over replications. The
+//! interval must be narrower than the tolerance.
 
 mod closed;
 
@@ -37,17 +38,18 @@ pub const SUITE: Suite = Suite {
 
 const TABLE: &str = include_str!("lublin.csv");
 
-/// Size of the machine for which the constants are printed.
+/// Number of processors of the machine for which the constants are printed.
 const PROCESSORS: u32 = 128;
 const JOBS: usize = 20_000;
 const REPLICATIONS: u64 = 20;
 
 /// Smallest number of processors of a large job.
 const LARGE: u32 = 16;
-/// Working day in half hours from midnight: 9:00 to 18:00.
+/// The working day, 9:00 to 18:00, in half hours since midnight.
 const WORKING_DAY: std::ops::Range<usize> = 18..36;
 
-/// Quantity of a row: description, relative tolerance, value implied by the constants, and value of generated jobs.
+/// The quantity of a row: description, relative tolerance, value that follows from the constants, and value of
+/// generated jobs.
 struct Quantity {
     what: &'static str,
     tolerance: f64,

@@ -1,8 +1,8 @@
-//! Golden schedules: small workloads with schedules that were computed by hand.
+//! Golden schedules, which were computed by hand for small workloads.
 //!
-//! The workloads and their schedules are in `traces/golden`, with a README that explains each schedule, so that any
-//! simulator can be checked against them. There is no tolerance: every start must be as written. The swap test
-//! uses the schedule of another scheduler if the two differ.
+//! The workloads and their schedules are in `traces/golden`. A README explains each schedule, so that any simulator can
+//! be compared with the schedules. There is no tolerance: every start time must be equal. The swap test uses the
+//! schedule of another scheduler if the two schedules differ.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ const TRACES: [(&str, &str); 5] = [
     ("same-instant", include_str!("../../../traces/golden/same-instant.swf")),
 ];
 
-/// One job with its start under each scheduler; times in seconds.
+/// A job and its start time under each scheduler. Times are in seconds.
 #[derive(Clone, Debug, serde::Deserialize)]
 struct Row {
     workload: String,
@@ -48,7 +48,7 @@ struct Row {
     conservative: i64,
 }
 
-/// Number, submission, run time, size and estimate of a job.
+/// Job number, submit time, run time, size and estimate of a job.
 type Key = (i64, i64, i64, u32, i64);
 
 impl Row {
@@ -61,7 +61,7 @@ fn key(job: &Job) -> Key {
     (job.number, job.submit, job.run, job.size, job.estimate)
 }
 
-/// Scheduler and its column.
+/// A scheduler, and the column with the start times under this scheduler.
 type Discipline = (&'static str, fn(&Row) -> i64);
 
 const DISCIPLINES: [Discipline; 3] =
@@ -124,7 +124,7 @@ fn of_discipline(
     let timeline = Timeline::compute(jobs, processors, spec.build(processors).as_mut(), stop);
     let starts = timeline.map_err(table)?;
     let starts = starts.starts();
-    // Number of jobs that replay starts at a time other than that in a column.
+    // Number of jobs for which the start time in replay differs from the start time in a column.
     let differ = |start: fn(&Row) -> i64| {
         let differs = |(row, ours): &(&Row, &i64)| start(row) != **ours;
         rows.iter().zip(starts).filter(differs).count()

@@ -1,5 +1,5 @@
-//! Published numbers of replicated job streams: estimates of the points that rows need, and the checks of rows and
-//! claims.
+//! Published numbers of replicated job streams. This module computes the estimates of the points that rows need, and
+//! the checks of rows and claims.
 
 mod row;
 
@@ -17,12 +17,13 @@ pub use row::{Key, Row, rows};
 /// Seed of every published stream.
 const SEED: u64 = 1;
 
-/// Estimates of all points of a suite, or a view of them with two strategies exchanged or some replications left out.
+/// Estimates of all points of a suite. A view of these estimates has two strategies exchanged or lacks some
+/// replications.
 #[derive(Clone)]
 pub struct Runs<'a> {
-    /// Estimates with equal numbers of replications, which can be paired.
+    /// Estimates of all points. Their numbers of replications are equal, so that replications can be paired.
     estimates: Rc<BTreeMap<Key<'a>, Estimates>>,
-    /// The same estimates, but with more replications at points of undecided rows.
+    /// Estimates of all points, with more replications at the points of undecided rows.
     decided: Rc<BTreeMap<Key<'a>, Estimates>>,
     exchanged: Option<[&'a str; 2]>,
 }
@@ -30,9 +31,9 @@ pub struct Runs<'a> {
 impl<'a> Runs<'a> {
     /// Estimates the points of the rows and `more`.
     ///
-    /// The quick form has a fixed number of replications, and more at points without messages whose rows are
-    /// undecided. The full form replicates until the half-widths of turnaround and utilization are at most 5 %, as in
-    /// the papers.
+    /// The quick form has a fixed number of replications. If rows without messages are undecided, their points are
+    /// replicated more often. The full form replicates until the half-widths of turnaround and utilization are at most
+    /// 5 %, as in the papers.
     pub fn new(
         rows: &'a [Row],
         more: impl IntoIterator<Item = Key<'a>>,
@@ -60,7 +61,7 @@ impl<'a> Runs<'a> {
         Ok(runs)
     }
 
-    /// Replicates the points of undecided rows without messages `replications` times.
+    /// Estimates the points of undecided rows without messages again, with `replications` replications.
     fn decide(
         &mut self,
         rows: &'a [Row],
@@ -94,7 +95,7 @@ impl<'a> Runs<'a> {
         Ok(())
     }
 
-    /// Returns a view with the estimates that rows are judged by.
+    /// Returns a view with the estimates by which rows are judged.
     fn of_rows(&self) -> Self {
         Self { estimates: self.decided.clone(), ..self.clone() }
     }
@@ -115,7 +116,8 @@ impl<'a> Runs<'a> {
         Ok(self.at(key)?.of(metric))
     }
 
-    /// Returns a metric at one point divided by that at another, with the interval of paired replications.
+    /// Returns the ratio of a metric at one point to the metric at another point, with the interval of paired
+    /// replications.
     pub fn ratio(
         &self,
         key: &Key<'_>,
@@ -130,19 +132,19 @@ impl<'a> Runs<'a> {
         Ok(self.of(key, metric)?.mean)
     }
 
-    /// Checks the rows, with their values if strategies are exchanged.
+    /// Computes the checks of rows, including their values if strategies are exchanged.
     pub fn checks(&self, rows: &[Row]) -> Result<Vec<Check>, VerifyError> {
         let judged = |runs: &Self| rows.iter().map(|row| row.check(runs)).collect();
         let of_rows = self.of_rows();
         of_rows.swapped(judged(&of_rows)?, |runs, _| judged(runs))
     }
 
-    /// Checks the claims that `claims` computes from a view of the runs, with intervals and with their values if
-    /// strategies are exchanged.
+    /// Computes the checks of claims, including their intervals and their values if strategies are exchanged. `claims`
+    /// computes the claims from a view of the runs.
     ///
-    /// The intervals are those of a grouped jackknife over g groups of replications,
-    /// t √((g - 1) / g Σ (without group i - with all)²). It applies to any number that follows from means over paired
-    /// replications: a ratio, a difference or the largest of several.
+    /// The intervals are computed by a grouped jackknife over g groups of replications:
+    /// t √((g - 1) / g Σ (value without group i - value with all groups)²). This method applies to any number that is
+    /// computed from means over paired replications: a ratio, a difference, or the largest of several numbers.
     pub fn claims(
         &self,
         claims: impl Fn(&Self) -> Result<Vec<Check>, VerifyError>,
@@ -172,14 +174,14 @@ impl<'a> Runs<'a> {
         self.swapped(with_intervals(None)?, |_, exchanged| with_intervals(Some(exchanged)))
     }
 
-    /// Adds to each check its values with two strategies exchanged, where they change.
+    /// Adds to each check the values with two strategies exchanged. Values that do not change are omitted.
     fn swapped(
         &self,
         checks: Vec<Check>,
         judge: impl Fn(&Self, [&'a str; 2]) -> Result<Vec<Check>, VerifyError>,
     ) -> Result<Vec<Check>, VerifyError> {
         let strategies: BTreeSet<&'a str> = self.estimates.keys().map(|key| key.strategy).collect();
-        // Indexing schemes are run for a single claim and have no rows.
+        // Indexing schemes are run only for one claim and have no rows.
         let strategies: Vec<&'a str> =
             strategies.into_iter().filter(|name| !name.contains("index=")).collect();
         let exchanges = pairs(&strategies).filter(|[a, b]| plain(a) != plain(b));
@@ -188,7 +190,7 @@ impl<'a> Runs<'a> {
         })
     }
 
-    /// Returns the points without one group of their replications.
+    /// Returns a view in which every point lacks one group of its replications.
     fn without(&self, group: usize, of: usize) -> Self {
         let less = |estimates: &Estimates| estimates.without(group, of);
         let estimates = self.estimates.iter().map(|(key, all)| (*key, less(all))).collect();
@@ -196,7 +198,8 @@ impl<'a> Runs<'a> {
     }
 }
 
-/// Returns a strategy without its engine and its splitting rule: readings of one strategy are not exchanged.
+/// Returns a strategy without its engine and its splitting rule. Different readings of the same strategy are not
+/// exchanged.
 fn plain(name: &str) -> String {
     let Some((strategy, parameters)) = name.split_once('[') else { return name.to_string() };
     let of_reading =
@@ -208,18 +211,18 @@ fn plain(name: &str) -> String {
 /// Maximum number of groups of replications in a jackknife.
 const GROUPS: u64 = 20;
 
-/// Returns the number of replications of a point before undecided rows are replicated again.
+/// Returns the stop rule of a point, before the points of undecided rows are replicated more often.
 fn rule(key: &Key<'_>, full: bool) -> Result<StopRule, VerifyError> {
-    // Literal algorithms are slow, and the operations they count vary little.
+    // Literal algorithms are slow, and the number of operations varies little between replications.
     if key.point()?.allocator.name().get("engine") == Some("literal") {
         return Ok(StopRule::exactly(LITERAL));
     }
     Ok(match key.network {
-        // As many runs as in the report, if they take seconds.
+        // The number of replications is the number in the report, unless they take too long.
         "lo" => StopRule::exactly(match key.pattern {
             pattern if pattern.starts_with("all-to-all") && !full => 3,
             "n-body" if !full => 5,
-            // Ten replications do not decide means close to the bounds.
+            // With ten replications, means that are close to the bounds are undecided.
             "multigrid" if full => 60,
             _ => 10,
         }),
@@ -228,16 +231,16 @@ fn rule(key: &Key<'_>, full: bool) -> Result<StopRule, VerifyError> {
     })
 }
 
-/// Metrics whose half-widths are at most 5 % in the full form.
+/// In the full form, the half-widths of these metrics are at most 5 %.
 const WATCHED: [Metric; 3] = [Metric::FinishTime, Metric::Utilization, Metric::Turnaround];
 
-/// Replications of the quick form.
+/// Number of replications of the quick form.
 const QUICK: u64 = 20;
 
-/// Numbers of replications in the quick form of points whose rows are undecided with fewer.
+/// Increased numbers of replications in the quick form, for points of rows that are undecided with fewer replications.
 const MORE: [u64; 2] = [60, 180];
 
-/// Replications of literal algorithms in both forms.
+/// Number of replications of literal algorithms in both forms.
 const LITERAL: u64 = 4;
 
 #[cfg(test)]

@@ -7,23 +7,24 @@ use replay_core::number::fixed;
 /// Accepted difference between the measured and the published value.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Tolerance {
-    /// At most this difference in either direction.
+    /// The difference, in either direction, may be at most this value.
     Absolute(f64),
-    /// At most this fraction of the published value in either direction.
+    /// The difference, in either direction, may be at most this fraction of the published value.
     Relative(f64),
     /// The measured value must be below the published value.
     Below,
     /// The measured value must be above the published value.
     Above,
-    /// The measured value may exceed the published value by at most this fraction of it.
+    /// The measured value may exceed the published value by at most this fraction of the published value.
     AtMost(f64),
-    /// At most the half-width of the range of 95 % of single perturbed copies of the log.
+    /// The difference, in either direction, may be at most this value: the half-width of the range that contains 95 %
+    /// of single perturbed copies of the log.
     OfShaken(f64),
 }
 
 impl Tolerance {
-    /// Whether any value within `margin` of `ours` is accepted. The limits allow only for the rounding of binary
-    /// fractions.
+    /// Whether at least one value within `margin` of `ours` is accepted. Rounding errors of binary fractions are
+    /// allowed at the limits.
     pub fn admits(self, published: f64, ours: f64, margin: f64) -> bool {
         let slop = margin + 1e-9 * published.abs().max(1.0);
         match self {
@@ -57,7 +58,7 @@ impl Tolerance {
         }
     }
 
-    /// Whether the value itself is compared, as opposed to a bound or to the range of perturbed copies of one log.
+    /// Whether the value itself is compared. The result is false for a bound and for the range of perturbed copies.
     pub(super) fn is_two_sided(self) -> bool {
         matches!(self, Tolerance::Absolute(_) | Tolerance::Relative(_))
     }

@@ -1,22 +1,22 @@
 //! D. Tsafrir, Y. Etsion, D. G. Feitelson: "Backfilling using system-generated predictions rather than user
-//! runtime estimates", IEEE TPDS 18(6), 2007: results of EASY with user estimates, the paper's baseline, on three
-//! logs.
+//! runtime estimates", IEEE TPDS 18(6), 2007. This suite contains the results of EASY with user estimates, which is the
+//! baseline of the paper, on three logs.
 //!
 //! # Nothing is judged
 //!
-//! The printed numbers were quoted from memory and have not been checked against the paper. They are shown without a
+//! The printed numbers were quoted from memory and have not been compared with the paper. They are shown without a
 //! verdict.
 //!
 //! # Runs
 //!
 //! EASY runs under the policy `johnson`, with estimates raised to the run time. CTC-SP2 runs on all 512 nodes of the
-//! machine; the archive's header counts only the batch partition of 338 nodes, on which EASY's mean wait would be 250
-//! minutes. Mean wait is in minutes; slowdowns are bounded at 10 s.
+//! machine. The header of the archive's log counts only the batch partition of 338 nodes; on these nodes, the mean wait
+//! under EASY would be 250 minutes. Mean wait is in minutes. Slowdowns are bounded at 10 s.
 //!
-//! The paper ran the archive's versions of its time. Two versions are available only of KTH-SP2; they differ by 0.05
-//! minutes. SDSC-SP2 gives 3 % and 6 % less than the quoted numbers. The cause is not the 5,669 jobs of that log which
-//! were cancelled before they had processors, and which the policy drops: with them, as jobs of zero run time, both
-//! results are far above the quoted numbers.
+//! The paper used the versions of the logs that the archive had at the time. Only KTH-SP2 is available in two versions;
+//! their results differ by 0.05 minutes. The results for SDSC-SP2 are 3 % and 6 % lower than the quoted numbers. In
+//! this log, 5,669 jobs were cancelled before they had processors, and the policy drops these jobs. They are not the
+//! cause: if they are included as jobs with a run time of zero, both results are far above the quoted numbers.
 
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,8 @@ pub const SUITE: Suite = Suite {
     verify,
 };
 
-/// Logs, their processors, and the paper's mean wait in minutes and mean bounded slowdown as quoted from memory.
+/// For each log, the number of processors, and the paper's mean wait in minutes and mean bounded slowdown, both quoted
+/// from memory.
 const LOGS: [(&str, u32, [&str; 2]); 4] = [
     ("CTC-SP2-1996-3.1-cln", 512, ["21", "4.6"]),
     ("KTH-SP2-1996-2", 100, ["114", "90"]),
@@ -44,7 +45,7 @@ const LOGS: [(&str, u32, [&str; 2]); 4] = [
     ("SDSC-SP2-1998-4.2-cln", 128, ["363", "99"]),
 ];
 
-/// Label of a row, and its value in the paper's units.
+/// Label of a row, and the function that computes its value in the units of the paper.
 type Quantity = (&'static str, fn(&ScheduleMetrics) -> f64);
 
 const QUANTITIES: [Quantity; 2] = [
@@ -100,7 +101,7 @@ fn verify(
     Ok(checks)
 }
 
-/// Returns the path of exactly this version of a log.
+/// Returns the path of a log in exactly the named version.
 fn path(log: &str, selection: &Selection) -> Result<Result<PathBuf, NotRun>, VerifyError> {
     let manifest = Manifest::embedded().map_err(|e| VerifyError::Table(e.to_string()))?;
     let found = selection.traces.resolve(log, &manifest);

@@ -1,12 +1,13 @@
 //! S. W. Turner: "Processor Scheduling in a Distributed-Memory Computing Environment", PhD thesis,
 //! Michigan State University, 1995.
 //!
-//! The curves of chapter 4 are lost: the surviving copies show only axes and legends. The statements of the text about
-//! the curves are checked.
+//! The curves of chapter 4 are lost: the surviving copies show only axes and legends. Therefore the statements about
+//! the curves in the text are checked.
 //!
 //! # Claims
 //!
-//! Rows of the suite name the claim that they check; the numbers Q1 to Q11 are assigned here.
+//! Each row of the suite names the claim that it checks. The numbers Q1 to Q11 are defined in this table; the thesis
+//! does not number its claims.
 //!
 //! | claim | statement of the text |
 //! |---|---|
@@ -14,27 +15,29 @@
 //! | Q2 | sides up to 16: turnaround and utilization of both lists are about equal (Figs 4.2, 4.3) |
 //! | Q3 | sides up to 32: AFL is slightly better (Figs 4.4, 4.5) |
 //! | Q4 | small and large jobs mixed: AFL is better with every mixture (Figs 4.6 to 4.27), and decreases turnaround (sections 1.2.2, 7.1) |
-//! | Q5 | with a larger share of small jobs turnaround at a fixed load and utilization at saturation fall (sections 4.2, 4.3) |
+//! | Q5 | with a larger share of small jobs, turnaround at a fixed load and utilization at saturation decrease (sections 4.2, 4.3) |
 //! | Q6 | a higher lower limit of the large jobs raises utilization |
 //! | Q7 | a higher lower limit of the large jobs also "improves" turnaround |
-//! | Q8 | small jobs up to 16 instead of 8: turnaround and utilization rise, more so with more small jobs |
+//! | Q8 | with small jobs up to 16 instead of 8, turnaround and utilization are higher; the difference grows with the share of small jobs |
 //! | Q9 | messages of different jobs never share a channel under AFL (theorem 1) |
-//! | Q10 | sharing hosts delays the high job on a non-preemptive kernel, and not at all on a preemptive one (E1 to E5) |
-//! | Q11 | the low job gains beside EP and if the high job's barrier process has its own host (E1, E4, E5), but not beside a Barrier job on the barrier host (E2, E3) |
+//! | Q10 | sharing hosts delays the high job on a non-preemptive kernel, but not on a preemptive kernel (E1 to E5) |
+//! | Q11 | the low job gains if it is EP, or if the high job's barrier process has its own host (E1, E4, E5); it does not gain if it is a Barrier job and shares the barrier host (E2, E3) |
 //!
 //! # Ambiguities of the text
 //!
-//! * The text names a hypercube of ten dimensions for Figure 4.1, for which its numbers are impossible. Six dimensions
-//!   with constant times give exactly these numbers.
-//! * Utilization counts the processors of the requested meshes: only then can the free list end at 50 %.
-//! * A job is small or large as a whole (`choice=job`): with an interval for each side the saturation loads would be
-//!   far beyond the printed axes.
+//! * For Figure 4.1, the text names a hypercube of ten dimensions. The numbers of the figure are impossible on this
+//!   machine. A hypercube of six dimensions with constant times gives exactly these numbers.
+//! * Utilization counts the processors of the requested meshes. With any other definition, the free list cannot have a
+//!   final utilization of 50 %.
+//! * A job is small or large as a whole (`choice=job`). If each side were small or large independently, the saturation
+//!   loads would be far beyond the printed axes.
 //! * The thesis does not describe how the free list merges released cubes. It states that the free list recognizes
-//!   every free subcube, which is implemented.
-//! * By the figure about releases, a subcube can merge with others while the job that left it is still running.
-//!   Messages of jobs then share channels, contrary to the conclusion of the text; `afl[release=heir]` prevents this.
-//! * Run to the end of the phase (Setia et al.) has one sentence and no rule; [`scheduler`](replay_core::scheduler)
-//!   explains why it is not implemented.
+//!   every free subcube; replay implements this.
+//! * According to the figure about releases, a subcube that a job did not use can merge with other subcubes while the
+//!   job is still running. Then messages of different jobs share channels, although the text concludes that they do
+//!   not. `afl[release=heir]` prevents this.
+//! * The thesis describes "run to the end of the phase" (Setia et al.) in one sentence and gives no rule.
+//!   [`scheduler`](replay_core::scheduler) explains why it is not implemented.
 
 mod constant;
 mod pair;
@@ -79,7 +82,7 @@ fn verify(
     Ok(checks)
 }
 
-/// Builds the check of a printed number.
+/// Creates the check of a printed number.
 fn printed(
     figure: &str,
     machine: &str,
@@ -92,7 +95,7 @@ fn printed(
     Ok(Check { is_claim: false, ..check })
 }
 
-/// Wraps a failure of a run whose input is part of the program: a defect.
+/// Converts the failure of a run to an error. The input of the run is part of the program, so the failure is a defect.
 fn defect(error: impl std::fmt::Display) -> VerifyError {
     VerifyError::Table(error.to_string())
 }

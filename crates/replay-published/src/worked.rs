@@ -1,4 +1,4 @@
-//! Worked examples of the papers: internal fragmentation of one request on an empty machine.
+//! Worked examples of the papers: the internal fragmentation of a single request on an empty machine.
 
 use super::claim::claim;
 use super::{Check, StrategySwap, Tolerance, VerifyError};
@@ -7,10 +7,10 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::machine::Machine;
 use replay_core::topology::Topology;
 
-/// Strategies of the swap test.
+/// Strategies that replace the example's strategy in the swap test.
 const OTHERS: [&str; 4] = ["paging", "paging[size=1]", "paging[size=2]", "buddy"];
 
-/// Request on an empty machine, with the printed waste.
+/// A request on an empty machine, and the printed waste.
 pub struct Example {
     /// Section or figure of the paper.
     pub place: &'static str,
@@ -18,12 +18,12 @@ pub struct Example {
     pub strategy: &'static str,
     /// Requested processors.
     pub size: u32,
-    /// Printed share of allocated processors that were not requested, in percent.
+    /// Printed share, in percent, of the allocated processors that were not requested.
     pub wasted: &'static str,
 }
 
 impl Example {
-    /// Checks the printed share.
+    /// Computes the check of the printed share.
     pub fn check(&self) -> Result<Check, VerifyError> {
         let Self { place, machine, strategy, size, wasted } = *self;
         let what = format!("{size} processors under {strategy}: internal fragmentation %");
@@ -38,7 +38,7 @@ impl Example {
         Ok(Check { is_claim: false, swaps, ..check })
     }
 
-    /// Share of the processors allocated by a strategy that were not requested, in percent.
+    /// Share, in percent, of the processors that a strategy allocates beyond the request.
     fn wasted_by(&self, strategy: &str) -> Result<f64, VerifyError> {
         let defect = |error: &dyn std::fmt::Display| VerifyError::Table(error.to_string());
         let topology: Topology = self.machine.parse().map_err(|e| defect(&e))?;
@@ -64,7 +64,7 @@ mod tests {
         let example = Example { place, machine, strategy, size: 6, wasted: "25" };
         let check = example.check().expect("a valid example");
         assert_eq!(check.verdict(), Verdict::Same);
-        // Waste: pages of 4 x 4 and the square of 4 x 4 62.5 %, single processors 0 %.
+        // With pages of 4 x 4 and with the square of 4 x 4, the waste is 62.5 %. With single processors, it is 0 %.
         assert_eq!(check.swaps.len(), 3);
         assert_eq!(check.unnoticed().count(), 0);
     }

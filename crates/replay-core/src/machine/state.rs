@@ -87,7 +87,7 @@ impl Machine {
         self.free[node.index()]
     }
 
-    /// Returns whether each processor is free, by processor number.
+    /// Returns, for each processor number, whether the processor is free.
     #[inline]
     pub fn free_map(&self) -> &[bool] {
         &self.free

@@ -81,7 +81,7 @@ pub struct SizeChange {
     pub size: u32,
     /// Number of jobs of this size.
     pub jobs: u64,
-    /// Rank of the size by number of jobs.
+    /// Rank of the size: sizes with more jobs have a lower rank.
     pub size_rank: u32,
     /// Reduction of the mean pairwise L1 sum in percent of the baseline; negative for an increase.
     pub improvement_percent: f64,

@@ -88,17 +88,17 @@ impl SystemRecorder {
         self.requested = requested;
     }
 
-    /// Returns arrival times by job.
+    /// Returns the arrival time of each job.
     pub fn arrivals(&self) -> &[i64] {
         &self.arrivals
     }
 
-    /// Returns start times by job.
+    /// Returns the start time of each job.
     pub fn starts(&self) -> &[i64] {
         &self.starts
     }
 
-    /// Returns completion times by job.
+    /// Returns the completion time of each job.
     pub fn ends(&self) -> &[i64] {
         &self.ends
     }

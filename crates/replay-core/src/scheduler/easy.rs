@@ -21,8 +21,9 @@ use crate::workload::JobId;
 ///    estimated ends, and their processors are added to the free processors until the head fits. The shadow time is the
 ///    estimated end at which the head fits.
 /// 3. The scheduler starts the first later job in queue order that fits now and does not delay the head. A job does not
-///    delay the head if its estimated end is no later than the shadow time, or if the head fits alongside the job at
-///    the shadow time, when all running jobs with an estimated end of at most the shadow time have ended.
+///    delay the head if its estimated end is no later than the shadow time. A longer job does not delay the head if the
+///    head fits alongside this job at the shadow time, after the running jobs have ended that are estimated to end by
+///    then.
 ///
 /// Nothing is backfilled while a running job's estimated end is the current time, because the completion of that job is
 /// about to be processed.

@@ -176,7 +176,7 @@ pub(super) fn table() -> Table<LazyOptions> {
         .param(
             "patience",
             kind::integer(0..=1_000_000),
-            "number of jobs that wait per running job of their size before one gets a new place",
+            "number of waiting jobs per running job of their size up to which no waiting job gets a new place",
             |o| &mut o.patience,
         );
     Table::new("scheduler", [lazy])

@@ -1,20 +1,21 @@
 use super::QueuedJob;
 
-/// Order of a queue. Jobs of equal rank keep arrival order.
+/// Order of a queue. Jobs of equal rank are in arrival order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum QueueOrder {
     /// Arrival order.
     #[default]
     Fifo,
-    /// Most processors first.
+    /// Jobs with more processors come first.
     Largest,
-    /// Fewest processors first.
+    /// Jobs with fewer processors come first.
     Smallest,
-    /// Longest estimate first.
+    /// Jobs with longer estimates come first.
     Longest,
-    /// Shortest estimate first (SSD, Shortest Service Demand, of Bani-Mohammad 2008).
+    /// Jobs with shorter estimates come first. Bani-Mohammad 2008 calls this order Shortest Service
+    /// Demand (SSD).
     Shortest,
-    /// Smallest product of processors and estimate first.
+    /// Jobs with a smaller product of processors and estimate come first.
     LeastWork,
 }
 

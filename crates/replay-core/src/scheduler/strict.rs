@@ -33,9 +33,9 @@ struct Waiting {
 /// time.
 #[derive(Clone, Debug)]
 enum Queue {
-    /// All ranks are equal: (turn, job, requested processors).
+    /// Queue for equal ranks. Entries are turn, job and requested processors.
     Arrival(VecDeque<(u64, JobId, u32)>),
-    /// (job, requested processors), by rank and turn.
+    /// Job and requested processors, ordered by rank and turn.
     Rank(BTreeMap<(i128, u64), (JobId, u32)>),
 }
 

@@ -4,7 +4,7 @@
 //!
 //! Events with the same time occur in this order:
 //!
-//! 1. all completions, by job; then processors return to service, then other processors go out of service
+//! 1. all completions, in the order of jobs; then processors return to service, then other processors go out of service
 //!    ([`outages`]);
 //! 2. all arrivals, in file order;
 //! 3. a *round*: the scheduler is called until it starts no more jobs.
@@ -33,9 +33,9 @@
 //!
 //! # Recorded schedules
 //!
-//! [`Timeline::recorded`] builds the schedule of a log from its recorded waits. If the log oversubscribes the machine,
-//! the affected jobs get no processors, and their number is reported. A job without a recorded start has no events.
-//! [`Simulation::replay_recorded`] replays a log with its recorded placements.
+//! [`Timeline::recorded`] builds the schedule of a log from the wait times in the log. If the log oversubscribes the
+//! machine, the affected jobs get no processors, and their number is reported. A job without a recorded start has no
+//! events. [`Simulation::replay_recorded`] replays a log with its recorded placements.
 
 mod arrivals;
 mod coupled;

@@ -46,7 +46,7 @@ pub struct ColumnInfo {
 type Reader<Row, T> = Box<dyn Fn(&Row) -> Option<T> + Send + Sync>;
 type TextReader<Row> = Box<dyn for<'a> Fn(&'a Row) -> Option<Cow<'a, str>> + Send + Sync>;
 
-/// Reads a value from a row. `None` means null.
+/// Reads a value from a row. The result `None` means a null value.
 pub enum Get<Row> {
     /// Text.
     Text(TextReader<Row>),

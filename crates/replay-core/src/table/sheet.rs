@@ -7,9 +7,9 @@ use crate::table::{Column, Name, Table, Value, ranges};
 /// Alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Align {
-    /// Left, for text.
+    /// Left alignment, for text.
     Left,
-    /// Right, for numbers.
+    /// Right alignment, for numbers.
     Right,
 }
 

@@ -102,19 +102,19 @@ impl Descriptor {
 /// Numbers of records by the contents of their fields after field 18.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ExtraFields {
-    /// Records with more than 18 fields, by number of fields.
+    /// Number of records for each number of fields above 18.
     pub records: BTreeMap<usize, u64>,
     /// Number of records with a node descriptor of Frontier in field 21.
     pub descriptors: u64,
-    /// Records in which the GPU count contradicts the descriptor, so that neither of the two is reliable.
+    /// Number of records in which the GPU count contradicts the descriptor, so that neither of the two is reliable.
     pub uneven_gpus: u64,
     /// Number of records with a node list in field 19, as written by CERIT.
     pub node_lists: u64,
-    /// Records with extra fields but neither a descriptor nor a node list.
+    /// Number of records with extra fields but neither a descriptor nor a node list.
     pub other: u64,
     /// Whether the policy takes job sizes from the extra fields.
     pub used: bool,
-    /// Records in which the policy found the job size in the extra fields.
+    /// Number of records in which the policy found the job size in the extra fields.
     pub sizes: u64,
 }
 

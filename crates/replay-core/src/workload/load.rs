@@ -82,7 +82,7 @@ impl Workload {
         Ok(workload)
     }
 
-    /// Assigns shapes to the jobs by job number.
+    /// Assigns shapes to the jobs. A shape belongs to the job with its job number.
     ///
     /// # Errors
     /// [`ShapeError`] if the shapes do not match the jobs or name another trace, or the policy renumbered the jobs.

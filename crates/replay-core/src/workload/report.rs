@@ -1,4 +1,4 @@
-//! The report of cleaning a trace: counts by reason.
+//! The report of cleaning a trace: counts of drops and changes for each reason.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -132,42 +132,43 @@ pub struct CleaningReport {
     pub comments: u64,
     /// Blank lines.
     pub blank: u64,
-    /// Records read.
+    /// Number of records read.
     pub read: u64,
-    /// Jobs kept, before any window.
+    /// Number of jobs kept by cleaning, before a window is applied.
     pub kept: u64,
-    /// Jobs kept with at least one change.
+    /// Number of kept jobs with at least one change.
     pub changed: u64,
-    /// Dropped records, by reason.
+    /// Number of dropped records for each reason.
     pub drops: BTreeMap<DropReason, u64>,
-    /// Changed jobs, by change; a job may be counted under several changes.
+    /// Number of changed jobs for each change. A job with several changes is counted several times.
     pub changes: BTreeMap<Change, u64>,
-    /// Malformed lines that were skipped, by reason (collecting mode).
+    /// Number of skipped malformed lines for each reason (collecting mode).
     pub malformed: BTreeMap<String, u64>,
-    /// Line of the first malformed line, 1-based, by reason.
+    /// For each reason, the line number of the first malformed line, 1-based.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub first_malformed: BTreeMap<String, u64>,
     /// Changes of each job kept.
     #[serde(skip)]
     pub(super) changed_jobs: ChangedJobs,
-    /// Records that repeat the job number of an earlier record.
+    /// Statistics of records that repeat the job number of an earlier record.
     #[serde(skip_serializing_if = "Repeated::is_empty")]
     pub repeated: Repeated,
-    /// Records with fewer than 18 fields, by number of fields.
+    /// Number of records for each number of fields below 18.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub short: BTreeMap<usize, u64>,
-    /// Contents of the fields after field 18.
+    /// Statistics of the fields after field 18.
     #[serde(skip_serializing_if = "ExtraFields::is_empty")]
     pub extra: ExtraFields,
-    /// Dependencies between records.
+    /// Statistics of dependencies between records.
     #[serde(skip_serializing_if = "DependencyCounts::is_empty")]
     pub dependencies: DependencyCounts,
-    /// Jobs that have no shape in the shapes file beside the trace.
+    /// Number of jobs without a shape in the shapes file beside the trace.
     #[serde(skip_serializing_if = "is_zero")]
     pub without_shape: u64,
-    /// Jobs kept by cleaning that were submitted before the window.
+    /// Number of jobs kept by cleaning that were submitted before the window.
     pub before_window: u64,
-    /// Jobs kept by cleaning that are after the window, because of their submit time or the window's number of jobs.
+    /// Number of jobs kept by cleaning that are after the window, because of their submit time or because of the
+    /// window's number of jobs.
     pub after_window: u64,
 }
 

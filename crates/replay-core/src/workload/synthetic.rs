@@ -168,7 +168,7 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
         .case(
             "load",
             kind::positive().listed("FRACTION").or("the model's"),
-            "offered load: processor-seconds requested over those available",
+            "offered load: ratio of requested to available processor-seconds",
             of!(Lublin, load),
         )
         .case(

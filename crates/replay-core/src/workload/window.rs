@@ -36,9 +36,9 @@ pub struct Window {
 /// Numbers of jobs outside a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outside {
-    /// Jobs submitted before the window.
+    /// Number of jobs submitted before the window.
     pub before: usize,
-    /// Jobs submitted after the window, or beyond its number of jobs.
+    /// Number of jobs submitted after the window, or in excess of the window's number of jobs.
     pub after: usize,
 }
 

@@ -86,7 +86,7 @@ macro_rules! pair {
                 concat!(
                     "Pearson's correlation of ",
                     $words,
-                    " over the points; null for fewer than eight points, or if a measure does not vary"
+                    " over the points; null if there are fewer than eight points or if a measure does not vary"
                 ),
             ),
             spearman: (
@@ -94,7 +94,7 @@ macro_rules! pair {
                 concat!(
                     "Spearman's rank correlation of ",
                     $words,
-                    " over the points; null for fewer than eight points, or if a measure does not vary"
+                    " over the points; null if there are fewer than eight points or if a measure does not vary"
                 ),
             ),
             of: |point| (point.$x, point.$y),
@@ -204,7 +204,7 @@ impl<'a> Correlations<'a> {
 
 impl Table for Correlations<'_> {
     const NAME: &'static str = "correlations";
-    const ROW: &'static str = "one row per run, over its sending jobs, and per trace, policy, machine, scheduler and seed, over its allocators";
+    const ROW: &'static str = "one row per run, computed over its sending jobs, and one row per trace, policy, machine, scheduler and seed, computed over the allocators";
 
     fn columns() -> Vec<Column<Self>> {
         let [trace, topology, scheduler, allocator, tie, policy, seed, _] =

@@ -1,4 +1,4 @@
-//! Contention of jobs whose run times are determined by their messages.
+//! Contention between jobs. The run time of each job is determined by its messages.
 //!
 //! [`Messages`] defines the messages of the jobs and the network. [`Communication`] is the network as the [`Service`]
 //! of a coupled simulation. In a stochastic stream, the quota of each job is random ([`stream`](super::stream)). In a
@@ -53,7 +53,7 @@ pub struct Messages {
     pub program: Arc<Program>,
     /// Number of messages.
     pub quota: Quota,
-    /// Number of cycles for which each job is simulated alone, if contention is computed from [link
+    /// Number of cycles for which each job is simulated without other jobs, if contention is computed from [link
     /// loads](replay_network::links); `None` if every flit is simulated.
     pub window: Option<u64>,
 }

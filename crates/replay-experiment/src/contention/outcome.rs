@@ -114,40 +114,40 @@ measures! {
     #[derive(Clone, PartialEq, Debug)]
     pub struct Contention, from distributions: &RunDistributions<'_> {
         jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = distributions.run.jobs.len() as u64;
-        sending_jobs: u64 ["jobs"] "number of jobs that send packets; the others hold their processors for their run time" = count(distributions.run, |job| job.packets > 0);
-        off_target_jobs: u64 ["jobs"] "number of sending jobs whose time alone differs from run time x scale by more than 1 %" = count(distributions.run, JobContention::is_off_target);
+        sending_jobs: u64 ["jobs"] "number of jobs that send packets; all other jobs hold their processors for their run time" = count(distributions.run, |job| job.packets > 0);
+        off_target_jobs: u64 ["jobs"] "number of sending jobs that take, if they run alone, a time that differs from run time x scale by more than 1 %" = count(distributions.run, JobContention::is_off_target);
         packets: u64 ["packets"] "number of packets sent" = distributions.run.jobs.iter().map(|job| job.packets).sum();
-        median_stretch: Option<f64> [""] "median over the sending jobs of stretch: time among the other jobs over time alone in the most compact box; null if none sends" = distributions.stretch.map(|of| of.median);
-        median_stretch_low: Option<f64> [""] "lower end of the 95 % interval of median_stretch: an order statistic by the binomial distribution, with the sending jobs taken as independent; null for fewer than six" = distributions.stretch.and_then(|of| Some(of.interval?[0]));
+        median_stretch: Option<f64> [""] "median over the sending jobs of stretch, the ratio of the time among the other jobs to the time alone in the most compact box; null if no job sends packets" = distributions.stretch.map(|of| of.median);
+        median_stretch_low: Option<f64> [""] "lower end of the 95 % interval of median_stretch: an order statistic by the binomial distribution, with the sending jobs taken as independent; null if fewer than six jobs send packets" = distributions.stretch.and_then(|of| Some(of.interval?[0]));
         median_stretch_high: Option<f64> [""] "upper end of the 95 % interval of median_stretch" = distributions.stretch.and_then(|of| Some(of.interval?[1]));
-        p95_stretch: Option<f64> [""] "95th percentile over the sending jobs of stretch, interpolated between ranks; null if none sends" = distributions.stretch.map(|of| of.p95);
-        trimmed_mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch, without 5 % of them at each end, rounded down; null if none sends" = distributions.stretch.map(|of| of.trimmed_mean);
-        median_placement_factor: Option<f64> [""] "median over the sending jobs of the placement factor: time alone on the job's processors over time alone in the most compact box; null if none sends" = distributions.placement.map(|of| of.median);
-        median_placement_factor_low: Option<f64> [""] "lower end of the 95 % interval of median_placement_factor: an order statistic by the binomial distribution, with the sending jobs taken as independent; null for fewer than six" = distributions.placement.and_then(|of| Some(of.interval?[0]));
+        p95_stretch: Option<f64> [""] "95th percentile over the sending jobs of stretch, interpolated between ranks; null if no job sends packets" = distributions.stretch.map(|of| of.p95);
+        trimmed_mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch, without 5 % of them at each end, rounded down; null if no job sends packets" = distributions.stretch.map(|of| of.trimmed_mean);
+        median_placement_factor: Option<f64> [""] "median over the sending jobs of the placement factor, the ratio of the time alone on the job's processors to the time alone in the most compact box; null if no job sends packets" = distributions.placement.map(|of| of.median);
+        median_placement_factor_low: Option<f64> [""] "lower end of the 95 % interval of median_placement_factor: an order statistic by the binomial distribution, with the sending jobs taken as independent; null if fewer than six jobs send packets" = distributions.placement.and_then(|of| Some(of.interval?[0]));
         median_placement_factor_high: Option<f64> [""] "upper end of the 95 % interval of median_placement_factor" = distributions.placement.and_then(|of| Some(of.interval?[1]));
-        p95_placement_factor: Option<f64> [""] "95th percentile over the sending jobs of the placement factor, interpolated between ranks; null if none sends" = distributions.placement.map(|of| of.p95);
-        trimmed_mean_placement_factor: Option<f64> [""] "mean over the sending jobs of the placement factor, without 5 % of them at each end, rounded down; null if none sends" = distributions.placement.map(|of| of.trimmed_mean);
-        median_contention_factor: Option<f64> [""] "median over the sending jobs of the contention factor: time among the other jobs over time alone on the same processors; null if none sends" = distributions.contention.map(|of| of.median);
-        median_contention_factor_low: Option<f64> [""] "lower end of the 95 % interval of median_contention_factor: an order statistic by the binomial distribution, with the sending jobs taken as independent; null for fewer than six" = distributions.contention.and_then(|of| Some(of.interval?[0]));
+        p95_placement_factor: Option<f64> [""] "95th percentile over the sending jobs of the placement factor, interpolated between ranks; null if no job sends packets" = distributions.placement.map(|of| of.p95);
+        trimmed_mean_placement_factor: Option<f64> [""] "mean over the sending jobs of the placement factor, without 5 % of them at each end, rounded down; null if no job sends packets" = distributions.placement.map(|of| of.trimmed_mean);
+        median_contention_factor: Option<f64> [""] "median over the sending jobs of the contention factor, the ratio of the time among the other jobs to the time alone on the same processors; null if no job sends packets" = distributions.contention.map(|of| of.median);
+        median_contention_factor_low: Option<f64> [""] "lower end of the 95 % interval of median_contention_factor: an order statistic by the binomial distribution, with the sending jobs taken as independent; null if fewer than six jobs send packets" = distributions.contention.and_then(|of| Some(of.interval?[0]));
         median_contention_factor_high: Option<f64> [""] "upper end of the 95 % interval of median_contention_factor" = distributions.contention.and_then(|of| Some(of.interval?[1]));
-        p95_contention_factor: Option<f64> [""] "95th percentile over the sending jobs of the contention factor, interpolated between ranks; null if none sends" = distributions.contention.map(|of| of.p95);
-        trimmed_mean_contention_factor: Option<f64> [""] "mean over the sending jobs of the contention factor, without 5 % of them at each end, rounded down; null if none sends" = distributions.contention.map(|of| of.trimmed_mean);
-        mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch: time among the other jobs over time alone in the most compact box; a single job can dominate it; null if none sends" = mean(distributions.run, JobContention::stretch);
-        mean_placement_factor: Option<f64> [""] "mean over the sending jobs of time alone on the job's processors over time alone in the most compact box; null if none sends" = mean(distributions.run, JobContention::placement_factor);
-        mean_contention_factor: Option<f64> [""] "mean over the sending jobs of time among the other jobs over time alone on the same processors; null if none sends" = mean(distributions.run, JobContention::contention_factor);
-        mean_latency: Option<f64> ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if none sends" = sending(distributions.run, |job| job.latency);
-        mean_blocking: Option<f64> ["cycles"] "mean over the sending jobs of the mean waiting time of their packets' headers; null if none sends" = sending(distributions.run, |job| job.blocked);
-        mean_hops: Option<f64> ["links"] "mean over the sending jobs of the mean path length of their packets; null if none sends" = sending(distributions.run, |job| job.hops);
-        latency: Option<f64> ["cycles"] "time from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any" = over_packets(distributions.run, |job| job.latency);
-        blocking: Option<f64> ["cycles"] "waiting time of a packet's header along its path, mean over the row's packets; null without any" = over_packets(distributions.run, |job| job.blocked);
-        hops: Option<f64> ["links"] "number of links of a packet's path, mean over the row's packets; null without any" = over_packets(distributions.run, |job| job.hops);
-        mean_distance: Option<f64> ["hops"] "mean over the sending jobs of the mean hop distance over the pairs of a job's processors; null if none sends" = sending(distributions.run, JobContention::distance);
-        mean_sending_pairwise_l1: Option<f64> ["hops"] "mean over the sending jobs of the sum of hop distances over the pairs of a job's processors; null if none sends" = sending(distributions.run, |job| job.placement.pairwise_l1 as f64);
-        mean_sending_dispersal: Option<f64> ["share"] "mean over the sending jobs of the share of the smallest enclosing box outside the job; null if none sends" = sending(distributions.run, |job| job.placement.dispersal);
+        p95_contention_factor: Option<f64> [""] "95th percentile over the sending jobs of the contention factor, interpolated between ranks; null if no job sends packets" = distributions.contention.map(|of| of.p95);
+        trimmed_mean_contention_factor: Option<f64> [""] "mean over the sending jobs of the contention factor, without 5 % of them at each end, rounded down; null if no job sends packets" = distributions.contention.map(|of| of.trimmed_mean);
+        mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch, the ratio of the time among the other jobs to the time alone in the most compact box; a single job can dominate it; null if no job sends packets" = mean(distributions.run, JobContention::stretch);
+        mean_placement_factor: Option<f64> [""] "mean over the sending jobs of the placement factor, the ratio of the time alone on the job's processors to the time alone in the most compact box; null if no job sends packets" = mean(distributions.run, JobContention::placement_factor);
+        mean_contention_factor: Option<f64> [""] "mean over the sending jobs of the contention factor, the ratio of the time among the other jobs to the time alone on the same processors; null if no job sends packets" = mean(distributions.run, JobContention::contention_factor);
+        mean_latency: Option<f64> ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if no job sends packets" = sending(distributions.run, |job| job.latency);
+        mean_blocking: Option<f64> ["cycles"] "mean over the sending jobs of the mean waiting time of their packets' headers; null if no job sends packets" = sending(distributions.run, |job| job.blocked);
+        mean_hops: Option<f64> ["links"] "mean over the sending jobs of the mean path length of their packets; null if no job sends packets" = sending(distributions.run, |job| job.hops);
+        latency: Option<f64> ["cycles"] "time from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null if there are no packets" = over_packets(distributions.run, |job| job.latency);
+        blocking: Option<f64> ["cycles"] "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets" = over_packets(distributions.run, |job| job.blocked);
+        hops: Option<f64> ["links"] "number of links of a packet's path, mean over the row's packets; null if there are no packets" = over_packets(distributions.run, |job| job.hops);
+        mean_distance: Option<f64> ["hops"] "mean over the sending jobs of the mean hop distance over the pairs of a job's processors; null if no job sends packets" = sending(distributions.run, JobContention::distance);
+        mean_sending_pairwise_l1: Option<f64> ["hops"] "mean over the sending jobs of the sum of hop distances over the pairs of a job's processors; null if no job sends packets" = sending(distributions.run, |job| job.placement.pairwise_l1 as f64);
+        mean_sending_dispersal: Option<f64> ["share"] "mean over the sending jobs of dispersal, the share of the smallest enclosing box that does not belong to the job; null if no job sends packets" = sending(distributions.run, |job| job.placement.dispersal);
         mean_wait_cycles: Option<f64> ["cycles"] "mean time from arrival to start over all jobs" = mean(distributions.run, |job| Some(job.wait as f64));
         mean_turnaround_cycles: Option<f64> ["cycles"] "mean time from arrival to end over all jobs" = mean(distributions.run, |job| Some((job.wait + job.service) as f64));
         makespan_cycles: i64 ["cycles"] "end of the last job, measured from the first arrival" = distributions.run.system.finish_time;
-        utilization: f64 ["share", rising] "processor-time that jobs requested and used over processors times makespan, from 0 to 1; on shared hosts, processor-time in which they computed instead of held slots" = distributions.run.system.utilization;
+        utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to processors times makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed counts" = distributions.run.system.utilization;
     }
 }
 
@@ -211,17 +211,17 @@ impl Table for ContentionJobRow<'_> {
             user,
             size,
             Column::new(name::packets, "packets", "number of packets sent", |of: &Self| of.job.packets),
-            Column::new(name::target_cycles, "cycles", "time that the job should take alone: run time x scale", |of: &Self| of.job.target),
-            Column::new(name::isolated_cycles, "cycles", "time that the job takes alone in its shape or in the most compact box in its best orientation", |of: &Self| of.job.isolated),
-            Column::new(name::alone_cycles, "cycles", "time that the job takes alone on its processors", |of: &Self| of.job.alone),
+            Column::new(name::target_cycles, "cycles", "time that the job should take if it runs alone: run time x scale", |of: &Self| of.job.target),
+            Column::new(name::isolated_cycles, "cycles", "time that the job takes if it runs alone in its shape, or in the most compact box in the best orientation", |of: &Self| of.job.isolated),
+            Column::new(name::alone_cycles, "cycles", "time that the job takes if it runs alone on its processors", |of: &Self| of.job.alone),
             Column::new(name::service_cycles, "cycles", "time that the job takes among the other jobs", |of: &Self| of.job.service),
-            Column::new(name::stretch, "", "time among the other jobs over time alone in the box, the product of the two factors; null if the job sends nothing", |of: &Self| of.job.stretch()),
-            Column::new(name::placement_factor, "", "time alone on its processors over time alone in the box; null if the job sends nothing", |of: &Self| of.job.placement_factor()),
-            Column::new(name::contention_factor, "", "time among the other jobs over time alone on the same processors; null if the job sends nothing", |of: &Self| of.job.contention_factor()),
+            Column::new(name::stretch, "", "ratio of the time among the other jobs to the time alone in the box; the product of the two factors; null if the job sends no packets", |of: &Self| of.job.stretch()),
+            Column::new(name::placement_factor, "", "ratio of the time alone on the job's processors to the time alone in the box; null if the job sends no packets", |of: &Self| of.job.placement_factor()),
+            Column::new(name::contention_factor, "", "ratio of the time among the other jobs to the time alone on the same processors; null if the job sends no packets", |of: &Self| of.job.contention_factor()),
             Column::new(name::wait_cycles, "cycles", "time from arrival to start", |of: &Self| of.job.wait),
-            Column::new(name::latency, "cycles", "time from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.latency)),
-            Column::new(name::blocking, "cycles", "waiting time of a packet's header along its path, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.blocked)),
-            Column::new(name::hops, "links", "number of links of a packet's path, mean over the row's packets; null without any", move |of: &Self| sent(of.job, of.job.hops)),
+            Column::new(name::latency, "cycles", "time from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.latency)),
+            Column::new(name::blocking, "cycles", "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.blocked)),
+            Column::new(name::hops, "links", "number of links of a packet's path, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.hops)),
         ];
         columns.extend(Placement::columns(|of: &Self| Some((&of.job.placement, of.job.size))));
         columns

@@ -3,8 +3,8 @@
 //! A job with a single packet that waits for packets of other jobs can have a stretch of 80. Two such jobs can dominate
 //! the mean over hundreds of jobs. Strategies are therefore ranked by the *median*. If medians are equal (for example,
 //! if most jobs have no contention), they are ranked by the
-//! [trimmed mean](replay_core::metrics::robust::trimmed_mean). [`two_job_reversals`] finds pairs of strategies with an
-//! order by a mean that reverses if the two jobs in which the strategies differ most are removed.
+//! [trimmed mean](replay_core::metrics::robust::trimmed_mean). [`two_job_reversals`] removes the two jobs in which two
+//! strategies differ most, and finds the pairs of strategies whose order by a mean is then reversed.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

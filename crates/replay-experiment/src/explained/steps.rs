@@ -35,7 +35,7 @@ impl Table for Step {
             ),
             Column::text(
                 name::text,
-                "text of the step; for a line of a list, its values with their names",
+                "text of the step; for a line of a list, the values of the line with their names",
                 |step: &Self| Some(&step.text),
             ),
         ]

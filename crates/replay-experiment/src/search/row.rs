@@ -166,8 +166,8 @@ pub(super) fn objective_columns<Row>(
     improvement: impl Fn(&Row) -> f64 + Send + Sync + 'static,
 ) -> [Column<Row>; 2] {
     [
-        Column::new(name::value, "as the objective", "the objective, mean over the row's traces; null if stopped", value),
-        Column::new(name::improvement_percent, "%", "improvement over no tie-breaking, mean over the row's traces; an upper bound if stopped", improvement).rising(),
+        Column::new(name::value, "as the objective", "the objective, mean over the row's traces; null if the evaluation was stopped", value),
+        Column::new(name::improvement_percent, "%", "improvement over no tie-breaking, mean over the row's traces; an upper bound if the evaluation was stopped", improvement).rising(),
     ]
 }
 
@@ -176,7 +176,7 @@ pub(super) fn excess<Row>(
     read: impl Fn(&Row) -> Option<f64> + Send + Sync + 'static,
 ) -> Column<Row> {
     let meaning =
-        "largest excess over a constraint, 0 if all hold; null if stopped or without tie-breaking";
+        "largest excess over a constraint, 0 if all constraints are satisfied; null if the evaluation was stopped, and without tie-breaking";
     Column::new(name::excess_percent, "%", meaning, read)
 }
 
@@ -191,7 +191,7 @@ impl Table for SearchRow {
         let ratio = |r: &Self| r.candidate.map(|one| Ratio::of(one.vector));
         vec![
             searched(|r: &Self| Some(&r.searched)),
-            C::new(name::rank, "", "rank among whole evaluations, from 1, feasible ones first; null if not whole or not found by the search", |r| r.rank),
+            C::new(name::rank, "", "rank among whole evaluations, from 1, feasible evaluations first; null if the evaluation was stopped or was not requested by the search", |r| r.rank),
             C::text(name::origin, "origin: found by the search, given by --tie, or none for no tie-breaking", |r| Some(match r.origin { Origin::None => "none", Origin::Found => "found", Origin::Given => "given" })),
             C::new(name::tie, "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", |r| r.candidate.map(|one| one.vector.to_string())),
             C::new(name::sr, "shells", "scan radius", |r| r.candidate.map(|one| one.vector.scan_radius)),
@@ -203,20 +203,20 @@ impl Table for SearchRow {
             C::new(name::border_share, "", "BF / (AF + WF + BF); negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.border)),
             value,
             improvement,
-            C::new(name::test_improvement_percent, "%", "improvement over no tie-breaking on the test traces; null if not evaluated there", |r| r.test_improvement_percent).rising(),
+            C::new(name::test_improvement_percent, "%", "improvement over no tie-breaking on the test traces; null if the candidate was not evaluated on them", |r| r.test_improvement_percent).rising(),
             C::new(name::improvement_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies; null without --shake", |r| r.shaken.map(|mean| mean.half_width)),
             C::new(name::test_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies of the test traces; null without --shake", |r| r.test_shaken.map(|mean| mean.half_width)),
-            C::new(name::behind_percent, "%", "improvement of the best vector of the search minus the improvement of this one, mean over the same perturbed copies; null for the best or without --shake", |r| r.behind.map(|behind| behind.percent.mean)),
+            C::new(name::behind_percent, "%", "improvement of the best vector of the search minus the improvement of this vector, mean over the same perturbed copies; null for the best vector, and without --shake", |r| r.behind.map(|behind| behind.percent.mean)),
             C::new(name::behind_half_width, "%", "half the width of the 95 % interval of behind_percent", |r| r.behind.map(|behind| behind.percent.half_width)),
-            C::text(name::told_from_best, "whether the interval of behind_percent excludes 0: yes, no, or same if both are equal on every copy", |r| r.behind.map(|behind| behind.verdict.word())),
-            C::new(name::feasible, "", "whether all constraints hold, yes or no; null if stopped or without tie-breaking", |r| r.feasible.map(yes_or_no)),
+            C::text(name::told_from_best, "whether the interval of behind_percent excludes 0: yes, no, or same if the two vectors have equal improvements on every copy", |r| r.behind.map(|behind| behind.verdict.word())),
+            C::new(name::feasible, "", "whether all constraints are satisfied, yes or no; null if the evaluation was stopped, and without tie-breaking", |r| r.feasible.map(yes_or_no)),
             excess(|r: &Self| r.excess_percent),
-            C::new(name::worst_size, "processors", "job size whose mean pairwise L1 worsens most; null if stopped", |r| r.worst.as_ref().map(|worst| worst.0)),
+            C::new(name::worst_size, "processors", "job size with the largest worsening of mean pairwise L1; null if the evaluation was stopped", |r| r.worst.as_ref().map(|worst| worst.0)),
             C::new(name::worst_jobs, "jobs", "number of jobs of the size worst_size", |r| r.worst.as_ref().map(|worst| worst.1)),
             C::new(name::worst_percent, "%", "increase of the mean pairwise L1 of the size worst_size; negative if it decreases", |r| r.worst.as_ref().map(|worst| worst.2)),
             C::text(name::worst_trace, "trace in which the size worst_size worsens", |r| r.worst.as_ref().map(|worst| worst.3.as_str())),
-            C::text(name::extent, "whole, or stopped because certain not to be among the best", |r| Some(match r.extent { Extent::Whole => "whole", Extent::Stopped => "stopped" })),
-            C::new(name::evaluation, "", "number of the request by the search, from 1; null if not requested", |r| r.evaluation),
+            C::text(name::extent, "whole, or stopped because the candidate was certain not to be among the best", |r| Some(match r.extent { Extent::Whole => "whole", Extent::Stopped => "stopped" })),
+            C::new(name::evaluation, "", "number of the search's request for this candidate, from 1; null if the search did not request it", |r| r.evaluation),
             C::new(name::decisions, "decisions", "decisions replayed", |r| r.decisions),
         ]
     }
@@ -245,7 +245,7 @@ impl SkippedWorkRow {
         [
             ("equal-ratio", equal_ratios, equal_ratios * whole, "vectors of the grid that break no tie or have the ratio of another"),
             ("repeated", skipped.repeats, skipped.repeats * whole, "vectors that were asked for again"),
-            ("stopped", skipped.stopped, skipped.stopped_decisions, "evaluations stopped because certain not to be among the best"),
+            ("stopped", skipped.stopped, skipped.stopped_decisions, "evaluations stopped because their candidate was certain not to be among the best"),
         ]
         .map(|(reason, evaluations, decisions, about)| {
             Self { searched: problem.name(), reason, about, evaluations, decisions }

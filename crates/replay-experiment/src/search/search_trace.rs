@@ -269,8 +269,8 @@ impl<'a> Tallies<'a> {
         }
     }
 
-    /// Adds the next decision of the configurations in `configs`. Configurations whose replays stop are removed from
-    /// `configs`.
+    /// Adds the next decision of the configurations in `configs`. If the replay of a configuration stops, it is removed
+    /// from `configs`.
     fn add(
         &mut self,
         part: &SearchTrace,

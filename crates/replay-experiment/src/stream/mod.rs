@@ -138,7 +138,7 @@ impl Point {
             C::new(name::pattern, "", "communication pattern; null if messages do not determine run times", move |row| of(row).messages().map(|messages| messages.program.pattern().to_string())),
             C::new(name::flits, "flits", "flits per packet; null if messages do not determine run times", move |row| of(row).messages().map(|messages| messages.options.flits)),
             C::new(name::arrivals, "arrivals per time unit", "mean rate at which jobs arrive", move |row| of(row).arrivals()),
-            C::new(name::offered_load, "", "requested processor-time over available processor-time; null if messages determine run times", move |row| of(row).offered_load()),
+            C::new(name::offered_load, "", "ratio of requested to available processor-time; null if messages determine run times", move |row| of(row).offered_load()),
             C::new(name::scheduler, "", "scheduler", move |row| of(row).scheduler.to_string()),
             C::new(name::allocator, "", "allocator without its tie vector", move |row| of(row).allocator.without_tie().to_string()),
             C::new(name::tie, "", "tie vector SR,AF,WF,BF or auto; null without tie-breaking", move |row| of(row).allocator.tie().map(|tie| tie.to_string())),

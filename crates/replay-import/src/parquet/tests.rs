@@ -151,7 +151,7 @@ fn imports_jobs_of_marconi100() {
         let shown = made.report.to_string();
         for words in [
             "t.parquet: 4 rows, 3 jobs kept; 1 dropped; 0 that are not jobs; 0 malformed",
-            "noted     limit taken as minutes (limit=seconds takes them as seconds): 3, first in row 1",
+            "noted     limit read in minutes (limit=seconds reads limits in seconds): 3, first in row 1",
             "noted     never started: 1, first in row 3",
             "dropped   not ended when the log was written: 1, first in row 4",
         ] {
@@ -161,7 +161,7 @@ fn imports_jobs_of_marconi100() {
     // The only completed job ran for 600 s, which exceeds 9 minutes.
     let seconds = made("pm100", None, &written(&pm100([9, 60, 300, 5]), 2));
     assert_eq!(jobs(&seconds)[1], [10, 0, 60, 1, 60, 0]);
-    let words = "limit taken as seconds, since too many jobs exceeded it in minutes";
+    let words = "limit read in seconds, because too many jobs exceeded it in minutes";
     assert_eq!(seconds.report.count(words), 3);
 }
 
@@ -179,8 +179,8 @@ fn the_user_may_specify_the_unit_of_limits() {
     let long = "limit above 31 days in minutes, perhaps in seconds";
     assert_eq!(made.report.count(long), 1);
     for (source, note, factor) in [
-        ("pm100[limit=seconds]", "limit taken as seconds", 1),
-        ("pm100[limit=minutes]", "limit taken as minutes", 60),
+        ("pm100[limit=seconds]", "limit read in seconds", 1),
+        ("pm100[limit=minutes]", "limit read in minutes", 60),
     ] {
         let (found, made) = limits(source);
         assert_eq!(found, [86_400 * factor, 60 * factor, 300 * factor]);
@@ -214,7 +214,7 @@ fn imports_jobs_of_fugaku() {
     ];
     let made = made("fdata", None, &written(&table, 10));
     assert_eq!(jobs(&made), [[0, 2, 60, 158_976, 86_400, 1], [1, 1, 1, 1, -1, 0]]);
-    assert_eq!(made.report.count("limit taken as seconds"), 1);
+    assert_eq!(made.report.count("limit read in seconds"), 1);
     let zoned =
         super::super::parquet::tests::made("fdata[zone=+09:00]", None, &written(&table, 10));
     let start = format!("; UnixStartTime: {}\n", DAY - 9 * 3600);

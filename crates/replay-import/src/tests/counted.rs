@@ -28,8 +28,8 @@ fn notes_contradictory_times() {
     );
     // Durations in minutes have a precision of one minute: 780 s are 13 minutes, and 14 minutes differ by one minute.
     let expected = [
-        ("run time differs from end minus start; run time used", 2, 5),
-        ("wait differs from start minus submission; wait used", 1, 3),
+        ("run time differs from end minus start; the recorded run time is used", 2, 5),
+        ("wait differs from start minus submission; the recorded wait is used", 1, 3),
     ];
     assert_eq!(noted(&made), expected);
     assert_eq!(jobs(&made)[1][..3], [0, 20, 60]);
@@ -97,7 +97,7 @@ fn imports_cobalt_without_start_or_end() {
     let row = "a,1,2015-01-01 00:00:00,2015-01-01 01:00:00,2015-01-01 02:00:00,4,q,9,512,512,,0";
     for (ran, count) in [("3600.4", 0), ("3599", 0), ("7200", 1), ("", 0)] {
         let log = format!("{header},RUNTIME_SECONDS\n{row},{ran}\n");
-        let what = "elapsed time differs from end minus start; end minus start used";
+        let what = "elapsed time differs from end minus start; end minus start is used";
         assert_eq!(super::made("cobalt", &log).report.count(what), count, "{ran}");
     }
 }
@@ -186,7 +186,7 @@ fn only_notes_on_kept_jobs_are_counted() {
          2,100,110,170,20,1,4,5,ok\n",
     );
     assert_eq!(made.report.count("size not positive"), 1);
-    assert_eq!(noted(&made), [("wait differs from start minus submission; wait used", 1, 3)]);
+    assert_eq!(noted(&made), [("wait differs from start minus submission; the recorded wait is used", 1, 3)]);
     let odd =
         COBALT.replace(",512.0,512.0,MIR-04880-37BB1-513,0", ",0,512.0,MIR-04880-37BB1-513,0");
     let made = super::made("cobalt", &odd);

@@ -17,7 +17,7 @@ fn imported(source: &str, map: Option<&str>, log: &str) -> (Vec<[i64; 2]>, Heade
 }
 
 const AGAIN: &str = "header, repeated";
-const OTHER: &str = "header with other columns, used from there on";
+const OTHER: &str = "header with other columns, used for the lines that follow";
 
 #[test]
 fn counts_repeated_headers() {

@@ -14,7 +14,7 @@ const RECHECK: f64 = AGREED / 10.0;
 /// Upper bound of the reserved share of a link in the computation of waits. At a share of 1 the wait would be infinite.
 const FULL: f64 = 1.0 - 1e-6;
 
-/// Number of rounds after which slowdowns are accepted as they are.
+/// Number of rounds after which slowdowns are accepted even if they do not agree.
 const ROUNDS: usize = 400;
 
 /// The reservation of a link by a job, in a run without other jobs.
@@ -52,7 +52,7 @@ pub type Slot = usize;
 #[derive(Clone, Debug)]
 pub struct LinkLoads {
     links: Vec<Load>,
-    /// Running jobs, by slot.
+    /// The running job of each slot; `None` for a free slot.
     jobs: Vec<Option<Running>>,
     /// Slots of the jobs with slowdowns that must be recomputed.
     open: Vec<Slot>,
@@ -205,8 +205,8 @@ impl LinkLoads {
     }
 
     /// Computes slowdowns that agree with each other. The result depends only on the order in which jobs started and
-    /// ended. After some hundred rounds, slowdowns are accepted as they are, and the next call continues from there;
-    /// [`agree`](Self::agree) returns whether they agree.
+    /// ended. After some hundred rounds, slowdowns are accepted even if they do not agree, and the next call continues
+    /// from these slowdowns; [`agree`](Self::agree) returns whether they agree.
     pub fn settle(&mut self) {
         let mut round = Vec::new();
         for _ in 0..ROUNDS {

@@ -43,13 +43,13 @@ fn table() -> Table<Links> {
              by the loads of the links that they share, updated at starts and ends (contend only).",
         )
         .source("mean value analysis: Reiser, Lavenberg, JACM 27(2), 1980; Adve, Vernon, IEEE TPDS 5(3), 1994")
-        .param("window", kind::integer(1..=1 << 30), "cycles for which each job is simulated alone", |l| {
+        .param("window", kind::integer(1..=1 << 30), "cycles for which each job is simulated without other jobs", |l| {
             &mut l.window
         })
         .param(
             "timing",
             kind::typed("lo or bani-mohammad, with their parameters").or("the preset's"),
-            "the network on which jobs are simulated alone",
+            "the network on which each job is simulated without other jobs",
             |l| &mut l.timing,
         );
     Table::new("network", [links])

@@ -59,8 +59,8 @@ fn jobs_without_shared_links_are_not_slowed_down() {
     assert_eq!((loads.slowdown(one), loads.slowdown(other)), (1.0, 1.0));
 }
 
-/// Two jobs, each of which needs the whole capacity of a link: f = 1 + s (h / 2 + w) / h with s = 1 / f and w = (f - 1)
-/// h.
+/// Two jobs that share a link; each job needs the whole capacity of the link: f = 1 + s (h / 2 + w) / h with s = 1 / f
+/// and w = (f - 1) h.
 #[test]
 fn two_jobs_that_need_all_of_a_link_slow_each_other_down() {
     let all = job(24.0, &[on(0, 1.0, 24.0, 1.0)]);

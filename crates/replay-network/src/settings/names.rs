@@ -50,13 +50,13 @@ fn entry(name: &str, preset: Settings) -> Entry<Settings> {
         .param(
             "flow",
             kind::one_of(&FLOWS),
-            "whether a flit frees its buffer when it has crossed the next channel, or starts to",
+            "whether a flit frees its buffer when it has crossed the next channel or when it starts to cross it",
             |s| &mut s.flow,
         )
         .param(
             "switching",
             kind::one_of(&SWITCHINGS),
-            "buffers of depth flits, or of a packet, which is forwarded at once or when complete",
+            "whether buffers hold depth flits or a packet, and whether packets are forwarded at once or when complete",
             |s| &mut s.switching,
         )
 }

@@ -53,7 +53,7 @@ pub struct Traffic {
     processors: usize,
     /// Position of each processor in the mapping's order.
     places: Option<Vec<u32>>,
-    /// Running jobs, by slot.
+    /// The running job of each slot; `None` for a free slot.
     runs: Vec<Option<Run>>,
     vacant: Vec<u32>,
     /// Jobs without packets that have not been reported yet.

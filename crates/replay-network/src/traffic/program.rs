@@ -1,4 +1,4 @@
-//! Patterns that are ready to run.
+//! Patterns with the contents of their files.
 
 use std::sync::Arc;
 

@@ -8,7 +8,7 @@ use replay_core::allocator::{Allocator, MachineEvent, Request};
 use replay_core::machine::Machine;
 use replay_core::topology::{Grid, NodeId, Topology};
 
-/// Lowest and highest corner of a sub-mesh.
+/// The lowest and the highest corner of a sub-mesh.
 type Corners = [[u16; 3]; 2];
 
 /// Checks the numbers of the worked examples.
@@ -26,7 +26,7 @@ struct Row {
     printed: &'static str,
     is_claim: bool,
     ours: fn(&mut Bench) -> usize,
-    /// Strategies of the swap test.
+    /// Strategies that replace the row's strategy in the swap test.
     others: &'static [&'static str],
 }
 
@@ -186,7 +186,8 @@ impl Bench {
         Ok(Self { grid, machine: Machine::new(topology), allocator })
     }
 
-    /// Returns the processors allocated to a job with these sides, in the order of allocation; empty if it is refused.
+    /// Returns the processors that are allocated to a job with these sides, in the order of allocation; empty if the
+    /// job is refused.
     fn place(&mut self, sides: [u16; 3]) -> Vec<NodeId> {
         let request = Request::shaped(volume(sides) as u32, Some(sides));
         let mut nodes = Vec::new();
@@ -196,7 +197,8 @@ impl Bench {
         nodes
     }
 
-    /// Places a job and returns the number of printed sub-meshes, in order, that it does not get.
+    /// Places a job and returns the number of printed sub-meshes that the job does not get. The sub-meshes are compared
+    /// in order.
     fn misplaced(&mut self, sides: [u16; 3], printed: &[Corners]) -> usize {
         let nodes = self.place(sides);
         let mut rest = nodes.as_slice();
@@ -212,9 +214,9 @@ impl Bench {
         misplaced
     }
 
-    /// Places a job in the state of Fig. 4.3 and returns the number of printed sub-meshes that it does not get.
-    /// Eight jobs fill the mesh, and four of them are then removed. If the strategy places one of the eight
-    /// elsewhere, all printed sub-meshes count.
+    /// Places a job in the state of Fig. 4.3 and returns the number of printed sub-meshes that the job does not get. To
+    /// reach this state, eight jobs fill the mesh, and four of these jobs are removed. If the strategy places one of
+    /// the eight jobs at another position than printed, the number of all printed sub-meshes is returned.
     fn in_figure_4_3(&mut self, sides: [u16; 3], printed: &[Corners]) -> usize {
         const JOBS: [(Corners, bool); 8] = [
             ([[0, 0, 0], [5, 1, 0]], false),
@@ -244,7 +246,7 @@ impl Bench {
         self.allocator.stats().census.map_or(0, |census| census.blocks as usize)
     }
 
-    /// Number of searches for a sub-mesh, over all requests, without the first of each request.
+    /// Number of searches for a sub-mesh over all requests. The first search of each request is not counted.
     fn searches(&self) -> usize {
         self.allocator.stats().census.map_or(0, |census| census.searches as usize)
     }

@@ -2,20 +2,21 @@
 
 use replay_core::topology::{NodeId, Topology};
 
-/// Least sum of pairwise distances of an allocation, for every set of free processors and every job size. Sets are
-/// bit masks over processors.
+/// The smallest sum of pairwise distances of an allocation, for every set of free processors and every job size. Sets
+/// are bit masks over processors.
 ///
-/// The search is exhaustive and builds on smaller sets: the optimum for a set is the set itself, if the size is that of
-/// the whole set, and otherwise the best optimum among the sets without one of its processors.
+/// The search is exhaustive and uses the results for smaller sets. If the job needs all processors of the set, the
+/// optimum is the set itself. Otherwise, the optimum is the best of the optima for the sets that lack one processor of
+/// the set.
 #[derive(Clone, Debug)]
 pub struct Optima {
     processors: usize,
-    /// By set, then by size.
+    /// Smallest sums, indexed by set and then by size.
     best: Vec<u16>,
 }
 
 impl Optima {
-    /// Maximum number of processors of a machine; the table then has 2^20 rows.
+    /// Maximum number of processors of a machine. With this number, the table has 2^20 rows.
     pub const MAX: usize = 20;
 
     /// Computes the optima of all states of a machine with at most [`MAX`](Self::MAX) processors.
@@ -34,7 +35,8 @@ impl Optima {
                 let least = nodes().map(|node| best[(set ^ 1 << node) * sizes + size]).min();
                 best[set * sizes + size] = least.unwrap_or(0);
             }
-            // The whole set: the sum without the last processor, plus the distances of the last to the others.
+            // The sum for the whole set is the sum without the last processor, plus the distances from the last
+            // processor to all other processors.
             let last = set.ilog2();
             let rest = set ^ 1 << last;
             let hops = |node| topology.hops(NodeId(last), NodeId(node));
@@ -49,7 +51,7 @@ impl Optima {
         1 << self.processors
     }
 
-    /// Least sum of pairwise distances of `size` processors out of the set `free`.
+    /// Smallest sum of pairwise distances of `size` processors in the set `free`.
     pub fn best(&self, free: usize, size: usize) -> u32 {
         u32::from(self.best[free * (self.processors + 1) + size])
     }
@@ -73,11 +75,12 @@ mod tests {
     fn optimal_allocations_computed_by_hand() {
         let optima = Optima::new(&"3x3".parse().expect("a mesh"));
         let all = optima.sets() - 1;
-        // Two neighbours, three processors in a corner, a square; all nine: 36 along each axis.
+        // The optima are two neighbours, three processors in a corner, and a square. All nine have a sum of 36 along
+        // each axis.
         let best = [2, 3, 4].map(|size| optima.best(all, size));
         assert_eq!(best, [1, 4, 8]);
         assert_eq!(optima.distance(all), 72);
-        // The four corners are two or four hops apart.
+        // The distance between two of the four corners is two or four hops.
         let corners = 0b101_000_101;
         assert_eq!((optima.best(corners, 2), optima.best(corners, 3)), (2, 8));
     }

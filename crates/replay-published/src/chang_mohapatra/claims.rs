@@ -1,4 +1,4 @@
-//! Claims of the text about the figures.
+//! Claims about the figures in the text of the paper.
 
 use super::points::{Load, Points, REPLICATIONS, SERVICE, System};
 use crate::claim::claim;
@@ -13,14 +13,14 @@ const FIRST_FIT: &str = "first-fit";
 const BEST_FIT: &str = "best-fit";
 const FRAMES: &str = "frame-sliding";
 const SQUARES: &str = "buddy";
-/// High load of the paper, in percent.
+/// The load that the paper calls high, in percent.
 const HIGH: u8 = 70;
 /// Loads of the paper's axes, in percent.
 const LOADS: [u8; 9] = [10, 20, 30, 40, 50, 60, 70, 80, 90];
-/// t of RSR and k of the limit with the same maximum number of folds, on eight dimensions.
+/// Pairs of t and k: RSR-t and limit-k have the same maximum number of folds on eight dimensions.
 const COMPARED: [(u32, u32); 3] = [(7, 0), (2, 5), (1, 6)];
 
-/// Returns the specification of restricted size reduction around a strategy, or the strategy itself if `t` is 0.
+/// Returns the specification of a strategy with restricted size reduction; the strategy itself if `t` is 0.
 fn rsr(t: u32, inner: &str) -> String {
     match t {
         0 => inner.to_string(),
@@ -32,7 +32,7 @@ fn limit(k: u32) -> String {
     format!("limit[k={k},inner={BUDDY}]")
 }
 
-/// Returns the load with the largest or the least estimate.
+/// Returns the load with the largest or the smallest estimate, and this estimate.
 fn extreme(estimates: &[(u8, Estimate)], largest: bool) -> Option<(u8, Estimate)> {
     let order = |a: &&(u8, Estimate), b: &&(u8, Estimate)| a.1.mean.total_cmp(&b.1.mean);
     let all = estimates.iter();
@@ -50,7 +50,8 @@ fn integral(from: f64, to: f64) -> f64 {
     step * (0..STEPS).map(density).sum::<f64>()
 }
 
-/// Section 4.1: shares of 0 to 3 of the eight dimensions, from a normal distribution cut at 2.5 standard deviations.
+/// Section 4.1: shares of requests of 0 to 3 dimensions, from a normal distribution truncated at 2.5 standard
+/// deviations.
 fn normal_shares() -> Result<Vec<Check>, VerifyError> {
     let machine = System::Cube { normal: true }.name();
     let edge = |i: usize| -2.5 + 5.0 * i as f64 / 8.0;
@@ -72,13 +73,13 @@ fn normal_shares() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Checks of the claims that have been judged so far.
+/// Collects the checks of claims, and the points that the claims need.
 pub struct Claims {
     points: Points,
     checks: Vec<Check>,
 }
 
-/// Statement of the text, without its measured value.
+/// A statement of the text, without the measured value.
 #[derive(Clone, Copy)]
 struct Statement<'a> {
     figure: &'a str,
@@ -90,12 +91,12 @@ struct Statement<'a> {
 }
 
 impl Claims {
-    /// Starts without checks.
+    /// Creates a value without checks.
     pub fn new(points: Points) -> Self {
         Self { points, checks: Vec::new() }
     }
 
-    /// Returns the checks so far and the points that they were made from.
+    /// Returns the checks, and the points from which they were computed.
     pub fn into_parts(self) -> (Vec<Check>, Points) {
         (self.checks, self.points)
     }
@@ -109,7 +110,8 @@ impl Claims {
         Ok(())
     }
 
-    /// Judges a statement whose value is declared to be `known`, beyond its bound, for the reason `why`.
+    /// Judges a statement with a declared value `known` that is beyond the bound of the statement, for the reason
+    /// `why`.
     fn judge_known(
         &mut self,
         statement: &Statement<'_>,
@@ -123,14 +125,14 @@ impl Claims {
         Ok(())
     }
 
-    /// Returns the gain of RSR-1 over no folding minus the further gain of RSR-3.
+    /// Returns the gain from RSR-1 compared with no folding, minus the additional gain from RSR-3.
     fn first_less_further(
         &mut self,
         (system, load): (System, Load),
         metric: Metric,
         inner: &str,
     ) -> Result<Estimate, VerifyError> {
-        // Both gains are shares of the value without folding.
+        // Both gains are relative to the value without folding.
         let one = self.points.ratio(metric, (system, load), &rsr(1, inner), inner)?;
         let three = self.points.ratio(metric, (system, load), &rsr(3, inner), inner)?;
         Ok(Estimate {
@@ -140,7 +142,7 @@ impl Claims {
         })
     }
 
-    /// Figures 1 and 2: more folds carry more load, and cost time at low load.
+    /// Figures 1 and 2: with more folds, a strategy can carry more load, but turnaround is longer at low load.
     fn range(
         &mut self,
         figure: &str,
@@ -156,7 +158,7 @@ impl Claims {
             tolerance: Tolerance::Above,
             note: "",
         };
-        // The text denies that further folds improve 2D buddy.
+        // The text states that further folds do not improve 2D buddy.
         let most = if inner == SQUARES { 1 } else { 3 };
         for t in 1..=most {
             let carried = self.points.carried(system, &rsr(t, inner), &rsr(t - 1, inner))?;
@@ -185,7 +187,7 @@ impl Claims {
         self.judge(&close, near)
     }
 
-    /// Section 4.2: the first fold increases the load that is carried more than the next two together.
+    /// Section 4.2: the first fold increases the load that is carried by more than the next two folds together.
     fn range_of_the_first(&mut self, system: System, inner: &str) -> Result<(), VerifyError> {
         let one = self.points.carried(system, &rsr(1, inner), inner)?;
         let three = self.points.carried(system, &rsr(3, inner), inner)?;
@@ -233,7 +235,7 @@ impl Claims {
         self.frames_against_first_fit(mesh)
     }
 
-    /// Section 4.2: more jobs are folded if a job may be folded more often.
+    /// Section 4.2: the number of folded jobs increases with the maximum number of folds.
     fn folds_more(&mut self, system: System, inner: &str) -> Result<(), VerifyError> {
         let at = (system, Some(40));
         let more = self.points.ratio(Metric::Folded, at, &rsr(3, inner), &rsr(1, inner))?;
@@ -249,7 +251,7 @@ impl Claims {
         self.judge(&statement, more)
     }
 
-    /// Figure 1a: the first fold is a "tremendous" improvement, and further folds do not improve turnaround.
+    /// Figure 1a: the first fold is a "tremendous" improvement, but further folds do not improve turnaround.
     fn squares(&mut self, system: System) -> Result<(), VerifyError> {
         let one = self.points.turnaround((system, 40), &rsr(1, SQUARES), SQUARES)?;
         let statement = Statement {
@@ -278,7 +280,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Sections 2 and 4.3: First Fit performs as well as Best Fit, the other algorithm with complete recognition.
+    /// Sections 2 and 4.3: First Fit performs as well as Best Fit, which also has complete recognition.
     fn best_fit(&mut self, system: System) -> Result<(), VerifyError> {
         let equal = Statement {
             figure: "sections 2, 4.3",
@@ -300,7 +302,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Section 4.2: with three folds, Frame Sliding carries a load of about half the machine; at higher loads the
+    /// Section 4.2: with three folds, Frame Sliding carries a load of about half the machine. At higher loads, the
     /// turnaround exceeds about ten times the service time.
     fn frames(&mut self, system: System) -> Result<(), VerifyError> {
         for (load, tolerance) in [(40, Tolerance::Below), (60, Tolerance::Above)] {
@@ -406,7 +408,7 @@ impl Claims {
         if normal {
             self.checks.extend(normal_shares()?);
         }
-        // The paper shows job sizes for one distribution without naming it.
+        // The paper shows results by job size for one distribution, but does not name the distribution.
         if normal { Ok(()) } else { self.fairness(system) }
     }
 
@@ -431,7 +433,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Returns the turnaround of one strategy divided by that of another, by load.
+    /// Returns, for each load, the ratio of the turnaround of one strategy to the turnaround of another strategy.
     fn turnarounds(
         &mut self,
         (system, loads): (System, &[u8]),
@@ -480,7 +482,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Section 4.4: folding jobs down to one processor costs time at low to medium load.
+    /// Section 4.4: folding jobs down to one processor lengthens turnaround at low to medium load.
     fn greedy(&mut self, system: System) -> Result<(), VerifyError> {
         let loads = [20, 30, 40, 50, 60];
         let ratios = self.turnarounds((system, &loads), &rsr(7, BUDDY), &rsr(1, BUDDY))?;
@@ -537,7 +539,7 @@ impl Claims {
             tolerance: Tolerance::Above,
             note: "",
         };
-        // A 7-cube folded to one processor; no job waits at a limit of 0.
+        // With a limit of 0, a 7-cube can be folded to one processor, and no job waits.
         let zero = spread(&mut self.points, &limit(0))?;
         let what = "limit-0: turnaround of 7-cubes over that of single processors";
         let tolerance = Tolerance::Relative(0.05);
@@ -583,7 +585,7 @@ mod tests {
     use crate::chang_mohapatra::points::point;
     use replay_core::cancel::CancelToken;
 
-    /// With few jobs most intervals are wide, but no row differs from its declaration.
+    /// With few jobs, most intervals are wide. Nevertheless no row may differ from its declaration.
     #[test]
     fn no_judged_claim_changes_undeclared_with_few_jobs() {
         let mut suite = Claims::new(Points::new(1_500, CancelToken::new()));
@@ -593,7 +595,7 @@ mod tests {
         for check in &checks {
             assert_eq!(check.undeclared_change(), None, "{}: {:?}", check.what, check.ours);
         }
-        // The full form gives -0.135 +- 0.010 with First Fit and -0.066 +- 0.023 with Frame Sliding.
+        // The results of the full form are -0.135 +- 0.010 with First Fit and -0.066 +- 0.023 with Frame Sliding.
         let known: Vec<&Check> = checks.iter().filter(|check| check.known.is_some()).collect();
         assert_eq!(known.len(), 2);
         let contradicts = |check: &&Check| check.verdict() == Verdict::Contradicts;

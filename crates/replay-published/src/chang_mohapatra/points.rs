@@ -15,15 +15,15 @@ const SEED: u64 = 1;
 pub const REPLICATIONS: u64 = 5;
 /// Mean service time, in time units.
 pub const SERVICE: f64 = 5.0;
-/// Completions at the beginning of a replication that are excluded from the means.
+/// Number of completions at the beginning of a replication that are excluded from the means.
 const WARM_UP: u32 = 500;
 
 /// Machine and distribution of requests.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum System {
-    /// 32x32 mesh; sides uniform, or squares.
+    /// 32x32 mesh. Requests have uniform sides; with `square`, they are squares.
     Mesh { square: bool },
-    /// Hypercube of eight dimensions; requests of 0 to 7 dimensions, uniform or nearly normal.
+    /// Hypercube of eight dimensions. Requests have 0 to 7 dimensions, uniform or (with `normal`) nearly normal.
     Cube { normal: bool },
 }
 
@@ -60,15 +60,15 @@ impl System {
     }
 }
 
-/// Load in percent of the machine's capacity; `None`: all jobs arrive at once.
+/// Load in percent of the machine's capacity; `None` if all jobs arrive at once.
 pub type Load = Option<u8>;
 
-/// Estimates of all points that were requested, each computed once.
+/// Estimates of all points that were requested. Each point is computed once.
 pub struct Points {
     pub jobs: u32,
     pub stop: CancelToken,
     pub known: BTreeMap<(System, Load, String), Estimates>,
-    /// Two strategies whose estimates are exchanged at points where both were run.
+    /// Two strategies with exchanged estimates. They are exchanged at the points at which both strategies were run.
     pub exchanged: Option<[String; 2]>,
 }
 
@@ -77,7 +77,7 @@ fn defect(error: impl std::fmt::Display) -> VerifyError {
 }
 
 impl Points {
-    /// Starts without estimates; each replication has `jobs` jobs.
+    /// Creates a value without estimates. Each replication has `jobs` jobs.
     pub fn new(jobs: u32, stop: CancelToken) -> Self {
         Self { jobs, stop, known: BTreeMap::new(), exchanged: None }
     }
@@ -88,7 +88,7 @@ impl Points {
         names.into_iter().cloned().collect()
     }
 
-    /// Returns the strategy whose estimates are used in place of `strategy`'s.
+    /// Returns the strategy whose estimates replace the estimates of `strategy` at this point.
     fn substitute<'a>(&'a self, strategy: &'a str, system: System, load: Load) -> &'a str {
         let other = self.exchanged.as_ref().and_then(|[a, b]| match strategy {
             strategy if strategy == a => Some(b),
@@ -116,7 +116,7 @@ impl Points {
         Ok(&self.known[&key])
     }
 
-    /// Returns a metric of one strategy divided by that of another, with the same jobs.
+    /// Returns the ratio of a metric of one strategy to the metric of another strategy, with the same jobs.
     pub fn ratio(
         &mut self,
         metric: Metric,
@@ -128,7 +128,7 @@ impl Points {
         Ok(own.ratio(self.at(system, load, base)?, metric))
     }
 
-    /// Returns the mean turnaround of one strategy divided by that of another.
+    /// Returns the ratio of the mean turnaround of one strategy to the mean turnaround of another strategy.
     pub fn turnaround(
         &mut self,
         at: (System, u8),
@@ -138,7 +138,7 @@ impl Points {
         self.ratio(Metric::Turnaround, (at.0, Some(at.1)), strategy, base)
     }
 
-    /// Returns the load that one strategy carries divided by the load that another carries.
+    /// Returns the ratio of the load that one strategy carries to the load that another strategy carries.
     pub fn carried(
         &mut self,
         system: System,
@@ -160,7 +160,7 @@ pub fn point(system: System, load: Load, strategy: &str, jobs: u32) -> Result<Po
     };
     stream.arrivals = match load {
         None => Arrivals::AtOnce,
-        // The paper's rate: system size / (mean job size x mean service time) x load.
+        // The arrival rate of the paper is system size / (mean job size x mean service time) x load.
         Some(percent) => {
             let size = stream.mean_size().map_err(defect)?;
             let rate = topology.processors() as f64 / (size * SERVICE) * f64::from(percent) / 100.0;

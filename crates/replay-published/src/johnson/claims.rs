@@ -1,9 +1,9 @@
-//! Claims of the paper about its logs in words (sections I, III and IV).
+//! Claims about logs that the paper makes in words (sections I, III and IV).
 //!
-//! On a log that the archive has since converted anew, the margin of an improvement is the 95 % range of a single
-//! perturbed copy, and the margin of a difference of two improvements is the root of the sum of the squared ranges; a
-//! claim within the margin is undecided. The text compares with other allocators only on LLNL-T3D; here the claims are
-//! judged on every log.
+//! For a log that the archive has converted again after the publication, values have margins. The margin of an
+//! improvement is the 95 % range of a single perturbed copy. The margin of a difference between two improvements is the
+//! square root of the sum of the squared ranges. A claim is undecided if its bound is within the margin. The paper
+//! compares with other allocators only on LLNL-T3D; replay judges these claims on every log.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ const CURVES: [&str; 2] = ["hilbert", "snake"];
 const OTHERS: [&str; 5] = ["hilbert-best-fit", "snake-best-fit", "gen-alg", "mm", "mc1x1"];
 const TIE: &str = "13,20,6";
 
-/// Log with the tie vectors that the paper names for it.
+/// A log, and the tie vectors that the paper names for this log.
 struct Log {
     trace: &'static str,
     /// Best vector (Fig. 8).
@@ -37,7 +37,7 @@ const LOGS: [Log; 5] = [
     Log { trace: "LANL-CM5-1994-3.1-cln", best: "12,42,41,15", fifth: 6 },
 ];
 
-/// Returns the strategies under FCFS that are needed only by claims.
+/// Returns the strategies under FCFS that only claims need.
 pub(super) fn strategies(trace: &str) -> Vec<String> {
     if !LOGS.iter().any(|log| log.trace == trace) {
         return Vec::new();
@@ -47,7 +47,7 @@ pub(super) fn strategies(trace: &str) -> Vec<String> {
     curves.chain(["gen-alg".to_string(), "mm".to_string()]).collect()
 }
 
-/// Results, optionally with two strategies exchanged.
+/// A view of the results, optionally with two strategies exchanged.
 struct View<'a> {
     results: &'a Results,
     exchanged: Option<[&'a str; 2]>,
@@ -79,7 +79,7 @@ fn tied(vector: &str) -> String {
     format!("mc1x1[tie={vector}]")
 }
 
-/// Checks the claims about one log, with their swaps.
+/// Checks the claims about one log, and adds their swaps.
 pub(super) fn claims(
     trace: &str,
     ran: &str,
@@ -107,13 +107,14 @@ pub(super) fn not_run(
     Ok(of_log(log, ran, &view, &[])?.into_iter().map(without_number).collect())
 }
 
-/// Iterates over the percentages of tied decisions in the simulations of MC1x1 without tie-breaking (Fig. 4).
+/// Iterates over the percentage of tied decisions in each simulation of MC1x1 without tie-breaking (Fig. 4).
 pub(super) fn tied_percents(results: &Results) -> impl Iterator<Item = f64> {
     let of_mc1x1 = results.iter().filter(|((_, strategy), _)| strategy == "mc1x1");
     of_mc1x1.filter_map(|(_, result)| Some(result.metrics.ties?.tied_percent))
 }
 
-/// Section I: over 60 % of the allocations are tied in most simulations. Judged if at least four logs were run.
+/// Section I: in most simulations, over 60 % of the allocations are tied. The claim is judged if at least four logs
+/// were run.
 pub(super) fn most_are_tied(percents: &[f64]) -> Result<Check, VerifyError> {
     let (tied, all) = (percents.iter().filter(|percent| **percent > 60.0).count(), percents.len());
     let what = format!("share of the {all} simulations with over 60 % of the allocations tied");
@@ -163,7 +164,7 @@ fn of_log(
         let what = format!("improvement % of ({fifth}), a fifth of the width");
         push("section III", &what, "0", gain(&fifth), fcfs, above)?;
         let what = format!("improvement % of ({fifth}) less that of (2,13,20,6)");
-        // On LLNL-T3D both scan radii and improvements are close.
+        // On LLNL-T3D, the two scan radii are close to each other, and so are the two improvements.
         let side = if log.fifth == 3 { Tolerance::Absolute(0.2) } else { above };
         push("section III", &what, "0", gain(&fifth) - gain(&two), both, side)?;
     }

@@ -1,7 +1,7 @@
-//! Spread of the numbers of converted logs over perturbed copies.
+//! Spread, over perturbed copies, of the numbers of logs that the archive has converted again.
 //!
-//! `scripts/experiments/johnson-spread.sh` writes the table: for each log that the archive has since converted,
-//! scheduler and metric, the standard deviation over 20 copies of `--shake`, pooled over tie vectors.
+//! `scripts/experiments/johnson-spread.sh` writes the table. For each converted log, scheduler and metric, the table
+//! contains the standard deviation over 20 copies of `--shake`, pooled over tie vectors.
 
 use super::{Metric, Row};
 use crate::{Tolerance, VerifyError};
@@ -10,7 +10,8 @@ use replay_experiment::shaken::CONFIDENCE;
 
 const TABLE: &str = include_str!("spread.csv");
 
-/// Standard deviation over copies of a log: in percent of the mean, or in percentage points for an improvement.
+/// Standard deviation over copies of a log. It is in percent of the mean; for an improvement, it is in percentage
+/// points.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub(super) struct Spread {
     trace: String,
@@ -23,10 +24,10 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Half-width of the range of single logs around the mean of the copies: t s √(1 + 1/N), as in `--shake`.
+    /// Half-width of the range of single logs around the mean of the copies: t s √(1 + 1/N), as with `--shake`.
     fn reach(&self) -> f64 {
         let single = self.deviation * (1.0 + 1.0 / self.copies as f64).sqrt();
-        // Rounded to the digits that tables show.
+        // The value is rounded to the digits that tables show.
         (1e4 * student_t(CONFIDENCE, self.copies - 1) * single).round() / 1e4
     }
 }
@@ -35,14 +36,14 @@ impl Spread {
 ///
 /// # Errors
 ///
-/// [`VerifyError::Table`] if a line is unreadable, which is a defect of the program.
+/// [`VerifyError::Table`] if a line is unreadable. This is a defect of the program.
 pub(super) fn spreads() -> Result<Vec<Spread>, VerifyError> {
     let spreads: Result<_, csv::Error> =
         csv::Reader::from_reader(TABLE.as_bytes()).into_deserialize().collect();
     spreads.map_err(|e| VerifyError::Table(e.to_string()))
 }
 
-/// Returns the spread for a row of a converted log, if the row's metric is pooled.
+/// Returns the spread for a row of a converted log, if the table contains the metric of the row.
 fn of<'a>(spreads: &'a [Spread], row: &Row) -> Option<&'a Spread> {
     let tied = if row.tie.is_empty() { "no" } else { "yes" };
     spreads.iter().find(|spread| {
@@ -53,7 +54,7 @@ fn of<'a>(spreads: &'a [Spread], row: &Row) -> Option<&'a Spread> {
     })
 }
 
-/// Returns the tolerance of a row of a converted log, if the row's metric is pooled.
+/// Returns the tolerance of a row of a converted log, if the table contains the metric of the row.
 pub(super) fn tolerance(spreads: &[Spread], row: &Row) -> Option<Tolerance> {
     let reach = of(spreads, row)?.reach();
     Some(match row.metric {
@@ -62,8 +63,8 @@ pub(super) fn tolerance(spreads: &[Spread], row: &Row) -> Option<Tolerance> {
     })
 }
 
-/// Half-width of the 95 % range of an improvement on a single converted log, in percentage points; 0 on the
-/// paper's own log.
+/// Half-width of the 95 % range of an improvement on a single converted log, in percentage points; 0 if the log is the
+/// version that the paper used.
 pub(super) fn margin_of_improvement(spreads: &[Spread], trace: &str, scheduler: &str) -> f64 {
     let improvement = |spread: &&Spread| {
         spread.trace == trace

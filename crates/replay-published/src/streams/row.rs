@@ -1,4 +1,4 @@
-//! Row of a table, and its point.
+//! A row of a table of published numbers, and its point.
 
 use super::super::{Check, Measured, Sample, Tolerance, VerifyError};
 use super::Runs;
@@ -9,7 +9,7 @@ use replay_experiment::contention::Messages;
 use replay_experiment::stream::{Life, Metric, Point};
 use replay_network::traffic::{Pattern, Preset};
 
-/// Published number of a job stream. An empty baseline field has the value of the row's own field.
+/// A published number of a job stream. If a field of the baseline is empty, the baseline has the same value as the row.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub struct Row {
     pub id: String,
@@ -30,13 +30,13 @@ pub struct Row {
     pub base_scheduler: String,
     pub base_strategy: String,
     pub printed: String,
-    /// Upper end, if an interval is printed.
+    /// Upper end of the printed interval, if an interval is printed.
     #[serde(default)]
     pub printed_high: Option<f64>,
     pub tolerance: f64,
     /// Reason why the number is shown but not judged; empty if it is judged.
     pub unjudged: String,
-    /// Measured value, if it is declared to be beyond the tolerance.
+    /// Declared measured value, if the value is known to be beyond the tolerance.
     pub known: Option<f64>,
     /// Presumed reason of a declared difference.
     pub known_why: String,
@@ -44,10 +44,11 @@ pub struct Row {
     /// Printed number of the baseline of a [paired](Relation::Paired) row.
     #[serde(skip)]
     pub base_printed: Option<f64>,
-    /// Relation of the number to the choice of rules and networks; set by the suite.
+    /// Whether rules and networks of replay were chosen by the number. The suite sets this field.
     #[serde(skip)]
     pub sample: Sample,
-    /// Whether the text makes a claim in words, for which `printed` is a bound chosen for replay; set by the suite.
+    /// Whether the text makes a claim in words. If so, `printed` is a bound that was chosen for replay. The suite sets
+    /// this field.
     #[serde(skip)]
     pub is_claim: bool,
 }
@@ -56,29 +57,30 @@ pub struct Row {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Relation {
-    /// The mean.
+    /// The printed number is the mean.
     Value,
-    /// The mean in percent of the baseline.
+    /// The printed number is the mean in percent of the baseline.
     Of,
-    /// The mean, compared as a percentage of the baseline, which is printed in another row. Errors that both have in
-    /// common cancel, and paired replications estimate the percentage more precisely than either mean.
+    /// The printed number is the mean. It is compared as a percentage of the baseline, which is printed in another row.
+    /// Errors that are common to the mean and the baseline cancel. Paired replications estimate the percentage more
+    /// precisely than the mean or the baseline.
     Paired,
-    /// Percentage above the baseline.
+    /// The printed number is the percentage by which the mean is above the baseline.
     Above,
-    /// Percentage below the baseline.
+    /// The printed number is the percentage by which the mean is below the baseline.
     Below,
-    /// An upper bound of the mean.
+    /// The printed number is an upper bound of the mean.
     AtMost,
-    /// The ends of the 95 % interval of the mean; replay's interval must overlap it.
+    /// The printed numbers are the ends of the 95 % interval of the mean. replay's interval must overlap this interval.
     Overlaps,
-    /// Half-width of the 95 % interval divided by the mean.
+    /// The printed number is the ratio of the half-width of the 95 % interval to the mean.
     RelativeError,
 }
 
 /// Reads a table of rows.
 ///
 /// # Errors
-/// [`VerifyError::Table`] if a row is unreadable, or the baseline of a paired row is not printed.
+/// [`VerifyError::Table`] if a row is unreadable, or if the table has no row for the baseline of a paired row.
 pub fn rows(table: &str) -> Result<Vec<Row>, VerifyError> {
     let rows: Result<Vec<Row>, csv::Error> =
         csv::Reader::from_reader(table.as_bytes()).into_deserialize().collect();
@@ -100,8 +102,9 @@ fn printed_baseline(rows: &[Row], of: &Row) -> Result<f64, VerifyError> {
     printed.ok_or_else(|| VerifyError::Table(format!("{}: the baseline has no row", of.id)))
 }
 
-/// Point as written in the tables. Without a network, jobs have run times. A network's name may be followed by a space
-/// and the [mapping](replay_network::traffic::Mapping) of ranks, if it is not the default.
+/// A point as written in the tables. If the network is empty, jobs have run times instead of messages. The name of the
+/// network may be followed by a space and the [mapping](replay_network::traffic::Mapping) of ranks; without it, the
+/// default mapping is used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Key<'a> {
     pub machine: &'a str,
@@ -155,7 +158,7 @@ impl Key<'_> {
 }
 
 impl Row {
-    /// Point of the row.
+    /// Returns the point of the row.
     pub fn key(&self) -> Key<'_> {
         Key {
             machine: &self.machine,
@@ -170,7 +173,7 @@ impl Row {
         }
     }
 
-    /// Point that the row is compared with.
+    /// Returns the point of the baseline, with which the row is compared.
     pub(super) fn baseline(&self) -> Key<'_> {
         fn or<'a>(own: &'a str, base: &'a str) -> &'a str {
             if base.is_empty() { own } else { base }
@@ -225,10 +228,10 @@ impl Row {
         }
     }
 
-    /// Returns the gap between replay's interval and the printed one, which begins at `low`, and the gap's margin,
-    /// both in percent of the middle of the printed interval. The gap is 0 if the intervals overlap. A wide interval
-    /// overlaps any other: if the half-width exceeds the tolerance of the mean, it is the margin, and the row is
-    /// undecided.
+    /// Returns the gap between replay's interval and the printed interval, and the margin of the gap. Both are in
+    /// percent of the middle of the printed interval, which begins at `low`. The gap is 0 if the intervals overlap.
+    /// Because a very wide interval overlaps any other interval, the margin is the half-width of replay's interval if
+    /// this half-width exceeds the tolerance of the mean. In this case the row is undecided.
     fn gap(&self, own: &Estimate, low: f64) -> (f64, f64) {
         let high = self.printed_high.unwrap_or(low);
         let middle = (low + high) / 2.0;
@@ -254,7 +257,7 @@ impl Row {
         })
     }
 
-    /// Checks the row.
+    /// Computes the check of the row.
     pub(super) fn check(&self, runs: &Runs<'_>) -> Result<Check, VerifyError> {
         let metric = self.metric;
         let low: f64 = self.printed.parse().map_err(|_| {
@@ -269,7 +272,7 @@ impl Row {
                 let share = 100.0 * low / base;
                 (format!("{share:.1}"), (10.0 * share).round() / 10.0)
             }
-            // Only the gap to a printed interval is compared.
+            // For a printed interval, only the gap between the intervals is compared.
             (Relation::Overlaps, _) => ("0".to_string(), 0.0),
             _ => (self.printed.clone(), low),
         };
@@ -327,7 +330,7 @@ impl Row {
     }
 }
 
-/// Rounds to six digits after the decimal point, as tolerances are shown.
+/// Rounds to six digits after the decimal point, like displayed tolerances.
 fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -348,7 +351,7 @@ mod tests {
         assert_eq!(gap(80.0, 10.0), (0.0, 0.0));
         assert_eq!(gap(70.0, 5.0), (15.0, 0.0));
         assert_eq!(gap(130.0, 10.0), (10.0, 0.0));
-        // An interval wider than the tolerance overlaps any other and decides nothing.
+        // An interval that is wider than the tolerance overlaps any other interval, so the row is undecided.
         assert_eq!(gap(130.0, 25.0), (0.0, 25.0));
     }
 

@@ -1,4 +1,4 @@
-//! Figure 4.1: meshes of 4 x 6 and 4 x 2, alternating.
+//! Figure 4.1: requests for meshes of 4 x 6 and 4 x 2, which alternate.
 
 use super::{AFL, FL, defect, printed};
 use crate::claim::claim;
@@ -24,13 +24,14 @@ const SERVICE: f64 = 4.0;
 struct Outcome {
     /// Mean turnaround in seconds.
     turnaround: f64,
-    /// Requested processors in use, in percent of all processors until the last completion.
+    /// Requested processors that are in use, in percent of all processors, averaged over the time until the last
+    /// completion.
     utilization: f64,
-    /// Mean number of running jobs, which is the load that is carried.
+    /// Mean number of running jobs, which is the load that the strategy carries.
     load: f64,
 }
 
-/// Runs `jobs` jobs, one every `SERVICE / load` seconds, or all at once if the load is infinite.
+/// Runs `jobs` jobs. One job arrives every `SERVICE / load` seconds; if the load is infinite, all jobs arrive at once.
 fn run(allocator: &str, load: f64, jobs: u32) -> Result<Outcome, VerifyError> {
     let gap = if load.is_finite() { SERVICE / load } else { 0.0 };
     let run = (SERVICE * SECOND) as i64;
@@ -69,7 +70,7 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     with_swaps(of([FL, AFL])?, [[FL, AFL]], |_| of([AFL, FL]))
 }
 
-/// Checks the figure with these strategies as FL and AFL.
+/// Checks the figure with the given strategies in the roles of FL and AFL.
 fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let mut checks = Vec::new();
     let note =
@@ -91,7 +92,7 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
         let at = run(allocator, load, JOBS)?.turnaround;
         let what = format!("{name}: turnaround at load {knee}, s");
         checks.push(claim(FIGURE, MACHINE, &what, "5", at, Tolerance::Below)?);
-        // If the queue grows, four times as many jobs wait four times as long.
+        // If the queue grows without limit, the wait is four times as long with four times as many jobs.
         let beyond = load + 0.1;
         let growth = |load| {
             let (some, more) = (run(allocator, load, JOBS)?, run(allocator, load, 4 * JOBS)?);
@@ -123,7 +124,7 @@ mod tests {
         }
     }
 
-    /// Below saturation the utilization of both lists is load x 16 / 64.
+    /// Below saturation, the utilization under both lists is load x 16 / 64.
     #[test]
     fn below_saturation_jobs_hardly_wait() {
         let shown = |seconds: f64| (100.0 * seconds).round() / 100.0;
@@ -138,7 +139,7 @@ mod tests {
         ] {
             let outcome = run(allocator, load, JOBS).expect("runs without error");
             assert_eq!(shown(outcome.turnaround), turnaround, "{allocator} {load}");
-            // Utilization counts the whole span, including the end, when the machine empties.
+            // Utilization is averaged over the whole run, including the time at the end when few jobs are running.
             let expected = 25.0 * load;
             assert!((outcome.utilization - expected).abs() < 0.3, "{allocator} {load} {outcome:?}");
         }

@@ -1,8 +1,8 @@
 //! Two jobs that share hosts: Turner 1995, section 6.5, experiments E1 to E5 of Figs. 6.12 to 6.26.
 //!
-//! Both jobs are submitted at once, the high-priority job first, on given hosts. The thesis compares the completion
-//! time of each with *space sharing*, in which the high-priority job runs alone and the low-priority job runs after
-//! it.
+//! Both jobs are submitted at the same time, on given hosts, and the high-priority job is first. The thesis compares
+//! the completion time of each job with *space sharing*: the high-priority job runs alone, and the low-priority job
+//! runs after it.
 
 use replay_core::allocator::{Allocator, Capabilities, Refusal, Request};
 use replay_core::cancel::CancelToken;
@@ -14,18 +14,18 @@ use replay_core::simulation::{Observer, Simulation, SimulationError, Starts};
 use replay_core::topology::{Cluster, NodeId, Topology};
 use replay_core::workload::{Job, JobId};
 
-/// Hosts of the two jobs. The first host of a job runs its barrier process.
+/// Placement of the two jobs. The first host of a job runs its barrier process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placement {
     /// Both jobs have the same hosts in the same order (E1, E2).
     Same,
-    /// Both jobs have the same hosts; the barrier process of the low job is on the last one (E3).
+    /// Both jobs have the same hosts. The barrier process of the low job is on the last host (E3).
     Opposite,
-    /// The low job has as many hosts as the high job, shifted by one, and its barrier process is on the last one. With
-    /// one host each, both jobs have the same host (E4).
+    /// Both jobs have the same number of hosts. The hosts of the low job are shifted by one, and its barrier process is
+    /// on its last host. If each job has one host, both jobs have the same host (E4).
     Overlapping,
-    /// The high job has six hosts. The low job has a subset of them without the first, and its barrier process is on
-    /// the last one (E5).
+    /// The high job has six hosts. The low job has a subset of these hosts that does not contain the first host. The
+    /// barrier process of the low job is on its last host (E5).
     Subset,
 }
 
@@ -33,7 +33,7 @@ pub enum Placement {
 const HOSTS: u32 = 6;
 
 impl Placement {
-    /// Returns the hosts of the high and the low job for a low job on `hosts` hosts.
+    /// Returns the hosts of the high job and the hosts of the low job, if the low job has `hosts` hosts.
     fn hosts(self, hosts: u32) -> [Vec<u32>; 2] {
         let [high, low] = match self {
             Placement::Same | Placement::Opposite => [0..hosts, 0..hosts],
@@ -60,7 +60,7 @@ pub struct Pair {
     pub placement: Placement,
     /// Number of hosts of the low job.
     pub hosts: u32,
-    /// Kernel of the hosts, which schedules their processes.
+    /// Kernel of the hosts. The kernel schedules the processes of a host.
     pub kernel: Kernel,
 }
 
@@ -103,7 +103,7 @@ impl Pair {
         Ok(Turnarounds { high, low })
     }
 
-    /// Returns the turnarounds of the jobs one after the other.
+    /// Returns the turnarounds if the jobs run one after the other.
     pub fn apart(&self) -> Turnarounds {
         let [high, low] = self.placement.hosts(self.hosts);
         let alone = |application: Application, hosts: Vec<u32>| {
@@ -120,7 +120,8 @@ impl Pair {
     }
 }
 
-/// Places the high job on its hosts at the highest priority level, then the low job on its hosts at the next level.
+/// Allocator that places the high job on its hosts at the highest priority level, and the low job on its hosts at the
+/// next priority level.
 struct FixedHosts {
     hosts: [Vec<u32>; 2],
     next: usize,
@@ -174,7 +175,7 @@ mod tests {
 
     #[test]
     fn times_follow_from_the_rates_by_hand() {
-        // E4 on five hosts each: for 34.196 s the low job runs at 0.39 of its speed, then alone.
+        // In E4 with five hosts per job, the low job runs at 0.39 of its speed for 34.196 s. Then it runs alone.
         let pair = Pair {
             high: barrier(1),
             low: barrier(3),

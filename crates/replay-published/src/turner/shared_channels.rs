@@ -1,8 +1,8 @@
-//! Chapter 3: channels shared by messages of different jobs.
+//! Chapter 3: channels that messages of different jobs share.
 //!
-//! Two jobs share a channel if all-pairs traffic of both uses a directed channel under e-cube routing. The thesis
-//! proves that a mesh and the subcubes that it leaves do not share channels (theorem 1), and concludes that jobs never
-//! do under the auxiliary free list.
+//! Two jobs share a channel if messages of both jobs use the same directed channel, where each job sends messages
+//! between all its pairs of processors under e-cube routing. The thesis proves that a mesh and the remaining subcubes
+//! do not share channels (theorem 1). It concludes that jobs never share channels under the auxiliary free list.
 
 use std::collections::BTreeSet;
 
@@ -20,13 +20,13 @@ use replay_core::allocator::{MachineEvent, Request};
 use replay_core::machine::Machine;
 use replay_core::topology::{NodeId, Topology};
 
-/// Directed channels, as node and next node.
+/// Directed channels. A channel is a node and the next node.
 type Channels = BTreeSet<(u32, u32)>;
 
-/// Choice of the next address bit that a message changes, among the differing bits.
+/// A function that chooses, among the differing address bits, the bit that a message changes next.
 type Order = fn(u32) -> u32;
 
-/// Chooses the lowest differing bit: e-cube routing.
+/// Chooses the lowest differing bit, as in e-cube routing.
 fn lowest(differing: u32) -> u32 {
     differing & differing.wrapping_neg()
 }
@@ -57,10 +57,11 @@ fn channels(nodes: &[NodeId]) -> Channels {
     channels
 }
 
-/// Orders of routing that [`routes`] compares.
+/// Names of the orders that [`routes`] compares.
 const ORDERS: [&str; 2] = ["lowest bit first", "highest bit first"];
 
-/// Figure 3.1: one route in each of two meshes, 2 x 5 and 2 x 3, which are in the columns of one Gray code.
+/// Figure 3.1: one route in a mesh of 2 x 5, and one route in a mesh of 2 x 3. The columns of both meshes are numbered
+/// by the same Gray code.
 fn routes(order: Order) -> Result<Vec<Check>, VerifyError> {
     let route = |from, to| {
         let mut channels = Channels::new();
@@ -72,7 +73,7 @@ fn routes(order: Order) -> Result<Vec<Check>, VerifyError> {
     Ok(vec![claim("Fig. 3.1", "hypercube:4", what, "0", shared, Tolerance::Above)?])
 }
 
-/// Number of meshes up to 8 x 8 that share a channel with a cube that they leave.
+/// Number of meshes up to 8 x 8 that share a channel with one of the remaining subcubes.
 fn meshes_sharing_channels() -> usize {
     let shares = |(x, y): (u32, u32)| {
         let mesh = Mesh::new([x, y, 1]);
@@ -92,7 +93,7 @@ fn meshes_sharing_channels() -> usize {
 const SEEDS: u64 = 60;
 const REQUESTS: u32 = 300;
 
-/// Number of pairs of running jobs that share a channel, while a 5 x 5 mesh runs in a hypercube of six dimensions and
+/// Number of pairs of running jobs that share a channel. A 5 x 5 mesh runs in a hypercube of six dimensions, while
 /// small jobs start and end in the remaining subcubes.
 fn jobs_sharing_channels(strategy: &str) -> Result<usize, VerifyError> {
     const SHAPES: [[u16; 3]; 9] = [
@@ -146,7 +147,7 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Checks the theorem and its conclusion with these strategies as AFL without and with heirs.
+/// Checks the theorem and its conclusion. The strategies have the roles of AFL without heirs and AFL with heirs.
 fn of([afl, heirs]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let none = Tolerance::Absolute(0.0);
     let what = "meshes up to 8x8 that share a channel with a cube they leave";
@@ -187,7 +188,7 @@ mod tests {
         assert_eq!((figure.verdict(), figure.undeclared_change()), (Verdict::Contradicts, None));
     }
 
-    /// Figure 3.1: the route from 4 to 10 passes 6 and 2.
+    /// In Figure 3.1, the route from 4 to 10 goes through 6 and 2.
     #[test]
     fn routes_change_the_lowest_bit_first() {
         let found = channels(&[0b0100, 0b1010].map(NodeId));

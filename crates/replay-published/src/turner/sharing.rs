@@ -1,9 +1,9 @@
-//! Chapters 5 and 6: workstations shared by jobs.
+//! Chapters 5 and 6: workstations that jobs share.
 //!
-//! The constants of the programs were chosen by the numbers of section 5.2, so that these do not test them; a note
-//! marks them. The directions of section 6.5 are tests: they follow from the rates of
-//! [`cluster::rates`](replay_core::cluster::rates), which use no measured value. The thesis draws each of these
-//! figures for two kernels. Where it uses "slightly", "little" or "significant", the bound chosen for replay is 5 %.
+//! The constants of the programs were chosen by the numbers of section 5.2. These numbers therefore do not test the
+//! constants; a note marks such rows. The claims of section 6.5 are tests: replay's results follow from the rates of
+//! [`cluster::rates`](replay_core::cluster::rates), which use no measured value. Each figure of section 6.5 has curves
+//! for two kernels. For the words "slightly", "little" and "significant", the bound chosen for replay is 5 %.
 
 use super::pair::{Pair, Placement, Turnarounds};
 use crate::claim::claim;
@@ -41,8 +41,8 @@ const KERNELS: [&str; 2] = ["the preemptive kernel", "the non-preemptive kernel"
 const JOBS: [&str; 2] = ["the high job", "the low job"];
 const COSTS: [&str; 2] = ["the start of a job", "the end of a job"];
 
-/// View of the experiments: unchanged, or with two programs, the two kernels, the two jobs of a pair or the costs of
-/// starts and ends exchanged.
+/// A view of the experiments. It is unchanged, or one of these is exchanged: two programs, the two kernels, the two
+/// jobs of a pair, or the costs of start and end.
 #[derive(Clone, Copy)]
 struct View(Option<[&'static str; 2]>);
 
@@ -81,13 +81,13 @@ impl View {
         }
     }
 
-    /// Returns the turnarounds, with the two jobs exchanged if the view does so.
+    /// Returns the turnarounds. The two jobs are exchanged if the view exchanges them.
     fn turned(self, of: Turnarounds) -> Turnarounds {
         let exchanged = self.of(JOBS[0]) != JOBS[0];
         if exchanged { Turnarounds { high: of.low, low: of.high } } else { of }
     }
 
-    /// Functions from a number of hosts to the seconds that the start and the end of a job cost.
+    /// Returns two functions: the cost of the start and the cost of the end of a job, in seconds, by number of hosts.
     fn costs(self) -> [fn(u32) -> f64; 2] {
         let exchanged = self.of(COSTS[0]) != COSTS[0];
         let [start, end]: [fn(u32) -> f64; 2] = [elmer::start_seconds, elmer::end_seconds];
@@ -95,12 +95,13 @@ impl View {
     }
 }
 
-/// Seconds of a program that runs alone.
+/// Returns the time of a program that runs alone, in seconds.
 fn alone(application: Application, hosts: u32) -> f64 {
     application.seconds(hosts).unwrap_or(f64::NAN)
 }
 
-/// Seconds of a problem `times` as large on `hosts` hosts; only the divided part grows.
+/// Returns the time, in seconds, of a problem that is `times` times as large, on `hosts` hosts. Only the part of the
+/// work that is divided among the hosts grows.
 fn enlarged(application: Application, times: f64, hosts: u32) -> f64 {
     let divided = 2.0 * (alone(application, 1) - alone(application, 2));
     times * divided / f64::from(hosts) + alone(application, 1) - divided
@@ -109,14 +110,14 @@ fn enlarged(application: Application, times: f64, hosts: u32) -> f64 {
 /// Note of a number to which a constant was fitted.
 const FITTED: &str = "a constant of the program was fitted to this number";
 
-/// Note of a number that follows from two printed ones.
+/// Note of a number that follows from two printed numbers.
 const FROM_A_LINE: &str = "from the line through 59 ms on one host and 103 ms on six";
 
-/// Note of a number on the line of job ends, which has the slope of the line of job starts.
+/// Note of a number on the line of costs of job ends. This line has the same slope as the line of costs of job starts.
 const FROM_A_SLOPE: &str =
     "from 13 ms on one host and the slope of the line of starts, 8.8 ms per host";
 
-/// Builds the check of a printed number.
+/// Creates the check of a printed number.
 fn printed(
     figure: &str,
     what: &str,
@@ -174,7 +175,7 @@ fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
         ),
     ] {
         let check = claim(figure, MACHINE, what, bound, ours, tolerance)?;
-        // The time of an iteration was fitted to the position of the minimum.
+        // The time of an iteration was fitted to the number of hosts at which the time is minimal.
         let is_chosen = what == "Barrier 3: time on 6 hosts over that on 5";
         let sample = if is_chosen { Sample::Fitted } else { Sample::Outside };
         checks.push(check.sample(sample));
@@ -203,7 +204,7 @@ fn same_work(view: View) -> Result<Vec<Check>, VerifyError> {
         let check = claim(figure, MACHINE, what, bound, ours, Tolerance::Relative(0.05))?;
         Ok::<Check, VerifyError>(Check { note: OUR_BOUND.to_string(), ..check.sample(sample) })
     };
-    // The full size is 2^28 instead of 2^22.
+    // The full problem size is 2^28; the size in the experiments is 2^22.
     let full = |hosts| enlarged(view.ep(), 64.0, hosts);
     let what = "EP of full size: speed-up on 6 hosts";
     let mut checks = vec![about(what, "6", full(1) / full(6), Sample::Outside)?];
@@ -244,7 +245,7 @@ fn elmer(view: View) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Turnarounds of both jobs on shared hosts and one after the other.
+/// Turnarounds of both jobs if they share hosts, and if they run one after the other.
 #[derive(Clone, Copy)]
 struct Outcome {
     shared: Turnarounds,
@@ -252,12 +253,12 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// Turnaround of the high job divided by its turnaround alone.
+    /// Ratio of the turnaround of the high job to its turnaround if it runs alone.
     fn high(self) -> f64 {
         self.shared.high / self.apart.high
     }
 
-    /// Turnaround of the low job divided by its turnaround after the high job.
+    /// Ratio of the turnaround of the low job to its turnaround if it runs after the high job.
     fn low(self) -> f64 {
         self.shared.low / self.apart.low
     }
@@ -275,7 +276,7 @@ fn run(
     Ok(Outcome { shared: view.turned(pair.shared()?), apart: view.turned(pair.apart()) })
 }
 
-/// Runs all pairs on all these numbers of hosts.
+/// Runs each pair on each of the given numbers of hosts.
 fn run_all(
     view: View,
     pairs: &[(Application, Application)],
@@ -300,7 +301,7 @@ const HIGH: &str = "Q10";
 /// Number of the claim about the gain of the low job.
 const LOW: &str = "Q11";
 
-/// Builds the check of a numbered claim on the extreme of some outcomes.
+/// Creates the check of a numbered claim about the largest or smallest value of some outcomes.
 fn on(
     figure: &str,
     number: &str,
@@ -321,15 +322,16 @@ const OUR_BOUND: &str = "the thesis gives no number: 5 % is the bound chosen for
 const PREEMPTIVE: Kernel = Kernel::Preemptive;
 const SIMPLE: Kernel = Kernel::NON_PREEMPTIVE;
 
-/// Equality of two times up to rounding to microseconds.
+/// Tolerance for equal times: the rounding to microseconds.
 const EQUAL: Tolerance = Tolerance::Absolute(1e-6);
 
-/// Measured fall of the penalty of the high job from few hosts to many in E1; negative: it rises.
+/// Measured decrease of the high job's penalty from few hosts to many hosts in E1. It is negative, because the penalty
+/// increases.
 const FALL: f64 = -0.016737;
 
-/// Section 5.3: measured times divided by those of the equations, which module `equations` has in the terms of the
-/// thesis. The programs have no set-up time. The barrier process handles the messages of a phase; equations 5.3 and
-/// 5.5 describe its processor and count this as computing.
+/// Section 5.3: ratios of measured times to the times of the equations. The module `equations` contains the equations
+/// in the notation of the thesis. The programs have no set-up time. The barrier process handles the messages of a
+/// phase. Equations 5.3 and 5.5 describe the processor of the barrier process and count this handling as computing.
 fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
     let Kernel::NonPreemptive { delay } = SIMPLE else { return Ok(Vec::new()) };
     let phases = |of: Barrier, hosts| Phases {
@@ -339,7 +341,7 @@ fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
         wait: Barrier::wait(hosts),
     };
     let at_barrier = |of: Phases| Phases { compute: of.compute + of.wait, wait: 0.0, ..of };
-    // Largest difference between the high job's time and an equation on 2 to 6 hosts, in percent.
+    // Largest difference, in percent, between the time of the high job and the time of an equation, on 2 to 6 hosts.
     let worst = |low: Application, kernel, equation: fn(Phases, f64, u32) -> f64| {
         let mut most: f64 = 0.0;
         for version in 1..=3 {
@@ -405,7 +407,7 @@ fn equations(view: View) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// E1: Barrier at a higher priority than EP.
+/// E1: the Barrier job has a higher priority than the EP job.
 fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.13-6.15";
     let pairs = [1, 2, 3].map(|version| (view.barrier(version), view.ep()));
@@ -479,12 +481,12 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Pairs of Barrier programs of high and low priority in E2.
+/// Pairs of Barrier programs in E2: the program with high priority and the program with low priority.
 fn barriers(view: View) -> [(Application, Application); 3] {
     [(2, 2), (2, 3), (3, 3)].map(|(high, low)| (view.barrier(high), view.barrier(low)))
 }
 
-/// E2: both barrier processes on one host.
+/// E2: both barrier processes are on the same host.
 fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.17-6.19";
     let outcomes = |hosts, kernel| run_all(view, &barriers(view), Placement::Same, hosts, kernel);
@@ -525,7 +527,7 @@ fn same_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     ])
 }
 
-/// E3: the barrier processes on different hosts.
+/// E3: the barrier processes are on different hosts.
 fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let figure = "Figs 6.21-6.22";
     let pairs = [(2, 3), (1, 3)].map(|(high, low)| (view.barrier(high), view.barrier(low)));
@@ -579,7 +581,7 @@ fn other_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     ])
 }
 
-/// E4 and E5: the high job's barrier process has its host to itself.
+/// E4 and E5: the barrier process of the high job does not share its host.
 fn own_barrier_host(view: View) -> Result<Vec<Check>, VerifyError> {
     let pair = [(view.barrier(1), view.barrier(3))];
     let outcomes = |placement, hosts, kernel| run_all(view, &pair, placement, hosts, kernel);

@@ -1,4 +1,4 @@
-//! Chapters 2 and 3: subcubes, and the subcubes that meshes leave.
+//! Chapters 2 and 3: recognition of subcubes, and the subcubes that remain free after a mesh has been allocated.
 
 use super::{AFL, FL, defect, printed};
 use crate::claim::claim;
@@ -20,7 +20,7 @@ pub const MACHINE: &str = "hypercube";
 
 const EXACT: Tolerance = Tolerance::Absolute(0.0);
 
-/// Checks both chapters.
+/// Checks the statements of chapters 2 to 4 about subcubes and meshes.
 pub fn checks() -> Result<Vec<Check>, VerifyError> {
     let mut checks = with_swaps(of([FL, AFL])?, [[FL, AFL]], |_| of([AFL, FL]))?;
     let strategies = NAMES.map(|(name, ..)| name);
@@ -43,7 +43,8 @@ fn substitute(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'sta
 /// Dimensions of the hypercube on which subcubes are counted.
 const N: u32 = 6;
 
-/// Strategy, its constructor, and the number of k-dimensional subcubes that it recognizes by section 2.2.
+/// Name of a strategy, its constructor, and the number of k-dimensional subcubes that it recognizes according to
+/// section 2.2.
 type Recognizes = (&'static str, fn() -> Box<dyn Subcubes>, fn(u32) -> u32);
 
 const NAMES: [Recognizes; 3] = [
@@ -56,7 +57,8 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |value, i| value * (n - i) / (i + 1))
 }
 
-/// Number of `k`-dimensional subcubes that a strategy allocates when exactly their processors are free.
+/// Counts the `k`-dimensional subcubes that a strategy recognizes: it allocates the subcube if only the processors of
+/// the subcube are free.
 fn count(strategy: fn() -> Box<dyn Subcubes>, k: u32) -> u32 {
     let mut found = 0;
     for stars in (0..1u32 << N).filter(|stars| stars.count_ones() == k) {
@@ -99,7 +101,7 @@ fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verify
     Ok(checks)
 }
 
-/// Checks chapters 2 to 4 with these strategies as FL and AFL.
+/// Checks chapters 2 to 4 with the given strategies in the roles of FL and AFL.
 fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let ten = "hypercube:10";
     let machine: Topology = ten.parse().map_err(defect)?;
@@ -161,8 +163,9 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Sections 3.4.5 and 3.4.6: a mesh in a cube of k dimensions leaves at most k^2 subcubes, and these together with its
-/// own subcubes are also at most k^2. A single processor, for which k is 0, is excluded.
+/// Sections 3.4.5 and 3.4.6: a mesh in a cube of k dimensions leaves at most k^2 subcubes free. The number of these
+/// subcubes plus the number of the mesh's own subcubes is also at most k^2. A single processor is excluded, because k
+/// is 0.
 fn partitions() -> Result<Vec<Check>, VerifyError> {
     let (mut left, mut all) = (0.0_f64, 0.0_f64);
     for (x, y) in (1..=32).flat_map(|x| (1..=32).map(move |y| (x, y))).skip(1) {
@@ -185,8 +188,8 @@ fn partitions() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Returns the processors that a strategy allocates to a sequence of requests on an empty machine; empty for a refused
-/// request.
+/// Returns, for each request of a sequence on an empty machine, the processors that a strategy allocates. The list of
+/// processors is empty for a refused request.
 fn allocated(
     machine: &str,
     strategy: &str,
@@ -207,18 +210,18 @@ fn allocated(
     Ok(allocated)
 }
 
-/// Number of requests that a strategy places.
+/// Number of requests of a sequence that a strategy places.
 fn placed(machine: &str, strategy: &str, requests: &[Request]) -> Result<f64, VerifyError> {
     let allocated = allocated(machine, strategy, requests)?;
     Ok(allocated.iter().filter(|nodes| !nodes.is_empty()).count() as f64)
 }
 
-/// Builds a request for a mesh.
+/// Creates a request for a mesh.
 fn mesh(x: u16, y: u16) -> Request {
     Request::shaped(u32::from(x * y), Some([x, y, 1]))
 }
 
-/// Returns the dimensions of subcubes that were allocated in sequence.
+/// Splits an allocation into the subcubes that were allocated one after the other, and returns their dimensions.
 fn dimensions(mut nodes: &[NodeId]) -> Vec<u32> {
     let mut dimensions = Vec::new();
     while let Some(first) = nodes.first() {
@@ -232,7 +235,8 @@ fn dimensions(mut nodes: &[NodeId]) -> Vec<u32> {
     dimensions
 }
 
-/// Strategies of [`section_3_1`]: two subcubes per job, one subcube per bit of its size, and one subcube.
+/// Strategies of [`section_3_1`]: they allocate two subcubes per job, one subcube per bit of the job's size, and one
+/// subcube per job.
 const SECTION_3_1: [&str; 3] = ["non-cubic[cubes=2]", "non-cubic", FL];
 
 /// Section 3.1: subcubes for 11 processors, and meshes of 2 x 5 and 2 x 3 on 16 processors.
@@ -269,8 +273,8 @@ fn section_3_1(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verif
     Ok(checks)
 }
 
-/// Chapter 4: after the free list has placed a 4 x 2 mesh on a 5-cube, a 4-cube and a 3-cube are left, which the next
-/// 4 x 6 mesh cannot use. The auxiliary free list places 4 x 6 and 4 x 2 on one 5-cube.
+/// Chapter 4: after the free list has placed a 4 x 2 mesh on a 5-cube, a 4-cube and a 3-cube remain free. The next mesh
+/// of 4 x 6 cannot use these cubes. The auxiliary free list places a 4 x 6 mesh and a 4 x 2 mesh on the same 5-cube.
 fn five_cube([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
     let five = "hypercube:5";
     let placed = |name: &str, requests: &[Request]| placed(five, name, requests);
@@ -320,7 +324,7 @@ mod tests {
     fn subcubes_are_found_in_the_processors_of_a_job() {
         let nodes = |numbers: &[u32]| numbers.iter().map(|&node| NodeId(node)).collect::<Vec<_>>();
         assert_eq!(dimensions(&nodes(&[4, 5, 7, 6, 0, 1, 8])), [2, 1, 0]);
-        // The first four differ in three bits.
+        // The first four processors differ in three bits.
         assert_eq!(dimensions(&nodes(&[0, 1, 2, 6])), [1, 1]);
         assert_eq!(dimensions(&[]), [0; 0]);
     }

@@ -1,7 +1,7 @@
-//! Figures 4.2 to 4.27: random meshes on a hypercube of ten dimensions.
+//! Figures 4.2 to 4.27: jobs that request random meshes on a hypercube of ten dimensions.
 //!
-//! In saturation all jobs of a stream arrive at the beginning; the load is then the mean number of running jobs. Other
-//! points have Poisson arrivals. Times are in mean service times.
+//! In saturation, all jobs of a stream arrive at the beginning, and the load is the mean number of running jobs. All
+//! other points have Poisson arrivals. The time unit is the mean service time.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -20,13 +20,13 @@ use replay_experiment::stream::{Estimates, Life, Metric, Point, estimate_unless}
 const MACHINE: &str = "hypercube:10";
 const SEED: u64 = 1;
 const REPLICATIONS: u64 = 5;
-/// Jobs of a replication in the quick and in the full form.
+/// Number of jobs of a replication in the quick form and in the full form.
 const JOBS: [u32; 2] = [4_000, 20_000];
 /// Percentages of small jobs (lambda in the thesis).
 const SHARES: [u8; 5] = [10, 30, 50, 70, 90];
-/// Maximum side of small jobs, and the minimum sides of the large jobs that they are mixed with.
+/// Maximum side of small jobs, and the minimum sides of the large jobs with which they are mixed.
 const LARGE: [(u16, &[u16]); 2] = [(8, &[9, 17, 20, 25, 28, 30]), (16, &[17, 20, 25, 28, 30])];
-/// Load below all saturation loads, of which the least is 1.005 under the free list.
+/// A load below all saturation loads. The smallest saturation load is 1.005, under the free list.
 const BELOW: Load = Load::Tenths(8);
 
 /// Distribution of the sides of meshes, up to 32.
@@ -34,7 +34,8 @@ const BELOW: Load = Load::Tenths(8);
 enum Sizes {
     /// Uniform sides from 1 to `high`.
     Uniform { high: u16, square: bool },
-    /// Uniform sides from 1 to `small` for `share` percent of the jobs, and from `large` to 32 for the others.
+    /// `share` percent of the jobs have uniform sides from 1 to `small`. All other jobs have uniform sides from `large`
+    /// to 32.
     Mixed { small: u16, large: u16, share: u8 },
 }
 
@@ -77,7 +78,7 @@ enum Load {
     Tenths(u8),
 }
 
-/// Estimates of all points that were requested, each computed once.
+/// Estimates of all points that were requested. Each point is computed once.
 struct Points {
     jobs: u32,
     known: BTreeMap<(Sizes, Load, &'static str), Estimates>,
@@ -87,7 +88,7 @@ struct Points {
 }
 
 impl Points {
-    /// Returns the estimates of a point, computed on the first request.
+    /// Returns the estimates of a point. They are computed on the first request.
     fn at(
         &mut self,
         sizes: Sizes,
@@ -128,7 +129,7 @@ impl Points {
         Ok(&self.known[&key])
     }
 
-    /// Returns a metric of one point divided by that of another with the same random numbers.
+    /// Returns the ratio of a metric at one point to the metric at another point with the same random numbers.
     fn ratio(
         &mut self,
         metric: Metric,
@@ -140,13 +141,13 @@ impl Points {
         Ok(own.ratio(self.at(base_sizes, load, base)?, metric))
     }
 
-    /// Returns a metric under the auxiliary free list divided by that under the free list.
+    /// Returns the ratio of a metric under the auxiliary free list to the metric under the free list.
     fn gain(&mut self, metric: Metric, load: Load, sizes: Sizes) -> Result<Estimate, VerifyError> {
         self.ratio(metric, load, (sizes, AFL), (sizes, FL))
     }
 }
 
-/// Returns the least or the largest estimate; NaN without estimates.
+/// Returns the smallest or the largest estimate; NaN if there are no estimates.
 fn extreme(estimates: &[Estimate], most: bool) -> Estimate {
     let order = |a: &&Estimate, b: &&Estimate| a.mean.total_cmp(&b.mean);
     let found = if most { estimates.iter().max_by(order) } else { estimates.iter().min_by(order) };
@@ -182,12 +183,13 @@ pub fn checks(
     })
 }
 
-/// Measured contradictions to the text about larger limits (Q6, Q7), for FL and AFL: utilization and turnaround with
-/// [17,32] divided by that with [9,32].
+/// Measured contradictions to the text about larger limits (Q6, Q7), for FL and AFL. The numbers are the ratios of
+/// utilization and of turnaround with [17,32] to the values with [9,32].
 const SLIPS: [[f64; 2]; 2] = [[0.8023, 1.7499], [0.9315, 1.3579]];
 
-/// Measured contradictions to the text (Q7), for FL and AFL with small sides up to 8 and up to 16: largest ratio of
-/// turnaround with a limit of the large sides to that with the limit before, from 17 to 30.
+/// Measured contradictions to the text (Q7), for FL and AFL with small sides up to 8 and up to 16. Each number is the
+/// largest ratio of the turnaround with a lower limit of the large sides to the turnaround with the next smaller limit.
+/// The limits are from 17 to 30.
 const RISES: [[f64; 2]; 2] = [[1.0, 1.0], [1.0762, 1.0988]];
 
 struct Claims {
@@ -195,7 +197,7 @@ struct Claims {
     checks: Vec<Check>,
 }
 
-/// Names of the strategies in the thesis.
+/// The strategies, with their names in the thesis.
 const STRATEGIES: [(&str, &str); 2] = [("FL", FL), ("AFL", AFL)];
 
 impl Claims {
@@ -231,8 +233,8 @@ impl Claims {
         self.checks.extend(last.map(|check| check.known(ours, why)));
     }
 
-    /// Q2 and Q3: about equal with sides up to 16, where no remaining cube has more than six dimensions; slightly
-    /// better with sides up to 32.
+    /// Q2 and Q3: with sides up to 16, the two free lists are about equal, because no remaining cube has more than six
+    /// dimensions. With sides up to 32, the auxiliary free list is slightly better.
     fn uniform(&mut self) -> Result<(), VerifyError> {
         for (figure, high, square) in [
             ("Fig. 4.2, Q2", 16, true),
@@ -246,7 +248,8 @@ impl Claims {
             let tolerance = if high == 16 { Tolerance::Relative(0.05) } else { Tolerance::Above };
             self.claim(figure, &what, "1", ours, tolerance)?;
         }
-        // About half and over four fifths of the free list's saturation loads, which are 5.7 and 7.2.
+        // The loads are about half and over four fifths of the saturation loads under the free list, which are 5.7 and
+        // 7.2.
         for (figure, square, loads) in
             [("Fig. 4.2, Q2", true, [3, 5]), ("Fig. 4.3, Q2", false, [4, 6])]
         {
@@ -284,7 +287,8 @@ impl Claims {
         Ok(())
     }
 
-    /// Returns the auxiliary free list's metric divided by the free list's, for each share of small jobs.
+    /// Returns, for each share of small jobs, the ratio of a metric under the auxiliary free list to the metric under
+    /// the free list.
     fn gains(
         &mut self,
         (small, large): (u16, u16),
@@ -294,7 +298,7 @@ impl Claims {
         Sizes::mixed(small, large).map(|sizes| self.points.gain(metric, load, sizes)).collect()
     }
 
-    /// Returns the largest ratio of a metric between successive shares of small jobs.
+    /// Returns the largest ratio of a metric with one share of small jobs to the metric with the preceding share.
     fn largest_step(
         &mut self,
         (small, large): (u16, u16),
@@ -315,7 +319,7 @@ impl Claims {
         Ok(most(&steps))
     }
 
-    /// Q5: turnaround and utilization fall as the share of small jobs grows.
+    /// Q5: turnaround and utilization decrease when the share of small jobs increases.
     fn shares(&mut self) -> Result<(), VerifyError> {
         for (figure, (small, limits)) in
             ["section 4.2, Q5", "section 4.3, Q5"].into_iter().zip(LARGE)
@@ -346,7 +350,8 @@ impl Claims {
         Ok(())
     }
 
-    /// Returns the ratios of a metric between successive lower limits of large jobs from 17 on, for each share.
+    /// Returns, for each share, the ratios of a metric with one lower limit of large jobs to the metric with the
+    /// preceding limit, from 17 on.
     fn limit_steps(
         &mut self,
         (small, limits): (u16, &[u16]),
@@ -365,7 +370,8 @@ impl Claims {
         Ok(steps)
     }
 
-    /// Q6 and Q7: larger large jobs raise utilization and, by the text, "improve" turnaround.
+    /// Q6 and Q7: a higher lower limit of the large jobs raises utilization and, according to the text, "improves"
+    /// turnaround.
     fn limits(&mut self) -> Result<(), VerifyError> {
         let at = |small, large, share| Sizes::Mixed { small, large, share };
         for (name, strategy) in STRATEGIES {
@@ -418,8 +424,8 @@ impl Claims {
         Ok(())
     }
 
-    /// Q8: larger small jobs raise turnaround and utilization, more so with more small jobs. Under the free list their
-    /// sizes have no effect if all of them fit at once.
+    /// Q8: a higher upper limit of the small jobs raises turnaround and utilization, and the effect increases with the
+    /// share of small jobs. Under the free list, the sizes of small jobs have no effect if all small jobs fit at once.
     fn small_sides(&mut self) -> Result<(), VerifyError> {
         for (name, strategy) in STRATEGIES {
             for (metric, load, at) in [
@@ -458,12 +464,13 @@ impl Claims {
 mod tests {
     use super::*;
 
-    /// Points with a quarter of the quick form's jobs.
+    /// Creates points with a quarter of the number of jobs in the quick form.
     fn points() -> Points {
         Points { jobs: 1000, known: BTreeMap::new(), stop: CancelToken::new(), exchanged: false }
     }
 
-    /// With few jobs most intervals are too wide to decide, but no row differs from its declaration.
+    /// With few jobs, most rows are undecided because their intervals are wide. Nevertheless no row may differ from its
+    /// declaration.
     #[test]
     fn no_judged_claim_changes_undeclared_with_few_jobs() {
         let mut suite = Claims { points: points(), checks: Vec::new() };
@@ -474,9 +481,10 @@ mod tests {
         }
     }
 
-    /// If large jobs need the whole machine and all small jobs fit at once, FCFS alternates between a large job and a
-    /// batch of small jobs in parallel, whose number is geometric. With a share p of small jobs the free list
-    /// saturates at 1 / ((1 - p) (1 - ln(1 - p))).
+    /// If each large job needs the whole machine and all small jobs fit at once, FCFS runs large jobs and batches of
+    /// small jobs alternately. The small jobs of a batch run in parallel, and their number has a geometric
+    /// distribution. With a share p of small jobs, the saturation load under the free list is 1 / ((1 - p) (1 - ln(1 -
+    /// p))).
     #[test]
     fn the_free_list_saturates_where_its_closed_form_does() {
         let mut points = points();

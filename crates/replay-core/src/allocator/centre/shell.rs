@@ -1,14 +1,14 @@
-//! Shells around a centre: gathering a square shell, and taking part of any shell.
+//! Shells around a centre: gathering a square shell, and selecting a part of any shell.
 
 use super::definition::{Metric, ShellOrder};
 use crate::machine::Machine;
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
-/// Takes part of a last shell.
+/// Selects the processors that are taken from a last shell.
 ///
-/// The carried order sorts by the distances to all earlier centres, the latest first. Only the processors on both
-/// sides of the cut matter. Instead of sorting, the shell is therefore narrowed, one earlier centre at a time, to the
-/// processors that still compare equal at the cut; this ends after a few centres.
+/// The carried order sorts by the distances to all earlier centres, the latest first. The result depends only on the
+/// processors near the cut. The shell is therefore not sorted. Instead, each earlier centre narrows the shell to the
+/// processors that still compare equal at the cut. This ends after a few centres.
 #[derive(Clone, Debug, Default)]
 pub struct ShellCut {
     undecided: Vec<NodeId>,
@@ -17,11 +17,11 @@ pub struct ShellCut {
 }
 
 impl ShellCut {
-    /// Moves `need` of the processors of `shell`, which is in scan order, to `chosen` (in no particular order).
-    /// `earlier` are the centres before this one in candidate order, the latest first. `coords` are all coordinates
+    /// Moves `need` processors of `shell` to `chosen` in any order. `shell` must be in scan order. `earlier` are the
+    /// centres before this centre in candidate order, the latest first. `coords` are the coordinates of all processors,
     /// by processor number.
     ///
-    /// [`ShellOrder::Greedy`], which the definition decides, is treated as scan order.
+    /// [`ShellOrder::Greedy`] is treated as scan order, because the definition makes the decisions with this order.
     #[allow(clippy::too_many_arguments)]
     pub fn take(
         &mut self,
@@ -62,7 +62,7 @@ impl ShellCut {
         }
     }
 
-    /// Takes processors like [`take`](Self::take) in carried order, for any centres and distances from them.
+    /// Takes processors like [`take`](Self::take) in carried order, for any type of centre and any distance function.
     pub fn take_by<C>(
         &mut self,
         earlier: impl Iterator<Item = C>,
@@ -141,7 +141,8 @@ impl SquareShell {
         }
     }
 
-    /// Puts the free processors at distance `outermost` into the shell, in scan order, and nearer ones into `inside`.
+    /// Puts the free processors at distance `outermost` into the shell, in scan order, and nearer free processors into
+    /// `inside`.
     pub fn gather(
         &mut self,
         machine: &Machine,
@@ -224,7 +225,7 @@ impl SquareShell {
     }
 }
 
-/// Processors of a row, starting at number `first`.
+/// The processors of a row; `first` is the number of the first processor.
 struct RowSlice<'a> {
     first: usize,
     free: &'a [bool],
@@ -240,8 +241,8 @@ impl RowSlice<'_> {
         }
     }
 
-    /// Appends the free processors of a wrapped row: those at distance `outermost` from `position` to the shell,
-    /// nearer ones to `inside`.
+    /// Appends the free processors of a wrapped row: processors at distance `outermost` from `position` to the shell,
+    /// and nearer processors to `inside`.
     fn around(
         &self,
         axis: Axis,
@@ -279,7 +280,7 @@ struct Appender<'a> {
 impl<'a> Appender<'a> {
     fn new(list: &'a mut Vec<NodeId>, most: u32) -> Self {
         let count = list.len();
-        // One more entry for a last processor that is not free.
+        // The additional entry is for a last processor that is not free.
         list.resize(count + most as usize + 1, NodeId(0));
         Self { list, count }
     }

@@ -1,4 +1,4 @@
-//! A `topology.yaml` as a parameter: boxes, and the machine that the file describes.
+//! A `topology.yaml` as the value of a parameter. The file describes boxes and a machine.
 
 use std::fmt;
 use std::fs::File;
@@ -10,12 +10,12 @@ use crate::lines::LONGEST_TEXT;
 use crate::placement::config::Config;
 use crate::topology::Topology;
 
-/// Path and content of a file at the time when its parameter was parsed.
+/// Path of a file, and its content at the time when the parameter was parsed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Described {
     path: String,
     text: Arc<str>,
-    /// Whether [`Display`](fmt::Display) writes a hash of the content, which identifies the file, or the path.
+    /// Whether [`Display`](fmt::Display) writes a hash of the content. Otherwise it writes the path.
     by_content: bool,
 }
 
@@ -44,7 +44,7 @@ impl Described {
         })
     }
 
-    /// Returns the file, written as a hash of its content.
+    /// Returns the parameter in the form that is displayed as a hash of the file's content.
     pub fn by_content(&self) -> Self {
         Self { by_content: true, ..self.clone() }
     }

@@ -49,7 +49,7 @@ impl Placements {
         self.explanation.candidates(|| self.candidate_set(&candidates));
     }
 
-    /// Records the weighted sums; returns the boxes sorted by sum.
+    /// Records the weighted sums. Returns the boxes sorted by sum.
     fn explain_sums(&mut self, size: u32, request: Request) -> Vec<CandidateBox> {
         let Some(tied) = &mut self.tied else { return Vec::new() };
         let weights = tied.weights();
@@ -89,12 +89,12 @@ impl Placements {
         all.iter().map(candidate_box).collect()
     }
 
-    /// Records the costs of Slurm's rule; returns the boxes of the winning torus and orientation,
+    /// Records the costs of Slurm's rule. Returns the boxes of the winning torus and orientation,
     /// sorted by cost.
     fn explain_costs(&mut self, asked: &segments::Request) -> Vec<CandidateBox> {
         let size = asked.segment.unwrap_or(asked.size);
         let mut rows = Vec::new();
-        // In a job with several parts each placed part changes the costs of the next one.
+        // If a job has several parts, each placed part changes the costs of the next part.
         let winner = match asked.segment {
             Some(_) => None,
             None => {
@@ -166,7 +166,7 @@ impl Placements {
         numbers.map(|number| self.nodes[number as usize]).collect()
     }
 
-    /// Returns the candidate boxes for drawing.
+    /// Returns the candidate boxes in the form that is needed to plot them.
     fn candidate_set(&self, candidates: &[CandidateBox]) -> CandidateSet {
         let by_sums =
             self.tied.as_ref().is_some_and(|tied| tied.selection_rule() != SelectionRule::Slurm);

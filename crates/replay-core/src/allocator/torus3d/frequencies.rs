@@ -1,18 +1,18 @@
-//! Frequencies of box sizes, for the worth of a box.
+//! Frequencies of box sizes, from which the worth of a box is computed.
 
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// Factor of the size of a box in its worth.
+/// Factor by which the size of a box is multiplied to compute its worth.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Frequencies {
-    /// Frequency among the jobs that started so far and the requesting job, in thousandths.
+    /// Frequency of the size in thousandths, among the jobs that have started so far and the requesting job.
     Seen,
     /// The same factor for every size.
     One,
-    /// Weights by size, ascending; sizes not in the list have weight 0.
+    /// Weights by size, sorted by ascending size. Sizes that are not in the list have weight 0.
     Listed(Arc<[(u32, u64)]>),
 }
 
@@ -85,7 +85,7 @@ impl FromStr for Frequencies {
     }
 }
 
-/// Writes the parsed form; the content of a file is written as a list, so that a name is self-contained.
+/// Writes the parsed form. The content of a file is written as a list, so that the name does not depend on the file.
 impl fmt::Display for Frequencies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,11 +1,12 @@
-//! Boxes from a menu on a 3D torus: the placement rule that Slurm ships since 26.05.
+//! Boxes from a menu on a 3D torus: the placement rule of Slurm since release 26.05.
 //!
-//! The rule is implemented in [`placement`](crate::placement); this module applies it to the jobs of a replay, on a
-//! mesh, a torus, or several tori with holes. The list of boxes comes from a `topology.yaml` or a
-//! [menu](crate::placement::menu). The first processes run on the nodes in the rule's rank order.
+//! The rule is implemented in [`placement`](crate::placement). This module applies the rule to the jobs of a replay on
+//! a mesh, a torus, or several tori with holes. The list of boxes comes from a `topology.yaml` or from a
+//! [menu](crate::placement::menu). Processes are assigned to nodes in the rank order of the rule.
 //!
-//! Cost: for each free anchor of the job's size, the overlapping free anchors of the next larger box are counted, in
-//! words of 64, until an anchor overlaps none. Starts and ends change the bits of the overlapping anchors.
+//! Cost: for each free anchor of the job's size, the overlapping free anchors of the next larger box are counted, 64
+//! anchors per step. The scan stops at an anchor that overlaps none of them. Starts and ends of jobs change the bits of
+//! the overlapping anchors.
 
 mod described;
 mod explain;
@@ -40,9 +41,9 @@ use crate::topology::{NodeId, Topology};
 /// Treatment of a job whose size is not on the menu.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fit {
-    /// It can never start, as in Slurm.
+    /// The job can never start, as in Slurm.
     Exact,
-    /// It gets the smallest box that can hold it.
+    /// The job gets the smallest box that can hold it.
     Up,
 }
 
@@ -51,23 +52,25 @@ pub enum Fit {
 pub struct Placements {
     layout: Arc<Layout>,
     decider: Decider,
-    /// Number of each processor among the nodes of the layout.
+    /// Node number in the layout of each processor.
     numbers: Arc<[u32]>,
     /// Processor of each node of the layout.
     nodes: Arc<[NodeId]>,
     /// Sizes on the menu, ascending.
     sizes: Vec<u32>,
-    /// Cache for pairs of sizes: whether every box of the second size contains one of the first.
+    /// Cache for pairs of sizes: whether every box of the second size contains a box of the first size.
     hold: HashMap<[u32; 2], bool>,
     fit: Fit,
-    /// Size of the parts of larger jobs, and whether all sets of their positions are searched.
+    /// Size of the parts into which larger jobs are divided, and whether all sets of positions of the parts are
+    /// searched.
     segment: Option<(u32, bool)>,
-    /// Rule that decides instead of Slurm's rule.
+    /// Rule that decides in place of Slurm's rule; `None` for Slurm's rule.
     tied: Option<Tied>,
     machine: Vec<FreeAnchors>,
     /// Boxes of each running job, by the node of its first process.
     places: HashMap<NodeId, Vec<Pick>>,
-    /// Options to rebuild the strategy from, once the sizes of the jobs are known, if the menu depends on them.
+    /// Options from which the strategy is rebuilt when the sizes of the jobs are known; `None` if the menu does not
+    /// depend on these sizes.
     rebuild_from: Option<(PlacementOptions, Topology, u64)>,
     /// Largest possible fragmentation.
     most_blocked: u64,
@@ -78,8 +81,8 @@ pub struct Placements {
 }
 
 impl Placements {
-    /// Creates the rule on a machine; `numbers` holds the layout number of each processor. Without `tied` Slurm's
-    /// rule decides.
+    /// Creates the rule on a machine. `numbers` contains the node number of each processor in the layout. If `tied` is
+    /// `None`, Slurm's rule decides.
     fn new(
         numbers: Vec<u32>,
         layout: Layout,
@@ -124,7 +127,7 @@ impl Placements {
         }
     }
 
-    /// Stores the options from which the strategy is rebuilt on `machine` once the sizes of the jobs are known.
+    /// Stores the options from which the strategy is rebuilt on `machine` when the sizes of the jobs are known.
     fn for_sizes(self, options: PlacementOptions, machine: Topology, seed: u64) -> Self {
         Self { rebuild_from: Some((options, machine, seed)), ..self }
     }
@@ -211,8 +214,8 @@ impl Allocator for Placements {
         Ok(())
     }
 
-    /// Covers jobs in one part, which get a box whenever one of their size is free. Jobs in several parts are placed
-    /// by a heuristic.
+    /// Returns `true` only for jobs in one part, because such a job gets a box whenever a box of its size is free. Jobs
+    /// in several parts are placed by a heuristic.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         let both = self.to_rule_request(refused.size).zip(self.to_rule_request(asked.size));
         let Some((refused, asked)) = both else { return false };

@@ -30,7 +30,7 @@ pub struct PlacementOptions {
     flush: bool,
     fit: Fit,
     segment: Option<u32>,
-    /// Whether all sets of parts are searched.
+    /// Whether all sets of positions of a job's parts are searched.
     exact: bool,
     /// The rule that decides among free boxes.
     tie: Tie,
@@ -47,7 +47,7 @@ enum Tie {
     Slurm,
     /// Fixed weights of terms.
     Weights(TermWeights),
-    /// The rule that did best so far; Slurm's rule for parts of jobs and on several tori.
+    /// The rule with the smallest loss so far. On several tori, and for jobs in parts, Slurm's rule decides.
     Auto,
 }
 
@@ -76,12 +76,12 @@ impl fmt::Display for Tie {
     }
 }
 
-/// How much less compact a box may be than the most compact free one.
+/// Tolerance for the compactness of a box, relative to the most compact free box.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Slack {
-    /// By this fraction; 0 stands for no limit.
+    /// A fixed fraction; 0 if there is no limit.
     Share(f64),
-    /// By the fraction that did best so far.
+    /// The fraction with the smallest loss so far.
     Auto,
 }
 
@@ -106,7 +106,7 @@ impl fmt::Display for Slack {
     }
 }
 
-/// Boxes of a size that are compared by their terms.
+/// Selection of the boxes of a size that are compared by their terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Shapes {
     All,
@@ -114,7 +114,7 @@ enum Shapes {
 }
 
 impl PlacementOptions {
-    /// Returns the terms for this torus, if terms decide.
+    /// Returns the weighted terms for a torus; `None` if Slurm's rule decides.
     fn tied(&self, torus: &Arc<Torus>, wrapped: [bool; 3], seed: u64) -> Option<Tied> {
         let filter = match (self.shapes, self.slack) {
             (Shapes::First, _) => Some(CandidateFilter::First),
@@ -142,7 +142,7 @@ impl PlacementOptions {
         }
     }
 
-    /// Returns the size of parts of jobs, and whether all sets of their positions are searched.
+    /// Returns the size of the parts of jobs, and whether all sets of positions of the parts are searched.
     fn parts(&self) -> Option<(u32, bool)> {
         self.segment.map(|segment| (segment, self.exact))
     }
@@ -160,8 +160,8 @@ impl PlacementOptions {
         }
     }
 
-    /// Creates the strategy on a machine. `sizes` are the sizes of the jobs, for a menu that depends on them; such a
-    /// menu is empty while they are not known.
+    /// Creates the strategy on a machine. `sizes` are the sizes of the jobs. A menu that depends on these sizes is
+    /// empty while the sizes are not known.
     pub fn placements(
         &self,
         machine: &Topology,
@@ -235,7 +235,7 @@ impl AllocatorOptions for PlacementOptions {
     }
 
     fn reduced(&self) -> Self {
-        // Only a list has orientations that can be left out.
+        // Orientations can be omitted only if the menu is a list.
         let turned = self.turned && matches!(self.menu, Menu::List(_));
         let mut reduced = Self { turned, ..self.clone() };
         match &self.file {
@@ -250,7 +250,7 @@ impl AllocatorOptions for PlacementOptions {
         reduced.exact &= reduced.segment.is_some();
         reduced.flush |= reduced.file.is_some();
         if self.is_slurms() && self.segment.is_some() {
-            // Both rules treat parts the same, so the default is written.
+            // Both rules treat parts in the same way, so the default rule is written.
             reduced.tie = if self.torus_only { Tie::Slurm } else { Tie::Auto };
         }
         if self.is_slurms() {

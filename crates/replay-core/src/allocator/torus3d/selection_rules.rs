@@ -1,4 +1,4 @@
-//! Rules that select among free boxes, as compared by a self-tuning strategy and by a search.
+//! Rules that select among free boxes. The self-tuning strategy and searches compare these rules.
 
 use std::fmt;
 
@@ -9,12 +9,13 @@ use crate::placement::ties::{CandidateFilter, TermWeights};
 pub enum SelectionRule {
     /// Slurm's rule.
     Slurm,
-    /// The least weighted sum of terms.
+    /// The free box with the smallest weighted sum of terms is selected.
     Terms(TermWeights, CandidateFilter),
 }
 
 impl SelectionRule {
-    /// Returns the weights and the filter; for Slurm's rule, which has none, neutral values.
+    /// Returns the weights and the filter. For Slurm's rule, which has no weights and no filter, returns neutral
+    /// values.
     pub fn terms(self) -> (TermWeights, CandidateFilter) {
         match self {
             Self::Terms(weights, filter) => (weights, filter),
@@ -45,21 +46,22 @@ pub struct Point {
     at: [f64; 7],
 }
 
-/// Weights of LF and DL. DL is 0 in the last ones, else 1: a free larger box may be worth nothing compared to a
-/// delay, or much more, because delays are counted in units of time.
+/// Weights of LF and DL. The weight of DL is 0 in the last entries and 1 in all others. The weights of LF cover a wide
+/// range, because the terms have different units: LF counts boxes and DL counts time.
 const LARGER: [[i64; 2]; 6] = [[0, 1], [100, 1], [10_000, 1], [1_000_000, 1], [1, 0], [0, 0]];
 
-/// Weights of NF and of EF: none, enough to break ties of the others, and enough to outweigh a lost box.
+/// Weights of NF and of EF: none; enough to break ties of the other terms; and enough to outweigh a lost box.
 const CONTACT: [i64; 3] = [0, 1, 10_000];
 
-/// Slacks; negative values stand for boxes of all shapes.
+/// Slacks. A negative value means that boxes of all shapes are compared.
 const SLACKS: [f64; 4] = [-1.0, 1.0, 0.25, 0.05];
 
-/// Distance of Slurm's rule from all others, along an axis of its own.
+/// Distance of Slurm's rule from all other rules, along a separate axis.
 const SLURM_DISTANCE: f64 = 2.0;
 
-/// Returns all rules: Slurm's rule, and the combinations of weights and slacks. Walls have a weight if the machine
-/// `has_walls`. With `filter` the rules use only this filter, else all shapes and the slacks of a table.
+/// Returns all rules: Slurm's rule, and all combinations of weights and slacks. Walls have a weight if the machine
+/// `has_walls`. If `filter` is given, all rules use this filter. Otherwise the rules use all shapes, and each of the
+/// slacks.
 pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
     let slack = |slack: f64| {
         if slack < 0.0 { CandidateFilter::All } else { CandidateFilter::Compact(slack) }
@@ -80,7 +82,7 @@ pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
                 for (touch, contact) in (0..).map(f64::from).zip(CONTACT) {
                     for (near, ends) in (0..).map(f64::from).zip(CONTACT) {
                         for &wall in walls {
-                            // For a single term all weights are equivalent.
+                            // If only one term has a weight, all weights are equivalent.
                             let alone = (larger, delay) == (0, 0);
                             let heavy = CONTACT[2];
                             if alone && (contact == heavy || ends == heavy) {
@@ -106,7 +108,7 @@ pub fn points(has_walls: bool, filter: Option<CandidateFilter>) -> Vec<Point> {
 }
 
 impl Point {
-    /// Returns the squared distance, in steps.
+    /// Returns the squared distance between two points, in steps.
     pub fn distance(&self, other: &Point) -> f64 {
         self.at.iter().zip(other.at).map(|(one, other)| (one - other).powi(2)).sum()
     }

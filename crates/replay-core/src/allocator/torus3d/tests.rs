@@ -47,7 +47,8 @@ fn end((allocator, machine): &mut (Box<dyn Allocator>, Machine), cells: &[[u16; 
     allocator.on_event(machine, MachineEvent::Released(&nodes));
 }
 
-/// Three boxes of four: one is busy for long, the others are half busy, the first for 10 s, the second for 1,000 s.
+/// There are three boxes of four processors. One box is busy for a long time. The other two boxes are half busy: the
+/// first for 10 s, and the second for 1,000 s.
 #[test]
 fn minimizes_the_delay_of_larger_jobs() {
     let halves = |tie: &str| {
@@ -79,12 +80,12 @@ fn minimizes_the_delay_of_larger_jobs() {
     assert_eq!(first_position(delay, Some(5)), 2);
     // Without an estimate the mean of the other jobs, about 400 s, is used.
     assert_eq!(first_position(delay, None), 6);
-    // Beside the neighbour that ends at the same time.
+    // The job is placed next to the job that ends at the same time.
     let same_end = ",tie=0,0,0,0,1";
     assert_eq!(first_position(same_end, Some(5)), 2);
     assert_eq!(first_position(same_end, Some(1000)), 6);
     assert_eq!(first_position(same_end, None), 2, "its end is not known");
-    // Another replay starts with no statistics.
+    // A new replay starts without statistics.
     let mut bench = halves(delay);
     bench.0.begin(&RunSetup::default()).expect("it works");
     bench.1 = Machine::new(bench.1.topology().clone());
@@ -158,14 +159,14 @@ fn slurm_torus3d_requires_a_3d_torus() {
     assert!(refused("slurm-torus3d", "4x4x4").contains("needs a torus"));
     assert!(refused("slurm-torus3d", "torus:4x4").contains("three dimensions"));
     assert!(refused("placements[menu=all]", "32x32").contains("512"));
-    // The last position is flush with the wall.
+    // The box at the last position ends at the wall.
     let mut mesh = built("placements[menu=list:2x2x1]", "5x2").expect("works");
     assert_eq!(start(&mut mesh, 4).map(|cells| cells[0]), Ok([0, 0, 0]));
     assert_eq!(start(&mut mesh, 4).map(|cells| cells[0]), Ok([2, 0, 0]));
     assert_eq!(start(&mut mesh, 4), Err(Refusal::TooFewFree));
 }
 
-/// On a torus boxes wrap around an axis of extent two like around the others; on a mesh it has walls.
+/// On a torus, boxes wrap around an axis of extent two, as around all other axes. On a mesh this axis has walls.
 #[test]
 fn an_axis_of_two_of_a_torus_has_no_walls() {
     use crate::placement::menu::wrapped;
@@ -178,10 +179,11 @@ fn an_axis_of_two_of_a_torus_has_no_walls() {
     assert_eq!(of("2x2x2"), [false; 3]);
 }
 
-/// The requesting job is counted: a box of a size that was not requested before is worth something to it.
+/// The frequencies include the requesting job, so a box of its size has a worth even if this size has not been
+/// requested before.
 #[test]
 fn the_requesting_job_is_counted() {
-    // The first job prefers the position that overlaps the fewest equal boxes: on a row of five it is at a wall.
+    // The first job prefers the position that overlaps the fewest equal boxes. On a row of five it is next to a wall.
     let mut bench = built("placements[menu=list:2x1x1,tie=0,1,anchors=all]", "5x1").expect("works");
     let cells = start(&mut bench, 2).expect("fits");
     assert_eq!(cells[0][0], 0);
@@ -238,7 +240,7 @@ fn the_fuller_of_several_tori_wins() {
     let (allocator, machine) = &mut bench;
     machine.restore(&busy);
     allocator.on_event(machine, MachineEvent::NodesUp(&busy));
-    // Both tori have the same number of free processors, so the first wins.
+    // Both tori have the same number of free processors, so the first torus wins.
     assert_eq!(numbers(&mut bench, 4), Some(vec![2, 3, 6, 7]));
     assert_eq!(numbers(&mut bench, 4), Some(vec![10, 11, 14, 15]));
     assert_eq!(numbers(&mut bench, 4), None);

@@ -1,4 +1,4 @@
-//! Selection of boxes by weighted terms: [`Ties`] with the statistics of a replay.
+//! Selection of boxes by weighted terms. This combines [`Ties`] with the statistics of a replay.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::placement::ties::{CandidateFilter, TermWeights, TieQuery, Ties};
 use crate::placement::{Layout, Placement, Torus};
 use crate::topology::NodeId;
 
-/// Rule that decides instead of Slurm's rule, always or while it does best.
+/// Rule that decides in place of Slurm's rule: always, or while its loss is smallest.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rule {
-    /// How the selection rule is chosen.
+    /// Choice of the selection rule.
     pub choice: Choice,
     /// Frequencies of sizes.
     pub frequencies: Frequencies,
@@ -27,7 +27,8 @@ pub struct Rule {
 pub enum Choice {
     /// Fixed weights and filter.
     Fixed(TermWeights, CandidateFilter),
-    /// The rule that did best so far, among the rules with this filter if given, with this tuning and seed.
+    /// The rule with the smallest loss so far. The values are the filter of all rules, if it is fixed, the options of
+    /// the tuning, and the seed.
     Tuned(Option<CandidateFilter>, Tuning, u64),
 }
 
@@ -36,18 +37,18 @@ pub enum Choice {
 pub struct Tied {
     ties: Ties,
     rule: Rule,
-    /// Tuner of the selection rule, if it tunes itself.
+    /// Tuner of the selection rule; `None` if the rule is fixed.
     tuner: Option<Box<Tuner>>,
     /// Worth of a free box by placement: its size times the frequency of the size.
     worth: Vec<u64>,
-    /// Number of jobs that started, by size on the menu.
+    /// Number of started jobs, by size on the menu.
     seen: HashMap<u32, u64>,
     started: u64,
     /// Box of each running job, by the node of its first process.
     places: HashMap<NodeId, [usize; 2]>,
-    /// Time of the first request, from which the terms count time.
+    /// Time of the first request. The terms use times relative to this time.
     origin: Option<i64>,
-    /// Number and sum of the estimates of the started jobs that have one.
+    /// Number and sum of the estimates of all started jobs that have an estimate.
     estimates: (u64, u64),
 }
 
@@ -101,7 +102,7 @@ impl Tied {
         Self::on(ties, self.rule, tuner)
     }
 
-    /// Returns a copy without caches and without learning, for queries after many boxes were released.
+    /// Returns a copy without caches and without learning. It is used for queries after many boxes have been released.
     pub fn detached(&self) -> Self {
         Self {
             ties: self.ties.without_cache(),
@@ -125,7 +126,7 @@ impl Tied {
         }
     }
 
-    /// Returns the tuner, if the rule tunes itself.
+    /// Returns the tuner; `None` if the rule is fixed.
     pub fn tuner(&self) -> Option<&Tuner> {
         self.tuner.as_deref()
     }
@@ -151,8 +152,8 @@ impl Tied {
         pick
     }
 
-    /// Returns the candidates of [`decide`](Self::decide), each with its sum and its terms that have a
-    /// [weight](Self::weights), before multiplication by the weights. Empty if Slurm's rule decides.
+    /// Returns the candidates of [`decide`](Self::decide), each with its weighted sum and its terms. Only terms with a
+    /// [weight](Self::weights) are included; they are not multiplied by their weights. Empty if Slurm's rule decides.
     pub fn sums(&mut self, size: u32, times: Times) -> Vec<Weighed> {
         let SelectionRule::Terms(weights, filter) = self.selection_rule() else {
             return Vec::new();
@@ -186,7 +187,7 @@ impl Tied {
         nonzero_weights(weights).map(signed).collect()
     }
 
-    /// Starts a job on the selected box; `first` is the node of its first process. After cancellation the state must
+    /// Starts a job on the selected box. `first` is the node of its first process. If this is cancelled, the state must
     /// not be used for later decisions.
     pub fn start(
         &mut self,
@@ -243,7 +244,7 @@ impl Tied {
         self.ties.restore(cells);
     }
 
-    /// Updates the worth of boxes for a request of this size, which counts itself.
+    /// Updates the worth of boxes for a request of this size. The request itself is included in the frequencies.
     fn weigh(&mut self, size: u32) {
         let frequency = |one: &Placement| {
             let seen = self.seen.get(&one.size).copied().unwrap_or(0);
@@ -260,8 +261,8 @@ impl Tied {
         times.now.saturating_sub(origin).max(0) as u64
     }
 
-    /// Returns the estimated run time of a job and `true`, or the mean of the estimates so far and `false` if it has
-    /// none.
+    /// Returns the estimated run time of a job and `true`. If the job has no estimate, returns the mean of all
+    /// estimates so far and `false`.
     fn estimate(&self, times: Times) -> (u64, bool) {
         match times.limit {
             Some(limit) => (u64::from(limit.max(1)), true),

@@ -1,16 +1,17 @@
-//! A placement rule that tunes itself during a replay, like the tie vector of [MC1x1](crate::allocator::centre).
+//! A placement rule that is tuned during a replay, like the tie vector of [MC1x1](crate::allocator::centre).
 //!
-//! Beside the real machine some *shadow* machines replay the same starts and ends of jobs, each with a [selection
-//! rule](super::selection_rules) of its own. The loss of a shadow is processor-time: its free processors while it has
-//! enough of them but no box for the first refused job, and the processors of jobs that run on the real machine but
-//! found no box in the shadow. At regular intervals a map of all rules learns how much more or less each shadow lost
-//! than the others, and older observations decay. Then the real machine continues with the rule of least expected
-//! loss, and one shadow, in turn, with another rule.
+//! In addition to the real machine there are several *shadow* machines, which replay the same starts and ends of jobs.
+//! Each shadow has its own [selection rule](super::selection_rules). The loss of a shadow is measured in processor-time
+//! and has two parts: the free processors of the shadow while enough of them are free for the first refused job but no
+//! box is free; and the processors of jobs that run on the real machine but found no box on the shadow. At regular
+//! intervals, the losses of the shadows, relative to each other, are added to a map of all rules; older observations
+//! decay. The real machine then continues with the rule that has the smallest expected loss. One shadow, each time a
+//! different one, continues with another rule.
 //!
-//! A choice depends on the seed and on earlier events, not on later ones: a shadow starts no job before the real
-//! machine does, because its end would not be known.
+//! A choice depends on the seed and on earlier events, but not on later events. A shadow never starts a job before the
+//! real machine starts it, because the end of the job would not be known.
 //!
-//! Cost: that of a decision for every shadow and once more for the real machine, in time and memory.
+//! Cost in time and memory: the cost of a decision for every shadow and for the real machine.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,9 +32,9 @@ use crate::placement::torus::{Cells, cells_of};
 pub struct Tuning {
     /// Number of shadow machines, at least one.
     pub shadows: u32,
-    /// Starts between evaluations of the shadows, at least one.
+    /// Number of job starts between two evaluations of the shadows, at least one.
     pub every: u32,
-    /// Starts after which an observation counts 1/e.
+    /// Number of job starts after which the weight of an observation has decayed to 1/e.
     pub memory: u32,
 }
 
@@ -43,7 +44,7 @@ impl Default for Tuning {
     }
 }
 
-/// Selects the rule of least expected loss.
+/// Selects the rule with the smallest expected loss.
 #[derive(Clone, Debug)]
 pub struct Tuner {
     filter: Option<CandidateFilter>,
@@ -55,16 +56,16 @@ pub struct Tuner {
     layout: Arc<Layout>,
     decider: Decider,
     shadows: Vec<Shadow>,
-    /// Index of the shadow that changes its rule next.
+    /// Index of the next shadow whose rule is changed.
     next: usize,
     best: usize,
-    /// Starts since the last evaluation of the shadows.
+    /// Number of job starts since the last evaluation of the shadows.
     since: u32,
     /// Time of the latest request.
     now: u64,
     /// Jobs that ended after the latest request.
     ended: Vec<u64>,
-    /// First size that was refused since a job ended.
+    /// The first size that has been refused since a job last ended.
     head: Option<u32>,
 }
 
@@ -73,9 +74,9 @@ pub struct Tuner {
 struct Shadow {
     point: usize,
     ties: Ties,
-    /// Box of each running job, or its size if it found no box.
+    /// Box of each running job, or the size of the job if it found no box.
     places: HashMap<u64, Result<[usize; 2], u32>>,
-    /// Processors of the running jobs that found no box.
+    /// Total number of processors of the running jobs that found no box.
     missing: u64,
     /// Whether no box of the first refused size is free.
     has_no_box: bool,
@@ -87,8 +88,8 @@ struct Shadow {
 }
 
 impl SelectionRule {
-    /// Selects the box for a job by this rule; weights and filter of the query are ignored. The machine must be one
-    /// torus.
+    /// Selects the box for a job by this rule. The weights and the filter of the query are ignored. The machine must be
+    /// a single torus or mesh.
     pub fn place(
         self,
         layout: &Layout,
@@ -107,8 +108,8 @@ impl SelectionRule {
 }
 
 impl Tuner {
-    /// Creates a tuner for a machine that is one idle torus or mesh. Without `filter` the rules with all shapes and
-    /// all slacks are tuned.
+    /// Creates a tuner for a machine that is a single idle torus or mesh. If `filter` is `None`, the tuned rules
+    /// include all shapes and all slacks.
     pub fn new(
         ties: &Ties,
         layout: Arc<Layout>,
@@ -141,12 +142,12 @@ impl Tuner {
         tuner
     }
 
-    /// Resets the tuner to the idle machine and no observations.
+    /// Resets the tuner to an idle machine without observations.
     pub fn reset(self, ties: &Ties) -> Self {
         Self::new(ties, self.layout, self.filter, self.tuning, self.seed)
     }
 
-    /// Returns a copy that keeps the rule of least expected loss and does not learn.
+    /// Returns a copy that always uses the current rule and does not learn.
     pub fn settled(&self) -> Self {
         let (points, loss_model) = (self.points.clone(), DecayingLossModel::new(0));
         let (layout, decider) = (self.layout.clone(), self.decider.clone());
@@ -160,12 +161,12 @@ impl Tuner {
         self.selection_rule().place(&self.layout, &self.decider, ties, query)
     }
 
-    /// Returns the rule of least expected loss; Slurm's rule before the first evaluation.
+    /// Returns the rule with the smallest expected loss. Before the first evaluation this is Slurm's rule.
     pub fn selection_rule(&self) -> SelectionRule {
         self.points[self.best].rule
     }
 
-    /// Returns the number of shadows, and the number of starts since their last evaluation.
+    /// Returns the number of shadows, and the number of job starts since the last evaluation of the shadows.
     pub fn shadows_and_starts(&self) -> [usize; 2] {
         [self.shadows.len(), self.since as usize]
     }
@@ -220,7 +221,7 @@ impl Tuner {
         self.ended.push(job);
     }
 
-    /// Takes cells out of service; losses do not count them from now on.
+    /// Takes cells out of service. From now on these cells do not count in losses.
     pub fn withdraw(&mut self, cells: &[u32], are_walls: bool) {
         for shadow in &mut self.shadows {
             let open = shadow.ties.open().free();
@@ -248,7 +249,7 @@ impl Tuner {
         self.shadows.iter_mut().for_each(|shadow| shadow.has_no_box = false);
     }
 
-    /// Evaluates the shadows: learns, chooses the best rule, and moves one shadow.
+    /// Evaluates the shadows: adds their losses to the map, chooses the best rule, and changes the rule of one shadow.
     fn tune(&mut self) {
         let Self { points, loss_model, shadows, tuning, .. } = self;
         let observe = |shadow: &mut Shadow| (shadow.point, std::mem::take(&mut shadow.loss));
@@ -279,7 +280,7 @@ impl Shadow {
         }
     }
 
-    /// Returns the processors that the shadow currently loses; `head` is the first refused size.
+    /// Returns the number of processors that the shadow currently loses. `head` is the first refused size.
     fn losing(&mut self, head: Option<u32>) -> u64 {
         let free = u64::from(self.ties.open().count());
         let stuck = head.is_some_and(|size| self.has_no_box && free >= u64::from(size));

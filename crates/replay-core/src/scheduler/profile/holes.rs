@@ -19,7 +19,7 @@ pub struct Holes {
     /// For each job size, the index of its class in `sizes` plus one; 0 if the size has not been
     /// requested.
     class_of: Vec<u8>,
-    /// Bounds in seconds, by class, then by block.
+    /// Bounds in seconds, for each class and each block.
     bounds: Vec<Vec<i32>>,
 }
 

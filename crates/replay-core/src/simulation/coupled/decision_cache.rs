@@ -24,7 +24,7 @@ pub enum CachedDecision {
 /// Cached decisions.
 #[derive(Debug, Default)]
 pub struct DecisionCache {
-    /// Decisions on the current free processors, by size and shape.
+    /// Decisions on the current free processors, for each size and shape.
     same: HashMap<Key, CachedDecision>,
     /// Requests refused since processors last became free. No stored request covers another stored request.
     standing: Vec<Request>,

@@ -42,7 +42,7 @@ pub enum LublinError {
     LimitOutOfReach {
         /// The class.
         kind: JobKind,
-        /// `run time` or `inter-arrival time`.
+        /// Name of the quantity: `run time` or `inter-arrival time`.
         quantity: &'static str,
         /// Natural logarithm of the limit in seconds.
         log_limit: f64,

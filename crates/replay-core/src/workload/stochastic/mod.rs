@@ -24,8 +24,8 @@
 //! sides stay the same, and long jobs stay long.
 //!
 //! **Load.** Bani-Mohammad's system load is 1 / mean inter-arrival time; Lo's system load is mean service time / mean
-//! inter-arrival time, which is equal if the mean service time is 1. The two system loads do not depend on the sizes of
-//! the jobs and the machine, unlike [`StochasticStream::offered_load`].
+//! inter-arrival time. If the mean service time is 1, both system loads are equal. The two system loads do not depend
+//! on the sizes of the jobs and the machine, unlike [`StochasticStream::offered_load`].
 //!
 //! Cost: three uniform numbers for the sides, and one for each of the two times. A job takes 50 to 150 ns.
 //!

@@ -120,7 +120,7 @@ fn a_box_is_oriented_such_that_its_job_is_fastest() {
     assert_eq!([places(6, None), places(9, None), places(6, Some([3, 2, 1]))], [2, 1, 1]);
     // A box of 8 x 4 fits in only one orientation.
     assert_eq!(places(32, None), 1);
-    // The two orientations differ for n-body, whose messages go around rings.
+    // For n-body, the two orientations have different times, because messages go around rings.
     let messages =
         Messages::new(Preset::Lo, "n-body".parse().expect("a pattern")).expect("no file");
     let (stop, messages, topology) = (CancelToken::new(), &messages, &topology);

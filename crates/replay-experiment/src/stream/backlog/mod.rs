@@ -403,7 +403,7 @@ impl Table for Outcome {
             Column::new(name::streams, "", "number of streams, each with its own seed", |row: &Self| row.utilization.count() as u32),
             Column::new(name::saturated_utilization, "%", "utilization: share of busy processors, averaged over time and streams", move |row| finite(utilization(row).mean)),
             Column::new(name::saturated_utilization_half_width, "%", "half the width of the 95 % interval of saturated_utilization over streams", move |row| finite(utilization(row).half_width)),
-            Column::new(name::gain_on_slurm, "%", "saturated_utilization minus that of slurm on the same streams, in percentage points; null for slurm", move |row| finite(gain(row).mean)),
+            Column::new(name::gain_on_slurm, "%", "saturated_utilization minus the saturated_utilization of slurm on the same streams, in percentage points; null for slurm", move |row| finite(gain(row).mean)),
             Column::new(name::gain_on_slurm_half_width, "%", "half the width of the 95 % interval of gain_on_slurm over streams", move |row| finite(gain(row).half_width)),
         ]
     }

@@ -9,7 +9,7 @@ use crate::topology::{PairDistances, Topology};
 use proptest::prelude::*;
 use rand::RngExt;
 
-/// Starts and ends: a fraction of the free processors or of the running jobs, and whether a job ends.
+/// Events: a number in 0..1 that selects the size of a starting job or the job that ends, and whether a job ends.
 type History = Vec<(f64, bool)>;
 
 fn history(events: std::ops::Range<usize>) -> impl Strategy<Value = History> {
@@ -97,8 +97,8 @@ proptest! {
         prop_assert_eq!(counts(&allocator), expected);
     }
 
-    /// With outages, a shadow has more free processors by the number of those out of service that one of its jobs
-    /// still holds.
+    /// After outages, jobs on a shadow may still use processors that are out of service on the real machine. The shadow
+    /// has as many additional free processors as there are such processors.
     #[test]
     fn shadows_follow_outages(
         machine in proptest::sample::select(MACHINES.to_vec()),
@@ -119,7 +119,7 @@ proptest! {
         }
     }
 
-    /// Every choice, on the real machine and on each shadow, equals the choice of MC1x1 alone on that machine.
+    /// Every choice on the real machine and on each shadow equals the choice of plain MC1x1 on the same machine.
     #[test]
     fn shadows_choose_like_mc1x1_alone(
         machine in proptest::sample::select(vec!["10x10", "torus:6x5", "4x3x5", "torus:3x4x4", "1x9", "9x20"]),
@@ -166,12 +166,12 @@ fn check_against_single_shadows(
     out_of_service::drive(&mut checked, &mut real, history, request, |_, _, _| Ok(()))
 }
 
-/// A single shadow, on a machine of its own.
+/// A reference shadow that is replayed separately.
 struct PlainShadow {
     machine: Machine,
     /// Processors of the running jobs, by the first processor of each job on the real machine.
     held: HashMap<NodeId, Vec<NodeId>>,
-    /// Processors that leave when their job ends.
+    /// Processors that go out of service when their job ends.
     leaving: Vec<NodeId>,
     loss: u64,
 }
@@ -209,7 +209,7 @@ impl PlainShadow {
     }
 }
 
-/// Compares each choice with single shadows at the same points.
+/// Compares each choice with reference shadows at the same points.
 struct Checked {
     tuned: TunedMc1x1,
     plain: Vec<PlainShadow>,
@@ -278,7 +278,8 @@ impl Allocator for Checked {
 /// Records the state of the shadows after each event.
 struct ShadowRecorder<'a> {
     inner: &'a mut TunedMc1x1,
-    /// Free processors of the real machine, of a shadow, and processors that are still to leave the shadow.
+    /// Number of free processors of the real machine, of free processors of a shadow, and of processors that will go
+    /// out of service on the shadow.
     seen: &'a mut Vec<[usize; 3]>,
 }
 
@@ -331,7 +332,7 @@ fn serves_a_machine_that_never_fills() {
     }
 }
 
-/// On a machine that is nearly full all the time, tuned ties give less distance than no tie-breaking.
+/// On a machine that is nearly full all the time, distances are smaller with tuned ties than without tie-breaking.
 #[test]
 fn tuning_reduces_distances() {
     let history = long_history(11, 8000);

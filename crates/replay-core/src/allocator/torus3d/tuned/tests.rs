@@ -20,7 +20,7 @@ fn query(size: u32, now: u64, worth: &[u64]) -> TieQuery<'_> {
     TieQuery { size, weights, filter, worth, now, estimate: 10, has_estimate: true }
 }
 
-/// Losses of shadows agree with manual results.
+/// The losses of shadows agree with results computed by hand.
 #[test]
 fn losses_agree_with_manual_results() {
     let ties = ring();
@@ -34,15 +34,16 @@ fn losses_agree_with_manual_results() {
         tuner.advance_to(now);
         tuner.start(job, &query(size, now, &worth), now + 10, &CancelToken::new());
     };
-    // Four jobs of one start at 0; the second and the fourth end before the next request, at 10.
+    // Four jobs of one processor start at 0 s. The second and the fourth job end before the next request at 10 s.
     (0..4).for_each(|job| start(&mut tuner, job, 1, 0));
     tuner.end(1);
     tuner.end(3);
     tuner.advance_to(10);
     assert_eq!(tuner.shadows[0].loss, 0.0);
-    // Two processors are free, but not adjacent: a job of two is refused on both machines. It costs two for 5 s.
+    // Two processors are free, but not adjacent, so a job of two is refused on both machines. The loss is two
+    // processors for 5 s.
     tuner.refused(2);
-    // A later refusal changes nothing, and neither does an earlier start, except for the free processors.
+    // A later refusal does not change the losses. A job that starts changes only the number of free processors.
     tuner.refused(4);
     tuner.advance_to(15);
     assert_eq!(tuner.shadows[0].loss, 10.0);
@@ -50,7 +51,7 @@ fn losses_agree_with_manual_results() {
     // One processor is free: too few for the waiting job, so no box is missing.
     tuner.advance_to(20);
     assert_eq!(tuner.shadows[0].loss, 10.0);
-    // The real machine, which chose better, has room for the job: it is missing in the shadow.
+    // The real machine chose better and has room for the job. The job is missing on the shadow.
     tuner.end(4);
     start(&mut tuner, 5, 2, 21);
     tuner.advance_to(24);
@@ -61,7 +62,7 @@ fn losses_agree_with_manual_results() {
     assert_eq!(tuner.shadows[0].loss, 10.0 + 4.0 * 2.0);
 }
 
-/// Starts and ends: a fraction of the free processors or of the running jobs, and whether a job ends.
+/// Events: a number in 0..1 that selects the size of a starting job or the job that ends, and whether a job ends.
 type History = Vec<(f64, bool)>;
 
 fn built(machine: &str, seed: u64) -> Box<dyn Allocator> {
@@ -158,7 +159,7 @@ fn shadows_follow_outages() {
     assert_eq!(free(&mut tuner), 4);
 }
 
-/// If one rule is clearly better, the tuner finds it, with slabs and columns that cross each other.
+/// If one rule is clearly better, the tuner finds this rule. The boxes are slabs and columns that cross each other.
 #[test]
 fn finds_the_rule_of_least_loss() {
     let ties = ring();
@@ -166,7 +167,8 @@ fn finds_the_rule_of_least_loss() {
     let tuning = Tuning { shadows: 4, every: 16, memory: 10_000 };
     let mut tuner = Tuner::new(&ties, layout, Some(CandidateFilter::All), tuning, 1);
     let worth: Vec<u64> = ties.torus().placements().iter().map(|one| one.size.into()).collect();
-    // Two jobs of one leave one box of two if they are adjacent; then a job of two is requested.
+    // Two jobs of one processor leave a box of two free if they are adjacent. Then a job of two processors is
+    // requested.
     let mut now = 0;
     for round in 0..400u64 {
         for job in 0..2 {

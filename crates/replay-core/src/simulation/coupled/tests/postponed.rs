@@ -27,8 +27,8 @@ fn a_job_starts_when_it_has_waited_long_enough_for_fewer_switches() {
     assert_eq!(log.starts, [0, 5, 6]);
 }
 
-/// The head has a reservation at the end of its maximum waiting time, or at the time at which running jobs leave a leaf
-/// free, if this time is earlier.
+/// The head has a reservation at the end of its maximum waiting time. If running jobs leave a leaf free earlier, the
+/// reservation is at that time.
 #[test]
 fn a_place_is_reserved_for_a_postponed_head() {
     let jobs = [job(0, 400, 400, 1), job(0, 100, 100, 6), job(1, 50, 50, 2)];

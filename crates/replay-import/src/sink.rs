@@ -234,7 +234,8 @@ impl<'a> Sink<'a> {
             if let Taken::Joined { elsewhere } = self.joined.take(&entry) {
                 self.passed(line, "row merged with an earlier row of its job", 1);
                 if elsewhere {
-                    let what = "rows of one job on different nodes; the nodes of the first row are kept";
+                    let what =
+                        "rows of one job on different nodes; the nodes of the first row are kept";
                     self.noted(line, what);
                 }
             }

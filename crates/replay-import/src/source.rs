@@ -127,7 +127,9 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
     };
     let zoned = |entry: Entry<Source>| {
         let zone = kind::parsed("UTC|+HH:MM|-HH:MM|Europe/Prague|..");
-        entry.param("zone", zone, "zone of times that are written without a zone", |source| &mut source.zone)
+        entry.param("zone", zone, "zone of times that are written without a zone", |source| {
+            &mut source.zone
+        })
     };
     let rounded = |entry: Entry<Source>| {
         let about = "round fractional sizes up; otherwise such jobs are dropped";

@@ -175,8 +175,7 @@ pub(super) fn objective_columns<Row>(
 pub(super) fn excess<Row>(
     read: impl Fn(&Row) -> Option<f64> + Send + Sync + 'static,
 ) -> Column<Row> {
-    let meaning =
-        "largest excess over a constraint, 0 if all constraints are satisfied; null if the evaluation was stopped, and without tie-breaking";
+    let meaning = "largest excess over a constraint, 0 if all constraints are satisfied; null if the evaluation was stopped, and without tie-breaking";
     Column::new(name::excess_percent, "%", meaning, read)
 }
 

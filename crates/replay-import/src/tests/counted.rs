@@ -186,7 +186,10 @@ fn only_notes_on_kept_jobs_are_counted() {
          2,100,110,170,20,1,4,5,ok\n",
     );
     assert_eq!(made.report.count("size not positive"), 1);
-    assert_eq!(noted(&made), [("wait differs from start minus submission; the recorded wait is used", 1, 3)]);
+    assert_eq!(
+        noted(&made),
+        [("wait differs from start minus submission; the recorded wait is used", 1, 3)]
+    );
     let odd =
         COBALT.replace(",512.0,512.0,MIR-04880-37BB1-513,0", ",0,512.0,MIR-04880-37BB1-513,0");
     let made = super::made("cobalt", &odd);

@@ -91,7 +91,7 @@ fn backlog_does_not_depend_on_threads() {
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
     let two = dir.replay(&format!("{command} --threads 2")).code(0);
     assert_eq!(one.stdout, two.stdout);
-    // Five rules for each of two windows, and the header.
+    // The output has five rules for each of two windows, and the header.
     assert_eq!(one.stdout.lines().count(), 11);
 }
 
@@ -175,7 +175,7 @@ fn runs_a_trace_with_boxes() {
     let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
     odd.replay(&format!("{run} --alloc placements -q")).code(0);
     odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
-    // `contend` leaves out jobs without a box of their size, for this allocator only.
+    // For this allocator, `contend` omits jobs of sizes without a box.
     let sent = "contend --trace t.swf --machine torus:4x4x4 --scale 1 --format csv --alloc slurm-torus3d,mc1x1";
     let sent = odd.replay(sent).code(0).says("left out 1 job of unsupported size: 33 (job 2)");
     let mut rows = sent.stdout.lines().map(|row| row.split(',').collect::<Vec<_>>());

@@ -113,7 +113,7 @@ impl Balls {
         }
     }
 
-    /// Returns those of 16 candidates whose last shell has this radius, and marks them as finished.
+    /// Examines 16 candidates. Returns the candidates whose last shell has this radius, and marks them as finished.
     fn due(&mut self, at: usize, radius: usize, size: usize) -> Option<Due> {
         let wanted = &mut self.wanted[at..at + LANES];
         let within = self.counts.within(radius, at);
@@ -141,7 +141,7 @@ impl Balls {
         Some(Due { at, last: radius, inner, positions })
     }
 
-    /// Enters the scores of those of 16 candidates that can matter.
+    /// Enters the scores of 16 candidates; scores that cannot matter are omitted.
     fn score_due(
         &mut self,
         candidates: &Candidates,

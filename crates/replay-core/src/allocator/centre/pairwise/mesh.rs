@@ -23,8 +23,8 @@ pub struct Mesh {
     queue: Vec<u32>,
     /// Position in the queue of the next candidate, by outermost shell.
     places: Vec<u32>,
-    /// By position: number of the outermost shell plus one if the position is excluded, otherwise
-    /// 0. The table has a border around the mesh.
+    /// By position: number of the outermost shell plus one, or 0 if the position is not excluded.
+    /// The table has a border around the mesh.
     excluded_beyond: Vec<u16>,
     least: LeastPairs,
     carried: CarriedPart,

@@ -419,7 +419,7 @@ impl WriteArg {
         };
         if inputs.iter().any(|input| files::same_file(path, input)) {
             let message =
-                format!("--write {}: is also the input; name another file", path.display());
+                format!("--write {}: this file is also the input; name another file", path.display());
             return Err(Failure::usage_message(message));
         }
         let file = AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e))?;

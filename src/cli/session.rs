@@ -228,7 +228,7 @@ impl Session {
             true => "the same command without --force",
             false => "the same command",
         };
-        self.continuation = Some(format!("{command} goes on from {}", path.display()));
+        self.continuation = Some(format!("{command} continues from {}", path.display()));
         let opened = Dir::open(dir.path());
         opened.map(Some).map_err(|e| Failure::output(dir.path().display(), e))
     }
@@ -310,7 +310,7 @@ impl Session {
         let Place::Staged(staging) = place else { return Ok(Vec::new()) };
         let path = staging.path().to_path_buf();
         if self.partial && staging.would_replace() {
-            eprint_line("replay: the earlier results stay (--force would replace them)");
+            eprint_line("replay: the earlier results are kept (--force would replace them)");
             unfinished(&path);
             return Ok(Vec::new());
         }
@@ -355,7 +355,7 @@ fn figures(earlier: &Results) -> usize {
 /// Reports the folder of results that could not be moved to their final names.
 fn unfinished(place: &Path) {
     if std::fs::read_dir(place).is_ok_and(|mut files| files.next().is_some()) {
-        eprint_line(format_args!("replay: what was completed is in {}", place.display()));
+        eprint_line(format_args!("replay: the completed files are in {}", place.display()));
     }
 }
 

@@ -316,7 +316,7 @@ impl Results for Picture<'_> {
         let job = taken.requested.map(|place| taken.holds[place].job.number);
         let job = job.map(|number| format!("job {number} in black has just started"));
         let hosts = topology.cluster().filter(|cluster| cluster.levels() > 1).map(|_| {
-            "a column is a host, whose processor goes to the lowest row first".to_string()
+            "each column is a host; the job in the lowest row has priority".to_string()
         });
         let figure = MachineMap {
             title,

@@ -22,7 +22,7 @@ pub fn why_not_started(cell: &Cell, number: i64) -> String {
             grouped(size),
         ),
         None => {
-            format!("--job {number}: no job of {name} has this number and was given processors")
+            format!("--job {number}: no job of {name} has this number and received processors")
         }
     }
 }

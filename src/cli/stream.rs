@@ -404,7 +404,7 @@ fn by_flits(messages: Messages) -> Result<Messages, Failure> {
     match messages.window {
         None => Ok(messages),
         Some(_) => Err(Failure::usage_message(
-            "--network links is for contend: link loads need the time of a job alone",
+            "--network links is for contend: link loads need the time of a job without other jobs",
         )),
     }
 }

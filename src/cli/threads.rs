@@ -17,7 +17,7 @@ pub fn set_threads(threads: Option<u64>) -> Result<(), Failure> {
     let wanted = threads.map_or(processors, |threads| threads as usize);
     ThreadPoolBuilder::new().num_threads(wanted).build_global().map_err(|error| {
         Failure::usage_message(format!(
-            "cannot start {wanted} threads: {error} (--threads takes fewer; ulimit -u, ulimit -v)"
+            "cannot start {wanted} threads: {error} (use fewer with --threads; limits: ulimit -u, ulimit -v)"
         ))
     })
 }

@@ -197,7 +197,7 @@ fn reports_threads_that_cannot_start() {
         dir.replay(&format!("{command} --threads 3")).fails(
             2,
             1,
-            &["cannot start 3 threads", "--threads takes fewer"],
+            &["cannot start 3 threads", "use fewer with --threads"],
         );
         assert!(!dir.path("out").exists());
     }

@@ -158,7 +158,7 @@ fn reads_both_runs_of_a_folder_at_once() {
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         for outcome in outcomes {
             // If the two runs came from different results, one run would have 20 jobs that are not in the other run.
-            let is_mixed = outcome.stderr.contains("of only one of them");
+            let is_mixed = outcome.stderr.contains("that only one run has");
             outcome.demand(!is_mixed, "both runs come from the same results");
             let is_named = outcome.stderr.is_empty() || outcome.stderr.contains("being replaced");
             outcome.demand(is_named, "a failure mentions the replacement");
@@ -314,7 +314,7 @@ fn baseline_adds_changes_of_means() {
     let columns = ["mean_pairwise_l1_change_percent", "mean_turnaround_change_percent"];
     same.demand(same.fields(&columns).iter().all(|row| row == "0.0 0.0"), "no change");
     let other = dir.replay("--jobs 300 --alloc mc1x1,mm,random --baseline out --format json");
-    let other = other.code(0).says("--baseline: 1 of 3 runs are not in it");
+    let other = other.code(0).says("--baseline: 1 of 3 runs are not in the baseline");
     assert_eq!(other.fields(&columns)[2], "- -");
     let less = dir.replay("--jobs 200 --alloc mc1x1,mm --baseline out --format json -q").code(0);
     let before = dir.replay(&format!("{cells} --format json -q")).code(0).objects();
@@ -346,8 +346,8 @@ fn compares_folders_run_by_run() {
     run(2550, "mc1x1,mbs", "before");
     run(2500, "mbs,mc1x1,random", "after");
     let compared = dir.replay("compare before after --measure wait --format json").code(0);
-    let compared = compared.says("50 jobs of only one of them");
-    let compared = compared.says("1 runs of only one folder");
+    let compared = compared.says("50 jobs that only one run has");
+    let compared = compared.says("1 runs that only one folder has");
     let pairs = compared.fields(&["base", "compared_run", "pairs", "change_verdict"]);
     assert_eq!(pairs.len(), 2);
     assert!(pairs[0].contains("before lublin-10x10 10x10 fcfs mbs") && pairs[0].contains("2500"));

@@ -48,7 +48,7 @@ fn latencies_equal_the_closed_form() {
     );
     dir.replay("network --packets p.csv -q --write a.csv").code(0).says_nothing();
     assert_eq!(dir.read("a.csv"), lo.stdout.into_bytes());
-    let words = ["--write p.csv: is also the input; name another file"];
+    let words = ["--write p.csv: this file is also the input; name another file"];
     dir.replay("network --packets p.csv --write p.csv").fails(2, 1, &words);
     let other = dir.replay("network --packets p.csv --network bani-mohammad -q").code(0);
     assert!(other.stdout.lines().nth(1).expect("a row").contains(",22,0,3"), "{}", other.stdout);

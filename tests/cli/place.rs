@@ -40,7 +40,7 @@ fn answers_each_row() {
     let dir = dir();
     let written = dir.replay("place --machines m --cases c.csv -q --write a.csv").code(0);
     assert_eq!((written.stdout.as_str(), dir.read("a.csv")), ("", out.stdout.clone().into_bytes()));
-    let words = ["--write c.csv: is also the input; name another file"];
+    let words = ["--write c.csv: this file is also the input; name another file"];
     dir.replay("place --machines m --cases c.csv --write c.csv").fails(2, 1, &words);
     assert!(rows[4].contains(",bad_config,,,0,0,"), "{}", rows[4]);
     assert!(rows[5].contains(",ok,\"18-19,22-23\",t:2x2x1@2-0-1:0,44,48,"), "{}", rows[5]);
@@ -214,7 +214,7 @@ fn counts_jobs_without_a_box_of_their_size() {
     for command in ["explain", "show", "show --candidates"] {
         let of = |job: u32| dir.replay(&format!("{command} {one} --job {job} -q"));
         of(2).fails(2, 1, &["slurm-torus3d leaves out this job", "its size, 33", "fit=up"]);
-        of(9).fails(2, 1, &["no job of t has this number and was given processors"]);
+        of(9).fails(2, 1, &["no job of t has this number and received processors"]);
     }
     let none = dir.file("t.swf", "; MaxProcs: 64\n1 0 -1 100 7\n");
     none.replay(&one).code(1).says("no job is left to run: 1 job of unsupported size: 7 (job 1)");

@@ -115,7 +115,7 @@ fn keeps_finished_cells_after_an_interrupt() {
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill runs").success());
     let stopped = ended(&sweep, child).code(130);
-    let stopped = stopped.says("cells left; the same command goes on from out/journal.txt");
+    let stopped = stopped.says("cells left; the same command continues from out/journal.txt");
     stopped.demand(stopped.stdout.is_empty(), "no results yet");
     let done = records(&dir, "out");
     assert!((1..80).contains(&done), "{done} of 80");
@@ -338,7 +338,7 @@ fn resumes_interrupted_streams_and_contention() {
         let done = records(&dir, "out");
         assert!((1..cells).contains(&done), "{done} of {cells}");
         let stopped = stopped.says(&format!("what was done is written: {done} of {cells} "));
-        stopped.says("; the same command goes on from out/journal.txt");
+        stopped.says("; the same command continues from out/journal.txt");
         let again = format!("{command} --threads 2 --out out");
         dir.replay(&again).code(0).says(&format!("{done} done before"));
         assert_equal_results(&dir, "out", "clean");

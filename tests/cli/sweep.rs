@@ -117,7 +117,7 @@ fn plan_lists_the_cells() {
     let rows: Vec<&str> = long.stdout.lines().collect();
     long.demand(rows.len() == 2 + 20 + 2 && rows[22].contains(" kinds more"), "a short table");
     let empty = dir.replay("plan --jobs 1 --alloc random --shard 2/2").code(0);
-    empty.says("plan: nothing to run here, as the grid has fewer cells than there are shards");
+    empty.says("plan: this shard has no cells, because the grid has fewer cells than shards");
     let plan = dir.replay("plan grid.toml --list --format json").code(0);
     let plan =
         plan.says("plan: 150 combinations, 122 cells of distinct strategies\nplan: roughly ");

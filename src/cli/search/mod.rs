@@ -178,7 +178,7 @@ fn search_all(
         return Err(failure);
     }
     if overdue && !quiet {
-        eprint_line("replay: --time is up; the results depend on the computer");
+        eprint_line("replay: --time is up; the results depend on the speed of the computer");
     }
     Ok(exit)
 }
@@ -248,8 +248,8 @@ pub fn adapted(command: clap::Command) -> clap::Command {
     hide_outage_options(command)
         .mut_arg("trace", |arg| arg.visible_alias("train"))
         .mut_arg("tie", |arg| {
-            arg.help("Show this vector beside those found; may be repeated").long_help(
-                "Show this vector beside those found; may be repeated.\n\nIt is evaluated after the search.",
+            arg.help("Show this vector in addition to the vectors found; may be repeated").long_help(
+                "Show this vector in addition to the vectors found; may be repeated.\n\nIt is evaluated after the search.",
             )
         })
         .mut_arg("seed", |arg| {
@@ -289,7 +289,7 @@ impl Search<'_> {
                 if let Some(most) = args.evaluations.filter(|&most| most < count) {
                     let (most, count) = (grouped(most), grouped(count));
                     eprint_line(format_args!(
-                        "--evaluations {most}: the first of {count} ratios only"
+                        "--evaluations {most}: only the first of {count} ratios are evaluated"
                     ));
                 }
                 let end = self.phase(&mut List::new(all), archive, args.evaluations)?;

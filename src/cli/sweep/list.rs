@@ -61,7 +61,7 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
         eprint_line(counts(&plan, shard, cells.len()));
         if cells.is_empty() {
             eprint_line(
-                "plan: nothing to run here, as the grid has fewer cells than there are shards",
+                "plan: this shard has no cells, because the grid has fewer cells than shards",
             );
         }
     }

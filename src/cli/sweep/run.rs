@@ -96,7 +96,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
             if args.force { "the same command without --force" } else { "the same command" };
         let path = journal.path().display();
         eprint_line(format_args!(
-            "replay: interrupted, {left} left; {command} goes on from {path}"
+            "replay: interrupted, {left} left; {command} continues from {path}"
         ));
         return Ok(Exit::Interrupted);
     }

@@ -6,7 +6,7 @@
 //! * Commands that a bare machine cannot run (network access, a trace that is absent) are reported as ignored with the reason.
 //! * Links resolve, every strategy is described on a page, and Rust blocks are excerpts of `examples/`.
 //! * The pages in `docs/src/reference` equal the listings of the program.
-//! * The pages in `results` are those that scripts write, and show every figure there.
+//! * The pages in `results` are exactly the pages that scripts write, and every figure in `results` is on a page.
 //! * The README is short, and sources use plain words.
 //!
 //! With `REPLAY_WRITE_BOOK=1`, pictures and reference pages are written instead of compared.

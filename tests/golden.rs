@@ -5,11 +5,11 @@
 //! scripts/golden.sh --write     write the hashes of this build
 //! ```
 //!
-//! `tests/golden/commands.txt` has the commands. A case is its name, `:` and a command; indented lines below it are
-//! further commands in the same directory. Each case starts in an empty directory with links to `traces` of the checkout,
-//! to `tests/golden/inputs`, and to the folder of samples. Only data is hashed: standard output in CSV or JSON, and every
-//! CSV, Parquet, JSON and SWF file below the directory, without manifests, plans of shards, pages, figures and wall-clock
-//! times. A Parquet file is hashed as text, so that another encoder does not change its hash.
+//! `tests/golden/commands.txt` has the commands. A case is a line with a name, `:` and a command. Indented lines below
+//! it are further commands in the same directory. Each case starts in an empty directory with links to `traces` of the
+//! checkout, to `tests/golden/inputs`, and to the folder of samples. Only data is hashed: standard output in CSV or
+//! JSON, and every CSV, Parquet, JSON and SWF file below the directory, without manifests, plans of shards, pages,
+//! figures and wall-clock times. A Parquet file is hashed as text, so that another encoder does not change its hash.
 //!
 //! A case that needs an absent trace or sample is ignored with the reason. `REPLAY_GOLDEN_KEEP` is a folder in which the
 //! hashed texts are kept, to compare two builds with `diff`; `REPLAY_GOLDEN_PROGRAM` is the program of another build.

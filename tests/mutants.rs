@@ -5,10 +5,10 @@
 //! scripts/mutants.sh 10000                      a campaign, with a table of its results
 //! ```
 //!
-//! A mutant is a valid input with a few random changes, determined by the seed, the name of the reader and the number of
-//! the case. A reader must accept or refuse it without a panic, within ten seconds, and without changing other files.
-//! Each reader runs in a separate process, so that an abort, a stack overflow or an allocation of more than four
-//! gigabytes is counted too, and the campaign continues with the next case.
+//! A mutant is a valid input with a few random changes, determined by the seed, the name of the reader and the number
+//! of the case. A reader must accept or reject the mutant without a panic, within ten seconds, and without changing
+//! other files. Each reader runs in a separate process, so that an abort, a stack overflow or an allocation of more
+//! than four gigabytes is also counted, and the campaign continues with the next case.
 //!
 //! `REPLAY_MUTANTS` is the number of cases per reader, `REPLAY_MUTANTS_FROM` the first case, `REPLAY_MUTANTS_SEED` the
 //! seed, `REPLAY_MUTANTS_REPORT` the file for the table.
@@ -44,7 +44,7 @@ const OF_FOLDERS: [&str; 3] = ["parquet", "manifest", "results"];
 /// each case.
 const FEW: [u64; 2] = [500, 60];
 
-/// A case that takes longer counts as a hang.
+/// Time limit of a case. A case that takes longer counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Limit on the address space of a reader, in KiB.
@@ -53,7 +53,7 @@ const MEMORY: u64 = 4 << 20;
 /// Environment variable that makes this program the process of a reader: its name, first case, end and seed.
 const CHILD: &str = "REPLAY_MUTANTS_CHILD";
 
-/// Number of findings in the message of a failure.
+/// Maximum number of findings in the message of a failure.
 const SHOWN: usize = 5;
 
 /// The results of a campaign against a reader.
@@ -104,7 +104,7 @@ fn variable(end: &str) -> Option<u64> {
     Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a number")))
 }
 
-/// The progress of the process of a reader: current case and number of accepted cases.
+/// Progress of the process that runs a reader: the current case, and the number of accepted cases.
 struct State(File);
 
 impl State {
@@ -263,7 +263,7 @@ fn process(reader: &str, [from, until, seed]: [u64; 3], work: &Path) -> Process 
     }
 }
 
-/// Files next to the working directory of the readers, which must not change.
+/// Files outside of the working directory of the readers. A reader must not change these files.
 struct Others {
     files: Vec<(PathBuf, Vec<u8>)>,
 }

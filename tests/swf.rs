@@ -65,7 +65,7 @@ fn load(path: &Path, policy: &Policy) -> Result<Workload, Box<dyn Error>> {
     Ok(Workload::load(path, policy, &Window::ALL, ReadOptions::default())?)
 }
 
-/// Checks the counts in the manifest under the default policy, and its size of the machine.
+/// Checks the counts and the machine size in the manifest, under the default policy.
 fn counts(path: &Path, trace: &KnownTrace) -> Checked {
     let mut workload = load(path, &Policy::JOHNSON)?;
     equal(workload.name.as_str(), trace.name.as_str(), "name")?;
@@ -92,7 +92,7 @@ fn counts(path: &Path, trace: &KnownTrace) -> Checked {
     check(workload.jobs.iter().all(|job| job.estimate >= job.run), "a job outlives its estimate")
 }
 
-/// Checks that the reader reads all written records, and the header byte for byte.
+/// Checks that the reader returns all written records, and the header with the same bytes.
 fn round_trip(path: &Path, _: &KnownTrace) -> Checked {
     let mut text = Vec::new();
     Decoder::new(fs::File::open(path)?)?.read_to_end(&mut text)?;
@@ -208,7 +208,7 @@ fn script_fails() -> Checked {
     expect(&["Wrong-1", "--to", "got", "--from", "archive"], 1, "2 records, expected 3")?;
     expect(&["Summed-1", "--to", "got", "--from", "archive"], 1, "SHA-256 is")?;
     check(fs::read_dir(dir.path().join("got"))?.next().is_none(), "an incorrect file remains")?;
-    // All three are fetched: one succeeds, and the status shows that two failed.
+    // The script tries to download all three traces. One succeeds, and the exit code reports that two failed.
     expect(&["--all", "--to", "all", "--from", "archive"], 1, "Tiny-1: fetched and verified")?;
     expect(&["Summed-1", "--to", "got"], 1, "not in the archive")?;
     expect(&["Nothing"], 2, "unknown trace Nothing")?;

@@ -418,8 +418,10 @@ impl WriteArg {
             return Ok(Output::Standard(BufWriter::new(io::stdout())));
         };
         if inputs.iter().any(|input| files::same_file(path, input)) {
-            let message =
-                format!("--write {}: is also the input; name another file", path.display());
+            let message = format!(
+                "--write {}: this file is also the input; name another file",
+                path.display()
+            );
             return Err(Failure::usage_message(message));
         }
         let file = AtomicFile::create(path).map_err(|e| Failure::output(path.display(), e))?;

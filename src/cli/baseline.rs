@@ -32,25 +32,25 @@ const COMPARED: [(Name, Name, &str, &str); 4] = [
     (
         name::mean_pairwise_l1,
         Name::new("mean_pairwise_l1_change_percent"),
-        "mean_pairwise_l1 against that of the same run of the baseline; null if it has none",
+        "change of mean_pairwise_l1 from the same run of the baseline; null if the baseline does not have this run",
         "\u{394} L1 %",
     ),
     (
         name::mean_wait,
         Name::new("mean_wait_change_percent"),
-        "mean_wait against that of the baseline; null if that is 0",
+        "change of mean_wait from the baseline; null if the value of the baseline is 0",
         "\u{394} wait %",
     ),
     (
         name::mean_turnaround,
         Name::new("mean_turnaround_change_percent"),
-        "mean_turnaround against that of the baseline",
+        "change of mean_turnaround from the baseline",
         "\u{394} turnaround %",
     ),
     (
         name::mean_bounded_slowdown,
         Name::new("mean_bounded_slowdown_change_percent"),
-        "mean_bounded_slowdown against that of the baseline",
+        "change of mean_bounded_slowdown from the baseline",
         "\u{394} slowdown %",
     ),
 ];
@@ -90,14 +90,17 @@ impl BaselineArg {
             let (here, there) =
                 (keys.iter().collect::<Vec<_>>(), baseline.0.keys().collect::<Vec<_>>());
             return Err(Failure::usage_message(format!(
-                "--baseline {}: has none of these runs: {}",
+                "--baseline {}: contains none of these runs: {}",
                 dir.display(),
                 RunRow::difference(&there, &here)
             )));
         }
         if of_both < keys.len() && !quiet {
             let without = keys.len() - of_both;
-            eprint_line(format_args!("--baseline: {without} of {} runs are not in it", keys.len()));
+            eprint_line(format_args!(
+                "--baseline: {without} of {} runs are not in the baseline",
+                keys.len()
+            ));
         }
         Ok(Some(Arc::new(baseline)))
     }

@@ -95,7 +95,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
     let map = args.map.as_deref().map(read_map).transpose()?;
     if args.files.iter().filter(|path| is_input(path)).count() > 1 {
         return Err(Failure::usage_message(
-            "standard input (-) is given twice; it can be read once",
+            "standard input (-) is given twice; it can be read only once",
         ));
     }
     let write = args.write.file();

@@ -77,7 +77,7 @@ pub fn run(args: &NetworkArgs) -> Result<Exit, Failure> {
     let channels = args.channels.as_ref().map(|path| {
         if files::same_file(path, read) {
             return Err(Failure::usage_message(format!(
-                "--channels {}: is also the list of packets; name another file",
+                "--channels {}: this file is also the list of packets; name another file",
                 path.display()
             )));
         }

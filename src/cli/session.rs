@@ -31,11 +31,11 @@ pub struct Session {
     style: FigureStyle,
     /// Whether the results are incomplete because of an interruption.
     partial: bool,
-    /// How to continue by the journal, if there is one.
+    /// Text that describes how to continue with the journal, if there is a journal.
     continuation: Option<String>,
     /// Input files.
     inputs: Vec<PathBuf>,
-    /// Digest of the configuration, once it is declared.
+    /// Digest of the configuration, after the configuration was declared.
     configuration: Option<String>,
     place: Place,
 }
@@ -51,7 +51,8 @@ impl Session {
     /// Begins a command with these options.
     ///
     /// # Errors
-    /// As [`within`](Self::within), and a usage error if the text of figures does not fit their size.
+    /// The errors of [`within`](Self::within), and a usage error if the text of figures does not fit the size of
+    /// figures.
     pub fn begin(kind: Kind, args: &OutputArgs, command: &[OsString]) -> Result<Self, Failure> {
         let OutputArgs { table, out, force, process, figures, .. } = args;
         let style = figures.style()?;
@@ -85,8 +86,8 @@ impl Session {
         self.plots
     }
 
-    /// Begins a command with results in `out`, and checks the folder before any work. Results of another command are
-    /// replaced only with `force`, and so are those of another configuration, see [`configure`](Self::configure).
+    /// Begins a command with results in `out`, and checks the folder before any work. Results of another command or
+    /// configuration are replaced only with `force`; see [`configure`](Self::configure).
     ///
     /// # Errors
     /// A usage error if the folder cannot be written, is in use, or has other results, or if threads cannot be started.
@@ -140,8 +141,9 @@ impl Session {
         }
     }
 
-    /// Declares the configuration, which decides the numbers of the results and their tables. Every command calls this once,
-    /// before its computation. Results of another configuration are replaced only with `--force`.
+    /// Declares the configuration, which determines the numbers of the results and the set of tables. Every command
+    /// calls this function once, before the computation. Results of another configuration are replaced only with
+    /// `--force`.
     ///
     /// # Errors
     /// A usage error if the folder has other results.
@@ -149,9 +151,9 @@ impl Session {
         self.configure_growing(configuration, |_| None)
     }
 
-    /// Declares the configuration as [`configure`](Self::configure) does, for a command that may extend the results in its
-    /// folder: `includes` returns whether it includes everything that the folder is for; `None` if the folder does not record
-    /// that.
+    /// Declares the configuration as [`configure`](Self::configure) does, for a command that may extend the results in
+    /// its folder. `includes` returns whether the command includes all cells of the folder, or `None` if the folder
+    /// does not record its cells.
     ///
     /// # Errors
     /// A usage error if the folder has other results.
@@ -202,9 +204,9 @@ impl Session {
         self.quiet
     }
 
-    /// Returns the folder for a journal of this command's cells, which is removed when their results are written. `None`
-    /// without a folder, or if it has a journal of another command, which only complete results replace. With `--force` an
-    /// existing journal is discarded.
+    /// Returns the folder for a journal of the cells of this command. The journal is removed when the results are
+    /// written. Returns `None` if there is no folder, or if the folder has a journal of another command, because only
+    /// complete results replace such a journal. With `--force`, an existing journal is discarded.
     ///
     /// # Errors
     /// A usage error if another build began the journal or the folder cannot be opened.
@@ -221,27 +223,27 @@ impl Session {
             journal::other_builds(dir, None)?;
         }
         let path = dir.path().join(JOURNAL_FILE);
-        // With --force the same command would discard its own journal.
+        // Omit --force from the command, because it would discard the journal.
         let command = match folder.is_forced() {
             true => "the same command without --force",
             false => "the same command",
         };
-        self.continuation = Some(format!("{command} goes on from {}", path.display()));
+        self.continuation = Some(format!("{command} continues from {}", path.display()));
         let opened = Dir::open(dir.path());
         opened.map(Some).map_err(|e| Failure::output(dir.path().display(), e))
     }
 
-    /// Returns how to continue after an interruption; `None` without a journal.
+    /// Returns a text that describes how to continue after an interruption; `None` without a journal.
     pub fn continuation(&self) -> Option<&str> {
         self.continuation.as_deref()
     }
 
-    /// Keeps the journal when results are written, because they are incomplete.
+    /// Keeps the journal when incomplete results are written.
     pub fn keep_journal_beside_results(&mut self) {
         self.continuation = None;
     }
 
-    /// Returns the folder of the results until they are [begun](Self::stage).
+    /// Returns the folder of the results, until writing [begins](Self::stage).
     pub fn folder(&mut self) -> Option<&mut Folder> {
         match &mut self.place {
             Place::Claimed(folder) => Some(folder),
@@ -249,7 +251,7 @@ impl Session {
         }
     }
 
-    /// Marks the results as incomplete: they replace earlier results only with `--force`.
+    /// Marks the results as incomplete. Incomplete results replace earlier results only with `--force`.
     pub fn interrupted(&mut self) {
         self.partial = true;
     }
@@ -259,7 +261,7 @@ impl Session {
         matches!(self.place, Place::Staged(_))
     }
 
-    /// Begins to write results and returns the folder for them; `None` without `--out`.
+    /// Begins to write results and returns the folder for the new files; `None` without `--out`.
     ///
     /// # Errors
     /// A usage error if the folder cannot be written, or if no configuration was declared.
@@ -285,7 +287,7 @@ impl Session {
         })
     }
 
-    /// Discards the files that were begun.
+    /// Discards the files that were written so far.
     pub fn abandon(&mut self) {
         if let Place::Staged(staging) = std::mem::replace(&mut self.place, Place::Nowhere) {
             staging.abandon();
@@ -308,7 +310,7 @@ impl Session {
         let Place::Staged(staging) = place else { return Ok(Vec::new()) };
         let path = staging.path().to_path_buf();
         if self.partial && staging.would_replace() {
-            eprint_line("replay: the earlier results stay (--force would replace them)");
+            eprint_line("replay: the earlier results are kept (--force would replace them)");
             unfinished(&path);
             return Ok(Vec::new());
         }
@@ -336,7 +338,7 @@ impl Drop for Session {
     }
 }
 
-/// The failure of a folder that results cannot be written to.
+/// Returns the failure for a folder to which results cannot be written.
 fn unwritable(out: &Path, error: FolderError) -> Failure {
     match error {
         // The error names the folder and the remedy.
@@ -345,7 +347,7 @@ fn unwritable(out: &Path, error: FolderError) -> Failure {
     }
 }
 
-/// Returns the number of files of figures among results.
+/// Returns the number of figure files among the files of results.
 fn figures(earlier: &Results) -> usize {
     earlier.files.iter().filter(|file| file.name.starts_with("plots/")).count()
 }
@@ -353,7 +355,7 @@ fn figures(earlier: &Results) -> usize {
 /// Reports the folder of results that could not be moved to their final names.
 fn unfinished(place: &Path) {
     if std::fs::read_dir(place).is_ok_and(|mut files| files.next().is_some()) {
-        eprint_line(format_args!("replay: what was completed is in {}", place.display()));
+        eprint_line(format_args!("replay: the completed files are in {}", place.display()));
     }
 }
 

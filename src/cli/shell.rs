@@ -32,8 +32,8 @@ pub fn completions(args: &CompletionArgs, command: Command) -> Result<Exit, Fail
     write(&script)
 }
 
-/// Adds listed names as values of the options that take them. For completion only: names have parameters, and most options
-/// take lists.
+/// Adds names as possible values of options, for completion only. The parser cannot check these values, because names
+/// have parameters and most options accept lists.
 fn offering(command: Command) -> Command {
     command.mut_args(offered).mut_subcommands(offering)
 }
@@ -75,7 +75,7 @@ pub fn man(args: &ManArgs, mut command: Command) -> Result<Exit, Failure> {
         return write(&page(command)?);
     };
     std::fs::create_dir_all(dir).map_err(|e| Failure::output(dir.display(), e))?;
-    // Sets the full names of subcommands.
+    // This call sets the full names of subcommands.
     command.build();
     let subcommands = command.get_subcommands().filter(|sub| sub.get_name() != "help");
     let mut pages: Vec<(String, Command)> = subcommands

@@ -53,8 +53,9 @@ pub struct ShowArgs {
 
     /// Show this instant of the trace: 2000000, 1d2h, 3:20:00, 1996-09-23T12:00.
     ///
-    /// An instant is in seconds, or in days, hours, minutes and seconds, since the start of the log, or a date in its local
-    /// time if its header has UnixStartTime. All events of that second have happened.
+    /// An instant is the time since the start of the log, in seconds or in days, hours, minutes and seconds. If the
+    /// header of the log has UnixStartTime, an instant may also be a date in the local time of the log. The map shows
+    /// the state after all events of this second.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, help_heading = "Show")]
     pub at: Option<TraceTime>,
 
@@ -62,18 +63,20 @@ pub struct ShowArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true, help_heading = "Show")]
     pub job: Option<i64>,
 
-    /// Show the candidates for that job's processors, with scores and tie values.
+    /// Show the candidates for the job's processors, with scores and tie values.
     ///
-    /// Prints a map for each candidate, the winner first: its shells, and the processors in its tie value with their
-    /// weights. With --at, shows the candidates of the job that started last of those that hold processors then. For mc1x1,
-    /// mm and gen-alg; replay explain covers every allocator.
+    /// The command prints a map for each candidate, with the selected candidate first. A map has the shells, and the
+    /// processors that contribute to the tie value with their weights. With --at, the candidates are those of the job
+    /// that started last among the jobs that hold processors at this instant. This option works with mc1x1, mm and
+    /// gen-alg; replay explain works with every allocator.
     #[arg(long, conflicts_with_all = ["gantt", "film", "perfetto"], help_heading = "Show")]
     pub candidates: bool,
 
     /// Show the jobs on the processors from one instant to another, as bars.
     ///
-    /// Instants are as with --at: 600000..700000, 7d..8d. Processors are in the order of the strategy's curve, or row by
-    /// row. With --out, writes also the table fragmentation: free processors, and the largest free boxes and regions.
+    /// Instants have the format of --at: 600000..700000, 7d..8d. Processors are in the order of the strategy's curve,
+    /// or row by row. With --out, the table fragmentation is also written: the number of free processors, and the
+    /// largest free boxes and regions.
     #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true, help_heading = "Show")]
     pub gantt: Option<Window>,
 
@@ -108,7 +111,7 @@ const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 
 For --perfetto.";
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     command
         .mut_arg("out", |arg| arg.long_help(ABOUT_OUT))
@@ -116,7 +119,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         .mut_arg("write", |arg| arg.long_help(ABOUT_WRITE).help_heading("Show"))
 }
 
-/// Runs the cell as far as the instant and shows the machine.
+/// Runs the cell until the instant and shows the machine.
 pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Show, &args.output, command)?;
     let quiet = args.output.process.quiet;
@@ -193,12 +196,12 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
 /// Converts the instant of an option to seconds of the trace.
 ///
 /// # Errors
-/// A usage error if it is a date and the header has no start.
+/// A usage error if the instant is a date and the header has no start time.
 fn seconds(option: &str, at: TraceTime, header: &Header) -> Result<i64, Failure> {
     at.seconds(header).map_err(|error| Failure::usage_message(format!("{option}: {error}")))
 }
 
-/// Returns the edges of a machine in x and y.
+/// Returns the boundaries of a machine in x and y.
 fn edges(topology: &Topology) -> [Edge; 2] {
     let edge = |axis: usize| match topology.grid().map(|grid| grid.axes()[axis].wrapped) {
         Some(false) => Edge::Wall,
@@ -216,7 +219,7 @@ struct Picture<'a> {
 }
 
 impl Picture<'_> {
-    /// Returns the run, and a sentence about the snapshot.
+    /// Returns a line about the run, and a sentence about the snapshot.
     fn words(&self, taken: &Snapshot) -> [String; 2] {
         let key = self.cell.key();
         let topology = &self.cell.trace.topology;
@@ -312,9 +315,10 @@ impl Results for Picture<'_> {
         let [title, doing] = self.words(taken);
         let job = taken.requested.map(|place| taken.holds[place].job.number);
         let job = job.map(|number| format!("job {number} in black has just started"));
-        let hosts = topology.cluster().filter(|cluster| cluster.levels() > 1).map(|_| {
-            "a column is a host, whose processor goes to the lowest row first".to_string()
-        });
+        let hosts = topology
+            .cluster()
+            .filter(|cluster| cluster.levels() > 1)
+            .map(|_| "each column is a host; the job in the lowest row has priority".to_string());
         let leaves = (!sheets.row_names().is_empty())
             .then(|| "a row is a leaf with a cell for each of its nodes".to_string());
         let figure = MachineMap {

@@ -1,4 +1,4 @@
-//! Jobs of sizes that an allocator has no box for, reported when all runs are done.
+//! Jobs of sizes for which an allocator has no box. They are reported when all runs are done.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use replay_experiment::{Cell, RejectedSize, RejectedSizes, RunKey, size_left_out
 /// Advice about skipped jobs.
 const HELP: &str = "fit=up gives a job the next larger box, if there is one";
 
-/// Lines of the report.
+/// Maximum number of lines of the report.
 const LINES: usize = 10;
 
-/// Returns the message that the job of this number got no processors in a run, with the reason.
+/// Returns the message that the job with this number received no processors in a run, with the reason.
 pub fn why_not_started(cell: &Cell, number: i64) -> String {
     let name = &cell.trace.workload.name;
     match size_left_out(cell, number) {
@@ -22,17 +22,18 @@ pub fn why_not_started(cell: &Cell, number: i64) -> String {
             grouped(size),
         ),
         None => {
-            format!("--job {number}: no job of {name} has this number and was given processors")
+            format!("--job {number}: no job of {name} has this number and received processors")
         }
     }
 }
 
-/// Skipped jobs as text, by trace and machine and by sizes, with the strategies that skip them.
+/// Descriptions of skipped jobs, by trace, machine and sizes, with the strategies that skip them.
 #[derive(Debug, Default)]
 pub struct SkippedJobs(BTreeMap<(String, String), Vec<String>>);
 
 impl SkippedJobs {
-    /// Adds the jobs that a run turned away. Perturbed copies skip the same jobs as their trace and are not added.
+    /// Adds the jobs that a run skipped. Runs on perturbed copies skip the same jobs as the run on the trace and are
+    /// not added.
     pub fn add(&mut self, key: &RunKey, away: &[RejectedSize]) {
         if away.is_empty() || key.copy > 0 {
             return;

@@ -15,18 +15,19 @@ use replay_experiment::compatibility::{
 };
 use replay_experiment::{Cell, Measure};
 
-/// The name that stands for all allocators that work.
+/// The name that means all allocators that work.
 const ALL: &str = "all";
 
 /// Allocators and tie vectors of the main job.
 const MAIN_JOB: &str = "mc1x1,mm,gen-alg,hilbert-best-fit,snake-best-fit,random";
 const MAIN_JOB_TIES: [&str; 2] = ["none", "2,13,20,6"];
 
-/// Allocators of hypercubes, clusters and any machine, for machines on which those of meshes do not work.
+/// Allocators of hypercubes, of clusters, and of any machine. They are used if the allocators of meshes do not work on
+/// a machine.
 pub const ELSEWHERE: &str =
     "cube-buddy,gray-code,multiple-gray-code,cube-free-list,afl,elmer,random";
 
-/// Options with every allocator named.
+/// Options in which every allocator is given by its name.
 pub struct Chosen {
     /// The options.
     pub args: GridArgs,
@@ -34,8 +35,8 @@ pub struct Chosen {
     pub tried: Option<Tried>,
 }
 
-/// Replaces an absent selection by that of the main job, if there is no trace or `alone` is set, and `all` by the allocators
-/// that work on every machine with every scheduler.
+/// If no allocator is selected, and there is no trace or `alone` is true, selects the allocators of the main job.
+/// Replaces `all` with the allocators that work with every machine and scheduler.
 ///
 /// # Errors
 /// Those of reading the traces, and a usage error if a name is unknown.
@@ -53,8 +54,8 @@ pub fn chosen(args: &GridArgs, alone: bool, quiet: bool) -> Result<Chosen, Failu
 }
 
 impl ResolvedGrid {
-    /// Resolves the options of a grid; without trace, allocator and tie vector the grid of the main job. All names are checked
-    /// before any trace is read.
+    /// Resolves the options of a grid. Without trace, allocator and tie vector, resolves the grid of the main job. All
+    /// names are checked before any trace is read.
     ///
     /// # Errors
     /// A usage error for a wrong option, a data error for a wrong trace.
@@ -67,10 +68,11 @@ impl ResolvedGrid {
         Self::chosen(chosen(args, false, quiet)?, shake, measure, quiet)
     }
 
-    /// Resolves the options of the main job; without allocator and tie vector it compares several strategies.
+    /// Resolves the options of the main job. Without allocator and tie vector, the main job compares several
+    /// strategies.
     ///
     /// # Errors
-    /// As [`resolve`](Self::resolve).
+    /// The errors of [`resolve`](Self::resolve).
     pub fn main_job(
         args: &GridArgs,
         shake: Option<Shake>,
@@ -80,10 +82,11 @@ impl ResolvedGrid {
         Self::chosen(chosen(args, true, quiet)?, shake, measure, quiet)
     }
 
-    /// Resolves the options of a grid whose jobs send messages: `all` stands for allocators that [support](can_send) that.
+    /// Resolves the options of a grid whose jobs send messages. `all` means the allocators that [support](can_send)
+    /// messages.
     ///
     /// # Errors
-    /// As [`resolve`](Self::resolve).
+    /// The errors of [`resolve`](Self::resolve).
     pub fn resolve_sending(
         args: &GridArgs,
         shake: Option<Shake>,
@@ -106,11 +109,11 @@ impl ResolvedGrid {
         }
     }
 
-    /// Resolves the single cell of a `command` that examines one run, by default of MC1x1. `recorded` is the message if the
-    /// allocator is recorded.
+    /// Resolves the single cell of a `command` that examines one run; the default allocator is MC1x1. If the allocator
+    /// is recorded, the error message is `recorded`.
     ///
     /// # Errors
-    /// As [`resolve`](Self::resolve), and a usage error if there are several cells.
+    /// The errors of [`resolve`](Self::resolve), and a usage error if there are several cells.
     pub fn one(
         args: &GridArgs,
         command: &str,
@@ -159,7 +162,7 @@ fn main_job(args: &GridArgs, quiet: bool) -> Result<Chosen, Failure> {
     Ok(Chosen { args, tried: Some(trial.tried(kept)) })
 }
 
-/// Replaces `all` by the allocators that work and meet the requirement `also`.
+/// Replaces `all` with the allocators that work and meet the requirement `also`.
 fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chosen, Failure> {
     let mut named: Vec<&str> = args.alloc.iter().flat_map(|list| split_list(list)).collect();
     let before = named.len();
@@ -189,7 +192,7 @@ fn expanded(args: &GridArgs, also: Requirement<'_>, quiet: bool) -> Result<Chose
     Ok(Chosen { args: GridArgs { alloc, ..args.clone() }, tried })
 }
 
-/// Traces and machines of the options, loaded with an allocator that works on every machine.
+/// Traces and machines of the options, which were loaded with an allocator that works on every machine.
 struct Trial(ResolvedGrid);
 
 fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
@@ -200,7 +203,7 @@ fn trial(args: &GridArgs, quiet: bool) -> Result<Trial, Failure> {
 }
 
 impl Trial {
-    /// The traces, where these strategies work.
+    /// Returns the traces, together with the strategies that work on them.
     fn tried(self, works: Vec<AllocatorSpec>) -> Tried {
         let ResolvedGrid { traces, plan } = self.0;
         Tried { traces, works, prepared: plan.grid.prepared }
@@ -229,7 +232,7 @@ impl Trial {
         self.0.traces.iter().any(|trace| !trace.outages().is_empty())
     }
 
-    /// Returns the allocators that work and meet the requirement `also`, and the names of the others.
+    /// Returns the allocators that work and meet the requirement `also`, and the names of the other allocators.
     fn sorted(
         &self,
         names: &str,

@@ -59,16 +59,16 @@ use replay_output::report::{Sheet, Shown};
   replay stream --machine hypercube:8 --arrivals 2,4 --max-replications 100
   replay stream --backlog 1,16 --rules first,slurm,dl --jobs 2000 --replications 3")]
 pub struct StreamArgs {
-    /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: 16x16].
-    ///
-    /// Takes a list. With --backlog the default is torus:16x16x16.
+    /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: 16x16]. The value may be a list. With --backlog
+    /// the default is torus:16x16x16.
     #[arg(long, value_name = "MACHINE")]
     machine: Vec<String>,
 
     /// Offer this load, the share of the machine's processor time that jobs request.
     ///
-    /// Takes a list or range, such as 0.7 or 0.3..0.9:0.2, of loads up to 1, above which the queue grows without bound.
-    /// Not with --pattern, where the work of a job is unknown before it runs.
+    /// The value is a number, list or range, such as 0.7 or 0.3..0.9:0.2. Loads must not exceed 1, because the queue
+    /// would grow without bound. This option cannot be used with --pattern, because the work of a job is then unknown
+    /// before the job runs.
     #[arg(long, value_name = "LOAD", conflicts_with = "arrivals")]
     load: Option<String>,
 
@@ -103,17 +103,17 @@ pub struct StreamArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     warm_up: u32,
 
-    /// Measure until N jobs have completed, while the others of --jobs continue to arrive [default: all].
+    /// Measure until N jobs have completed, while other jobs of --jobs continue to arrive [default: all].
     ///
-    /// Times, utilization, fragmentation, units and busy lists then cover the time up to that completion; packets,
-    /// distances, attempts, operations and searches cover all jobs. With --warm-up and more jobs than completions this is
-    /// a batch of one long run.
+    /// Times, utilization, fragmentation, units and busy lists are then measured until the N-th completion; packets,
+    /// distances, attempts, operations and searches include all jobs. With --warm-up and more jobs than completions, a
+    /// replication is a batch of one long run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     completions: Option<u32>,
 
     /// Add results for classes of job size.
     ///
-    /// These are turnaround times, in a table and in figures.
+    /// The added results are turnaround times, in a table and in figures.
     #[arg(long, requires = "out")]
     by_size: bool,
 
@@ -123,14 +123,14 @@ pub struct StreamArgs {
 
     /// Set the scheduler (replay list schedulers) [default: fcfs].
     ///
-    /// Takes a list. With --pattern a scheduler must not use estimates of run times.
+    /// The value may be a list. With --pattern a scheduler must not use estimates of run times.
     #[arg(long, short, value_name = "NAME[..]")]
     sched: Vec<String>,
 
     /// Set the allocator (replay list allocators) [default: several].
     ///
-    /// Takes a list. The default is first-fit,best-fit,frame-sliding,paging,mbs on meshes and tori; on a hypercube or
-    /// cluster its own allocators and random.
+    /// The value may be a list. The default is first-fit,best-fit,frame-sliding,paging,mbs on meshes and tori. On a
+    /// hypercube or cluster, the default is the allocators for this kind of machine, and random.
     #[arg(long, short, value_name = "NAME[..]")]
     alloc: Vec<String>,
 
@@ -141,7 +141,7 @@ pub struct StreamArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, allow_negative_numbers = true)]
     precision: f64,
 
-    /// Run exactly N replications, whatever the width of the intervals.
+    /// Run exactly N replications, for any width of the intervals.
     #[arg(long, value_name = "N", conflicts_with_all = ["precision", "min_replications", "max_replications"])]
     replications: Option<u64>,
 
@@ -179,7 +179,7 @@ pub fn run(args: &StreamArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
 }
 
-/// Returns the rule by which a point has enough replications.
+/// Returns the rule that decides when a point has enough replications.
 ///
 /// # Errors
 /// A usage error if the numbers contradict each other.
@@ -237,7 +237,7 @@ fn warn_if_wide(args: &StreamArgs, session: &Session, wide: bool) {
 }
 
 /// Estimates the points without a record in the journal of the folder. Returns the indices and results of the finished
-/// points. `met` returns the number of replications of a result, and whether they suffice.
+/// points. `met` returns the number of replications of a result, and whether this number is sufficient.
 ///
 /// # Errors
 /// Those of the journal.
@@ -349,7 +349,7 @@ impl Results for Streams<'_> {
     }
 }
 
-/// Returns the configuration, which decides the numbers.
+/// Returns the configuration, which determines the numbers.
 fn configuration(args: &StreamArgs, rule: &StopRule, results: &[StreamRow]) -> serde_json::Value {
     let points = results.iter().map(|StreamRow(point, estimates)| {
         serde_json::json!({
@@ -377,7 +377,7 @@ fn machines(args: &StreamArgs) -> Result<Vec<Topology>, Failure> {
     Ok(once(machines))
 }
 
-/// Refuses streams whose jobs send too many packets in the first replication.
+/// Returns an error if the jobs of a stream send too many packets in the first replication.
 fn few_packets(
     args: &StreamArgs,
     sides: &Sides,
@@ -399,17 +399,17 @@ fn few_packets(
     }
 }
 
-/// Refuses link loads, which have no time at which the packets of a job are delivered.
+/// Returns an error for the network `links`, because it has no time at which the packets of a job are delivered.
 fn by_flits(messages: Messages) -> Result<Messages, Failure> {
     match messages.window {
         None => Ok(messages),
         Some(_) => Err(Failure::usage_message(
-            "--network links is for contend: link loads need the time of a job alone",
+            "--network links is for contend: link loads need the time of a job without other jobs",
         )),
     }
 }
 
-/// Returns every combination: machines, for each schedulers, allocators and loads.
+/// Returns every combination of machine, scheduler, allocator and load.
 ///
 /// # Errors
 /// A usage error for a wrong option.
@@ -486,7 +486,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                     ticks_per_unit,
                     ..StochasticStream::new(topology.extents())
                 };
-                // The load at one arrival per time unit.
+                // This is the load at one arrival per time unit.
                 let share = stream.offered_load().map_err(Failure::usage)?;
                 let rate = if args.load.is_some() { load / share } else { load };
                 if args.load.is_some() && load > 1.0 {
@@ -524,11 +524,11 @@ fn on_machine(allocators: &[AllocatorSpec], machine: &Topology) -> Vec<Allocator
     on_it.filter(|allocator| known.insert(allocator.identity())).collect()
 }
 
-/// Returns the default allocators: on meshes and tori those of the paper, else those that work on every machine and with every
-/// scheduler.
+/// Returns the default allocators: on meshes and tori, the allocators of the paper; otherwise, the allocators that work
+/// with every machine and scheduler.
 ///
 /// # Errors
-/// A usage error if there are none.
+/// A usage error if there are no default allocators.
 fn usual(
     machines: &[Topology],
     schedulers: &[SchedulerSpec],
@@ -584,7 +584,7 @@ fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
     Ok(loads)
 }
 
-/// Returns the printed table, with `shares` by offered load, else by arrivals.
+/// Returns the printed table, by offered load if `shares` is true, or else by arrivals.
 fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
     let mut shown = vec![
         Shown::column(name::topology, "machine", 0),
@@ -599,7 +599,7 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
         .rank(1),
         Shown::column(name::replications, "runs", 0),
     ];
-    // A narrow terminal keeps the compared strategies and the first measures.
+    // In a narrow terminal, the compared strategies and the first measures are kept.
     for (metric, title, rank) in [
         (Metric::FinishTime, "finish time", 1),
         (Metric::Utilization, "util %", 1),
@@ -607,7 +607,7 @@ fn sheet(results: &[&StreamRow], shares: bool) -> Sheet {
         (Metric::ExternalFragmentation, "fragmented %", 0),
         (Metric::InternalFragmentation, "lost %", 0),
         (Metric::Blocks, "blocks", 0),
-        // The only measure here that differs among strategies that never refuse a job.
+        // This is the only printed measure that differs among strategies that never refuse a job.
         (Metric::PairwiseL1, "pairwise L1", 1),
     ] {
         let caption = metric.caption();

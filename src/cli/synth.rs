@@ -33,9 +33,7 @@ pub struct SynthArgs {
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     jobs: u64,
 
-    /// Set the number of processors of the machine.
-    ///
-    /// No job is larger.
+    /// Set the number of processors of the machine. No job is larger than the machine.
     #[arg(long, value_name = "N", default_value_t = 100)]
     processors: u32,
 
@@ -57,7 +55,7 @@ const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 
 Shapes of jobs, if the model has them, go to FILE.shapes.csv beside FILE.swf, where replay finds them.";
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     command.mut_arg("write", |arg| arg.long_help(ABOUT_WRITE))
 }
@@ -89,8 +87,8 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
         };
         begin().map_err(|e| Failure::output(path.display(), e))
     };
-    // Both files are complete before either gets its name. If the program ends between the two, the shapes have the digest of
-    // the new trace, and readers refuse them with the old one.
+    // Both files are complete before they are renamed. If the program ends between the two renames, the shapes file has
+    // the digest of the new trace, and readers refuse to use it with the old trace.
     let beside = shapes.map(|(path, bytes)| begin(&path, bytes).map(|file| (path, file)));
     let swf = begin(path, &made.swf)?;
     if let Some((path, file)) = beside.transpose()? {
@@ -103,7 +101,7 @@ pub fn run(args: &SynthArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Refuses to write a trace beside side files of another trace, which would be read with it.
+/// Returns an error if there are side files of another trace, because they would be read together with the new trace.
 fn refuse_others(path: &Path, made: &SyntheticTrace) -> Result<(), Failure> {
     let replaced = made.shapes.is_some().then(|| shapes_path(path));
     let digest = blake3::hash(&made.swf).to_hex();
@@ -119,7 +117,7 @@ fn refuse_others(path: &Path, made: &SyntheticTrace) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Generates by the Lublin-Feitelson model with the single options.
+/// Generates a trace by the Lublin-Feitelson model with the parameters given by separate options.
 fn by_options(args: &SynthArgs) -> Result<SyntheticTrace, Failure> {
     let mut model = LublinFeitelson::batch_and_interactive(args.processors);
     if let Some(load) = args.load {

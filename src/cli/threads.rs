@@ -17,20 +17,21 @@ pub fn set_threads(threads: Option<u64>) -> Result<(), Failure> {
     let wanted = threads.map_or(processors, |threads| threads as usize);
     ThreadPoolBuilder::new().num_threads(wanted).build_global().map_err(|error| {
         Failure::usage_message(format!(
-            "cannot start {wanted} threads: {error} (--threads takes fewer; ulimit -u, ulimit -v)"
+            "cannot start {wanted} threads: {error} (use fewer with --threads; limits: ulimit -u, ulimit -v)"
         ))
     })
 }
 
-/// Calls a function four times a second until it is dropped; never if no thread can be started.
+/// Calls a function four times a second until this value is dropped. If no thread can be started, the function is never
+/// called.
 pub struct Ticker {
-    /// Ends the thread when it is dropped.
+    /// The thread ends when this sender is dropped.
     end: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Ticker {
-    /// Starts to call `tick`.
+    /// Starts a thread that calls `tick` periodically.
     pub fn new(tick: impl Fn() + Send + 'static) -> Self {
         let (end, ends): (_, Receiver<()>) = sync_channel(0);
         let run = move || {

@@ -12,15 +12,14 @@ use replay_experiment::search::Numbers;
 pub struct TieLists {
     /// Try these scan radii SR of tie vectors: a list or range such as 2, 1,2,5 or 1..9.
     ///
-    /// sweep and plan need --sr and all three factors. search by default tries SR 1..9 and factors 0..10. Vectors whose
-    /// factors have one ratio AF:WF:BF decide alike: sweep runs the first of them, search reduces them to the smallest
-    /// whole numbers and leaves out vectors that break no tie.
+    /// sweep and plan need --sr and all three factors. search by default tries SR 1..9 and factors 0..10. Vectors with
+    /// the same ratio AF:WF:BF give the same decisions. sweep runs the first of these vectors. search reduces them to
+    /// the smallest whole numbers and omits vectors that break no tie.
     #[arg(long, value_name = "LIST", help_heading = "Tie vectors")]
     sr: Option<String>,
 
-    /// Try these values of all three factors AF, WF and BF: a list or range.
-    ///
-    /// --af, --wf and --bf give one factor values of its own.
+    /// Try these values of all three factors AF, WF and BF: a list or range. --af, --wf and --bf override these values
+    /// for one factor.
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Tie vectors")]
     factors: Option<String>,
 
@@ -94,7 +93,7 @@ impl TieLists {
         self.scan_radii().map(numbers).transpose()
     }
 
-    /// Returns the factors of a search, `usual` where none were given.
+    /// Returns the factors of a search; the default is `usual`.
     ///
     /// # Errors
     /// A usage error if a list is not of whole numbers.

@@ -1,4 +1,5 @@
-//! Errors of the command line: retired options name their successors, and tips name only options that are meant.
+//! Errors of the command line. An error about a retired option names its successor, and tips name only options that
+//! were probably meant.
 
 use std::ffi::OsString;
 
@@ -6,7 +7,7 @@ use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 
-/// A retired option: its spelling, the commands that had it (all if empty), and what replaces it.
+/// A retired option: its spelling, the commands that had it (all commands if empty), and its replacement.
 type Retired = (&'static str, &'static [&'static str], &'static str);
 
 /// Every retired option.
@@ -22,7 +23,7 @@ const RETIRED: [Retired; 5] = [
     ),
 ];
 
-/// Options that took a file and are flags now: the spelling, the command, and what replaces it.
+/// Options that had a file as value and are flags now: the spelling, the command, and the replacement.
 const FLAGS: [Retired; 1] = [("--perfetto", &["show"], "--perfetto --write FILE")];
 
 /// Adds the successor of a retired option, or a tip, to an error of the parser.
@@ -50,7 +51,7 @@ fn successor(error: &Error, arguments: &[&str], command: &str) -> Option<String>
             return Some(format!("{old} is now {new}"));
         }
     }
-    // `--flag VALUE` leaves VALUE over, `--flag=VALUE` is a value too many.
+    // With `--flag VALUE`, VALUE is an unexpected argument; with `--flag=VALUE`, the flag has an unexpected value.
     let flag = FLAGS.iter().filter(of_command).find(|(old, ..)| {
         let with_equals = || arguments.iter().any(|word| word.starts_with(&format!("{old}=")));
         match error.kind() {
@@ -72,7 +73,7 @@ fn invalid(error: &Error) -> Option<&str> {
     }
 }
 
-/// Replaces the tips of the parser on an unknown long option, whose bar of similarity is low.
+/// Replaces the tips of the parser about an unknown long option, because the parser requires only little similarity.
 fn with_tip(mut error: Error, command: &Command, definition: &Command) -> Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
@@ -109,11 +110,12 @@ fn options(command: &Command) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Letters of the shortest common beginning of a typed option and the one that is meant.
+/// Minimum number of letters at the beginning that a typed option and the suggested option have in common.
 const PREFIX: usize = 4;
 
-/// Returns the option that a misspelt one means: with the same first letter and at most two edits (one in a short word), or
-/// with one as the beginning of the other.
+/// Returns the option that a misspelt option probably means: an option with the same first letter that differs by at
+/// most two edits (one edit in a short word), or an option such that one of the two words is the beginning of the
+/// other.
 fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let reach = if typed.len() <= PREFIX { 1 } else { 2 };
     let near = |option: &&'a str| {
@@ -130,7 +132,7 @@ fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'
 mod tests {
     use super::*;
 
-    /// The message of the error of a command line.
+    /// Returns the message of the error that a command line gives.
     fn message(line: &str) -> String {
         let arguments: Vec<OsString> =
             format!("replay {line}").split(' ').map(OsString::from).collect();

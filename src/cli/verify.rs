@@ -1,4 +1,4 @@
-//! `replay verify`: compares our numbers with published ones and gives a verdict on each.
+//! `replay verify`: compares our numbers with published numbers and gives a verdict on each.
 
 mod figures;
 
@@ -36,39 +36,40 @@ pub struct VerifyArgs {
     #[arg(value_name = "SUITE")]
     suites: Vec<String>,
 
-    /// Run more or longer replications, in minutes instead of seconds.
-    ///
-    /// replay list suites says what changes in each suite.
+    /// Run more or longer replications, which takes minutes instead of seconds. replay list suites describes the
+    /// changes for each suite.
     #[arg(long)]
     full: bool,
 
     #[command(flatten)]
     shake: ShakeArgs,
 
-    /// Check only numbers of this published trace, mesh or side distribution.
+    /// Check only numbers of this trace, mesh or side distribution of a paper.
     #[arg(long, short, value_name = "TRACE", value_delimiter = ',')]
     trace: Vec<String>,
 
-    /// Fail also if a number cannot be checked because its trace is absent.
+    /// Also fail if a number cannot be checked because its trace is absent.
     #[arg(long)]
     complete: bool,
 
     /// Print how many verdicts could fail, instead of the checks.
     ///
-    /// A verdict could fail if it would detect the number of another strategy in the place of its own. The command fails
-    /// also if the counts are not as declared; rows whose log is absent are counted as absent.
+    /// A verdict can fail if it would change when the number of the row is replaced with the number of another
+    /// strategy. The command also fails if the counts are not as declared. Rows whose log is absent are counted as
+    /// absent.
     #[arg(long, conflicts_with_all = ["full", "trace", "shake"])]
     audit: bool,
 
     /// Write to this file.
     ///
-    /// A CSV table of the checks at full precision, beside the table on standard output.
+    /// The file is a CSV table of the checks at full precision, in addition to the table on standard output.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 
     /// Write results into this folder.
     ///
-    /// A figure for each figure or table of a suite, with the printed numbers and ours, as SVG, PNG, PDF and CSV.
+    /// There is a figure for each figure or table of a suite, with the published numbers and our numbers, as SVG, PNG,
+    /// PDF and CSV.
     #[arg(long, value_name = "DIR", conflicts_with = "audit", group = "figures")]
     out: Option<PathBuf>,
 
@@ -82,7 +83,7 @@ pub struct VerifyArgs {
     process: ProcessArgs,
 }
 
-/// Runs suites of published numbers and prints ours beside them.
+/// Runs suites of published numbers and prints our numbers next to them.
 pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     let quiet = args.process.quiet;
     args.process.set_threads()?;

@@ -71,7 +71,7 @@ fn rejects_malformed_questions() {
     }
 }
 
-/// The program is killed at its first malformed line, and the error is reported immediately.
+/// The external program is killed at its first malformed line, and the error is reported immediately.
 fn stops_at_the_first_malformed_question() {
     let dir = Dir::with_trace().file("ask.sh", "echo nonsense; sleep 3; echo >late\n");
     let search = "search -q --jobs 50 --strategy external --ask-command sh${IFS}ask.sh";
@@ -92,7 +92,7 @@ fn time_limit_ends_a_silent_program() {
     }
 }
 
-/// An endless line is an error; questions beyond those read so far wait in the pipe.
+/// An endless line is an error. Questions that are not read yet wait in the pipe.
 fn limits_memory_for_endless_input() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");

@@ -47,8 +47,8 @@ fn runs_the_main_job_in_a_checkout() {
 }
 
 fn finds_the_checkout_from_another_folder() {
-    // Found by name from another folder. The trace is shortened to distinguish it from the one
-    // built into the program.
+    // The trace is found by name from another folder. The trace is shortened, to distinguish it from the trace built
+    // into the program.
     let text = String::from_utf8_lossy(&super::dir::shipped_trace()).into_owned();
     let short: String = text.lines().take(30).map(|line| format!("{line}\n")).collect();
     let checkout = Dir::with_program()
@@ -105,7 +105,7 @@ fn version_is_that_of_the_package() {
     }
 }
 
-/// Messages stay short however long the argument is.
+/// Messages are short for arguments of any length.
 fn messages_cut_long_arguments() {
     let dir = Dir::with_trace();
     let word = "y".repeat(100_000);
@@ -118,7 +118,7 @@ fn messages_cut_long_arguments() {
     }
 }
 
-/// In bash: completes the item behind the last comma, with the traces that exist here.
+/// In bash, completes the item after the last comma with the names of the traces that exist in the directory.
 fn completes_the_last_item_of_a_list() {
     let dir = Dir::with_trace().file("traces/mine.swf", "").file("traces/made.swf.gz", "");
     let names = dir.replay("list traces --format names").code(0);
@@ -197,7 +197,7 @@ fn reports_threads_that_cannot_start() {
         dir.replay(&format!("{command} --threads 3")).fails(
             2,
             1,
-            &["cannot start 3 threads", "--threads takes fewer"],
+            &["cannot start 3 threads", "use fewer with --threads"],
         );
         assert!(!dir.path("out").exists());
     }

@@ -134,7 +134,7 @@ fn rejects_bad_run_numbers_and_missing_folders() {
     dir.replay("compare out none").fails(3, 1, &["none: no such file", "--out"]);
 }
 
-/// While another thread repeatedly replaces the folder by results of 20 and of 40 jobs.
+/// Compares two runs of a folder while another thread repeatedly replaces the folder with results of 20 and of 40 jobs.
 fn reads_both_runs_of_a_folder_at_once() {
     let dir = Dir::new();
     let write = |jobs: u32| {
@@ -157,9 +157,8 @@ fn reads_both_runs_of_a_folder_at_once() {
             .collect();
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         for outcome in outcomes {
-            // If the two runs came from different results, one would have 20 jobs that the other
-            // lacks.
-            let is_mixed = outcome.stderr.contains("of only one of them");
+            // If the two runs came from different results, one run would have 20 jobs that are not in the other run.
+            let is_mixed = outcome.stderr.contains("that only one run has");
             outcome.demand(!is_mixed, "both runs come from the same results");
             let is_named = outcome.stderr.is_empty() || outcome.stderr.contains("being replaced");
             outcome.demand(is_named, "a failure mentions the replacement");
@@ -221,12 +220,12 @@ fn compares_strategies_job_by_job() {
     let means = all.fields(&["base_mean", "compared_mean"]);
     let expected = runs.fields(&["mean_pairwise_l1"]);
     assert_eq!(means[3], expected.join(" "));
-    // Exchanging base and compared run reverses the verdict.
+    // If base and compared run are exchanged, the verdict is reversed.
     let back = dir.replay("compare out:1 out:0 --measure pairwise_l1 --format json").code(0);
     assert_eq!(back.fields(&["change_verdict"]), ["better"]);
     let classes = compare("--measure wait,distance --by-size").code(0);
     classes.prints("3 to 4").prints("all").prints("wait s").prints("distance hops");
-    // The exit code for pipelines: a measure is worse than the base by more than a limit.
+    // The exit code reports that a measure is worse than the base by more than a limit.
     let failed = compare("--measure wait --fail-if-worse distance:5").code(1);
     failed.says("distance is worse by ").says("--fail-if-worse allows 5 %");
     compare("--fail-if-worse distance:500 --fail-if-worse wait:0").code(0).says_nothing();
@@ -234,7 +233,7 @@ fn compares_strategies_job_by_job() {
     assert_eq!(compare("--seed 3").stdout, compare("--seed 3").stdout);
 }
 
-/// With one folder the matrix holds values; with two it holds changes.
+/// With one folder the table contains values; with two folders it contains changes.
 fn prints_a_matrix_of_two_dimensions() {
     let dir = Dir::new();
     let run = |rest: &str, out: &str| {
@@ -315,7 +314,7 @@ fn baseline_adds_changes_of_means() {
     let columns = ["mean_pairwise_l1_change_percent", "mean_turnaround_change_percent"];
     same.demand(same.fields(&columns).iter().all(|row| row == "0.0 0.0"), "no change");
     let other = dir.replay("--jobs 300 --alloc mc1x1,mm,random --baseline out --format json");
-    let other = other.code(0).says("--baseline: 1 of 3 runs are not in it");
+    let other = other.code(0).says("--baseline: 1 of 3 runs are not in the baseline");
     assert_eq!(other.fields(&columns)[2], "- -");
     let less = dir.replay("--jobs 200 --alloc mc1x1,mm --baseline out --format json -q").code(0);
     let before = dir.replay(&format!("{cells} --format json -q")).code(0).objects();
@@ -347,19 +346,19 @@ fn compares_folders_run_by_run() {
     run(2550, "mc1x1,mbs", "before");
     run(2500, "mbs,mc1x1,random", "after");
     let compared = dir.replay("compare before after --measure wait --format json").code(0);
-    let compared = compared.says("50 jobs of only one of them");
-    let compared = compared.says("1 runs of only one folder");
+    let compared = compared.says("50 jobs that only one run has");
+    let compared = compared.says("1 runs that only one folder has");
     let pairs = compared.fields(&["base", "compared_run", "pairs", "change_verdict"]);
     assert_eq!(pairs.len(), 2);
     assert!(pairs[0].contains("before lublin-10x10 10x10 fcfs mbs") && pairs[0].contains("2500"));
-    // At 80 columns change and interval are shown, and runs have short names.
+    // In a terminal of 80 columns, change and interval are shown, and runs have short names.
     for rest in ["", "--by-size"] {
         let lines = dir.in_terminal(80, &format!("compare before after -q {rest}"));
         assert!(
             lines[0].ends_with("after against before; all runs: lublin-10x10 10x10 fcfs"),
             "{lines:#?}"
         );
-        // Each is a column heading, or a value listed once because all rows share it.
+        // Each text is a column heading, or a value that is listed once because all rows have it.
         let all = lines.join(" ");
         for word in ["run", "measure", "change %", "95 %", "verdict"] {
             assert!(all.contains(word), "{word} in {lines:#?}");

@@ -73,12 +73,12 @@ impl Dir {
         Dir::new().file("traces/lublin-10x10.swf", shipped_trace())
     }
 
-    /// Creates a directory with a copy of the program, which finds no checkout around it.
+    /// Creates a directory with a copy of the program. This directory is outside of the checkout.
     pub fn with_program() -> Dir {
         let mut dir = Dir::new();
         dir.program = dir.path("bin/replay");
         fs::create_dir(dir.path("bin")).expect("a directory");
-        // Prefer a hard link; between file systems it fails.
+        // Prefer a hard link, which fails between different file systems.
         if fs::hard_link(PROGRAM, &dir.program).is_err() {
             fs::copy(PROGRAM, &dir.program).expect("a copy of the program");
         }

@@ -28,8 +28,8 @@ fn reads_a_file_of_windows() {
         dir.replay(&command).code(0).fields(names)
     };
     let names = ["makespan", "utilization", "up_utilization", "down_percent", "policy"];
-    // 1,880 processor-seconds in 220 s on 16 processors, 4 of which are out for 100 s after job 1
-    // ends.
+    // The jobs use 1,880 processor-seconds in 220 s on 16 processors. Four processors are out of service for 100 s
+    // after job 1 ends.
     let expected = format!(
         "220 {} {} {} johnson[down=drain]",
         1880.0 / 3520.0,
@@ -132,7 +132,7 @@ fn errors_have_line_and_field() {
     dir.replay("--trace j.swf --down nowhere.csv -q").fails(2, 1, &["cannot read nowhere.csv"]);
 }
 
-/// A row of the mesh is out from 50 s to 200 s; job 1 holds the whole machine until 100 s.
+/// A row of the mesh is out of service from 50 s to 200 s; job 1 holds the whole machine until 100 s.
 fn show_marks_processors_out_of_service() {
     let swf = "; MaxProcs: 16\n1 0 -1 100 16\n2 110 -1 50 4\n";
     let dir =
@@ -183,7 +183,7 @@ fn rejects_commands_without_outages() {
     let dir = dir().file("all.csv", "from,until,what\n5,9,all\n");
     let run = dir.replay("--trace j.swf -q --down all.csv --alloc elmer --machine cluster:16x2");
     run.fails(2, 1, &["--down: ", "whose hosts are shared by jobs"]);
-    // The place guard supports outages that are known in advance.
+    // `guard=place` supports outages that are known in advance.
     dir.replay("--trace j.swf -q --down down.csv --alloc first-fit --sched easy[guard=place]")
         .code(0);
     let log = dir.file("log.swf", "; MaxProcs: 16\n1 0 0 100 16\n");

@@ -48,7 +48,7 @@ fn centres_have_numbers_and_coordinates() {
     );
     let at = |axis: usize| first["centre"][axis].as_u64().expect("a number");
     let number = 10 * at(0) + at(1);
-    // The centre is in shell 0, so it is the first processor taken.
+    // The centre is in shell 0, so it is the first allocated processor.
     assert_eq!(first["nodes"][0].as_u64(), Some(number));
     let centre = format!("{number} ({}, {})", at(0), at(1));
     let words = format!("with its centre at processor {centre}, wins");
@@ -163,7 +163,7 @@ fn json_has_the_numbers_of_the_run() {
     let running = named["running"].as_array().expect("a list").iter();
     let busy: i64 = running.map(|job| job["size"].as_i64().expect("a number")).sum();
     assert_eq!(busy + named["free"].as_i64().expect("a number"), 100);
-    // The option of earlier versions.
+    // `--json` is the option of earlier versions.
     let words = ["error: --json is now --format json\n"];
     dir.replay(&format!("explain {cell} --job 200 --json")).refused(&words);
 }

@@ -57,7 +57,7 @@ fn sizes_apply_to_all_formats() {
     let [wide, per_metre] = [number(&png, 16), number(&png, at + 4)];
     assert!((wide / per_metre - 0.085).abs() < 0.0005, "{wide} {per_metre}");
     assert!(per_metre * 0.0254 > 300.0);
-    // The same size in centimetres, without title.
+    // Draw a figure of the same size, given in centimetres, without title.
     let plain = text(&dir, &file("b", "svg"));
     assert!(plain.starts_with("<svg width=\"85mm\" height=\"60mm\""));
     let words = ["Improvement by job size", "over all jobs"];
@@ -168,7 +168,7 @@ fn figures_count_strategies_beyond_twelve() {
         let note = format!("{} more strategies are not shown", all - 12);
         assert!(svg.contains(&note), "{figure}: {note}");
         assert!(!svg.contains("and 3 others"));
-        // Strategies that fold jobs come last; they are not counted where none is drawn.
+        // Strategies that fold jobs are last. They are not counted in figures that show no strategy that folds jobs.
         let is_last = figure != bars;
         assert!(!(is_last && svg.contains("jobs are folded")), "{figure}");
     }
@@ -211,7 +211,7 @@ fn gantt_charts_have_dates() {
     let dir = Dir::new().file("a.swf", log).file("b.swf", log.split_once('\n').expect("lines").1);
     dir.replay("show --trace a.swf --gantt 0..86400 -q --out a").code(0);
     dir.replay("show --trace b.swf --gantt 0..86400 -q --out b").code(0);
-    // A window is cut at the end of the run.
+    // A window ends at the end of the run.
     dir.replay("show --trace a.swf --gantt 0..9999999999 -q --out c").code(0);
     let cut = text(&dir, "c/plots/gantt.svg");
     assert!(cut.contains("from 0 s to 95,400 s") && cut.contains("from 1996-09-23"), "{cut}");

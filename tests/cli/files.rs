@@ -164,7 +164,7 @@ fn force_removes_only_journals_of_replay() {
     let words = ["other/plan.json was not written by replay: move it"];
     dir.replay(&format!("{sweep} other")).fails(2, 1, &words);
     assert_eq!(dir.read("other/plan.json"), b"{\"a\": 1}");
-    // A journal of another version counts as a journal of replay.
+    // A journal of another version is treated as a journal of replay.
     let dir = tiny().file("out/journal.txt", "replay journal 99\n");
     let words = ["out/journal.txt is a journal of another version", "--force discards the journal"];
     dir.replay("sweep -q --trace tiny.swf --out out").fails(3, 1, &words);
@@ -216,7 +216,7 @@ fn full_disk_leaves_no_partial_figure() {
         let files = dir.files("whole");
         let largest = files.iter().max_by_key(|file| size(file)).expect("files");
         assert!(largest.ends_with(".png"), "{command}: {largest}");
-        // Only the last bytes of the largest figure exceed the limit.
+        // The limit allows all files except the last bytes of the largest figure.
         let failed = limited(&dir, size(largest) / 1024, &format!("{command} --out out"));
         failed.code(2).says("File too large (os error 27)").says("out/unfinished.part");
         assert!(!dir.path("out/manifest.json").exists(), "{command}");
@@ -258,7 +258,7 @@ fn full_disk_has_its_own_message() {
     }
 }
 
-/// Only the error is printed; a line of progress would be a second line.
+/// Only the error is printed. A line of progress would be a second line on standard error.
 fn checks_the_folder_of_figures_before_any_work() {
     let dir = Dir::new().file("plain", "");
     dir.replay("verify turner --out plain/x").fails(2, 1, &["cannot write plain/x: "]);

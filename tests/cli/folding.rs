@@ -63,7 +63,7 @@ fn default_parameters_give_one_row() {
     );
     let run = run.code(0);
     run.demand(run.fields(&["allocator"]) == ["rsr[inner=first-fit]"], "one row");
-    // An allocator that does not support the machine is not merged with one that does.
+    // An allocator that does not support the machine is not merged with an allocator that supports it.
     let words = ["rsr[inner=cube-buddy]", "hypercube"];
     dir.replay("--jobs 50 --machine 10x10 --alloc rsr,rsr[inner=cube-buddy] -q")
         .fails(2, 1, &words);
@@ -80,7 +80,7 @@ fn limit_folds_jobs_larger_than_the_machine() {
         run.fields(&["jobs", "makespan"]) == ["2 80"],
         "on 16 processors, for eight times as long",
     );
-    // The job is too large if one allocator of the grid does not fold it.
+    // The job is too large if at least one allocator of the grid does not fold it.
     for grid in ["cube-buddy", "limit[k=4],cube-buddy", "rsr[t=1]"] {
         let command = format!("--trace large.swf --machine hypercube:5 --alloc {grid} -q");
         dir.replay(&command).fails(3, 1, &["128", "--oversize drop or clamp"]);
@@ -182,6 +182,6 @@ fn does_not_rank_folding_runs_by_distance() {
         let row = rows.iter().find(|row| row["metric"] == metric && row["allocator"] == allocator);
         !row.expect("a row")["paired_difference"].is_empty()
     };
-    // The first strategy, with which the others are compared, folds jobs.
+    // The first strategy folds jobs. The other strategies are compared with it.
     assert!(!differs("mean_pairwise_l1", "mbs") && differs("mean_turnaround", "mbs"));
 }

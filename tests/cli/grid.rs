@@ -142,7 +142,7 @@ fn default_strategies_run_on_a_trace() {
         names.contains(&"random".to_string()) && names.len() > 3,
         "allocators for hypercubes",
     );
-    // A named strategy runs alone.
+    // If a strategy is named, only this strategy runs.
     let one = dir.replay("--trace lublin-10x10 --jobs 50 --alloc mm --format json").code(0);
     one.demand(one.fields(&["allocator"]) == ["mm"], "mm alone");
     let tie = dir.replay("--trace lublin-10x10 --jobs 50 --tie 2,13,20,6 --format json").code(0);
@@ -166,7 +166,7 @@ fn all_selects_supported_allocators() {
     let fewer = dir.replay(&format!("{all} --sched conservative")).code(0).fields(&["allocator"]);
     assert!(!fewer.is_empty() && fewer.len() < names.len());
     let plan = dir.replay("plan --trace lublin-10x10 --alloc all --list --format json -q").code(0);
-    // A sweep reads its trace once, too.
+    // A sweep also reads its trace only once.
     let sweep = "sweep --trace lublin-10x10 --jobs 30 --alloc all --out swept";
     let swept = dir.replay(sweep).code(0);
     swept.demand(swept.stderr.matches("jobs kept").count() == 1, "read once");
@@ -232,8 +232,8 @@ fn accepts_commas_in_machine_names() {
     run.demand(run.fields(&["topology"]) == ["torus:10x10", "10x10"], "two machines");
 }
 
-/// Waits of the log next to those of schedulers. Warnings count jobs without processors or recorded
-/// wait.
+/// Prints the waits in the log next to the waits under schedulers. Warnings count jobs without processors and jobs
+/// without a recorded wait.
 fn recorded_schedule_has_the_waits_of_the_log() {
     let log = "; MaxProcs: 4\n1 0 3 10 2\n2 1 4 10 2\n3 2 0 1 1\n4 5 -1 10 1\n5 6 0 5 1\n";
     let dir = Dir::new().file("log.swf", log).file("none.swf", "; MaxProcs: 4\n1 0 -1 5 2\n");

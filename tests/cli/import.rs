@@ -24,7 +24,7 @@ JobID|User|Submit|Start|End|TimelimitRaw|AllocNodes|NodeList|State
 2|bob|2026-03-01T08:01:00|2026-03-01T09:00:05|2026-03-01T09:30:05|60|8|n[001-008]|FAILED
 ";
 
-/// Returns a file next to a trace without its last line, and checks that this line names the trace.
+/// Returns the content of a file next to a trace, without its last line. Checks that the last line names the trace.
 fn rows(dir: &Dir, name: &str) -> String {
     let trace = dir.read(&format!("{}.swf", name.split('.').next().unwrap_or_default()));
     let text = String::from_utf8(dir.read(name)).expect("text");
@@ -58,7 +58,7 @@ fn keeps_job_names_of_the_log() {
         dir.file("map.toml", map).file("t.csv", "i,t,r,n\n\"a,\"\"b\",1,1,1\n,2,1,1\n7.0,2,1,1\n");
     dir.replay("import csv t.csv --map map.toml --write t.swf -q").code(0);
     assert_eq!(rows(&dir, "t.ids.csv"), "job,id\n1,\"a,\"\"b\"\n3,7\n");
-    // Existing files that are not from this log are not overwritten.
+    // Existing files that were not written for this log are not overwritten.
     let words = ["a.ids.csv exists, and this log has no such file"];
     let dir = dir.file("p.nodes.csv.gz", "of yesterday");
     let packed = ["p.nodes.csv.gz exists: it would be read as the nodes of this trace"];
@@ -124,7 +124,7 @@ fn imports_parquet_with_a_map() {
     let expected = metrics("--jobs 300 --sched easy --alloc random --format json -q");
     let again = metrics("--trace a.swf --sched recorded --alloc random --format json -q");
     assert_eq!(again, expected, "the results of the first run");
-    // Standard input gives the same bytes.
+    // Importing from standard input gives the same bytes.
     let bytes = dir.read("out/jobs.parquet");
     let piped =
         dir.replay_on(&bytes, "import parquet - --map map.toml --processors 100 -q").code(0);
@@ -198,7 +198,7 @@ fn joins_several_files() {
     run.says("not a job blank line: 1, first in line 5 of later.txt");
 }
 
-/// A record over several lines counts once, and errors name the line within it.
+/// A record of several lines is counted once, and errors name the line within the record.
 fn accepts_line_breaks_in_quotes() {
     let map =
         "time = 'seconds'\n[columns]\nid = 'i'\nsubmit = 't'\nrun = 'r'\nsize = 'n'\nuser = 'u'\n";
@@ -231,7 +231,7 @@ fn counts_array_tasks_once() {
     let two = [head, &task(1), &task(2), &task(4), &waiting("3,5-9,22-23")].concat();
     let dir = Dir::new().file("a.txt", one).file("b.txt", two);
     let run = dir.replay("import sacct a.txt b.txt --write ab.swf").code(0);
-    // Tasks 3, 5 to 9, 20, 22 and 23.
+    // The counted tasks are 3, 5 to 9, 20, 22 and 23.
     let run = run.says("tasks of arrays that did not start: 9, first in line 3 of a.txt");
     let run = run.says("dropped   array of tasks that did not start: 2, first in line 3 of a.txt");
     let words = "dropped   array of tasks that did not start, repeated from an earlier file: 1, first in line 5 of b.txt";

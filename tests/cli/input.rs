@@ -79,7 +79,7 @@ fn truncated_gzip() {
     let (short, whole) = (Dir::new().file("cut.swf.gz", &packed()[..20_000]), packed().len());
     let words = ["cut.swf.gz: the gzip data are truncated", "(after line "];
     short.replay("--trace cut.swf.gz").fails(3, 1, &words);
-    // Only the checksum at the end is missing: all jobs have been read when the error occurs.
+    // Only the checksum at the end is missing, so all jobs have been read when the error occurs.
     let nearly = Dir::new().file("cut.swf.gz", &packed()[..whole - 4]);
     nearly.replay("--trace cut.swf.gz").fails(3, 1, &words);
 }
@@ -127,8 +127,7 @@ fn reads_a_trace_from_stdin() {
     let rows = String::from_utf8(grid.read("out/runs.csv")).expect("text");
     let both = ["johnson", "pwa"].map(|policy| rows.contains(policy));
     assert!(rows.contains("stdin") && both == [true, true], "{rows}");
-    // The same input resumes the finished sweep. Another trace has other cells, although it has the
-    // same name.
+    // With the same input, the finished sweep is resumed. Another trace has other cells, although its name is the same.
     grid.replay_on(&shipped_trace(), sweep).code(0);
     assert_eq!(grid.read("out/runs.csv"), rows.into_bytes());
     grid.replay_on(TINY.as_bytes(), sweep).fails(2, 1, &["results of a sweep of stdin"]);
@@ -229,7 +228,7 @@ fn job_larger_than_the_machine() {
     dir.replay("--trace big.swf -q").fails(3, 1, &["big.swf:3: job 2"]);
     dir.replay("--trace big.swf --oversize error -q").fails(3, 1, &["big.swf:3: job 2"]);
     for (rule, jobs, note) in [
-        // One of the two jobs without an estimate remains.
+        // One of the two jobs without an estimate is kept.
         ("drop", "1", "1 job kept; 1 dropped (larger than the machine 1); 1 changed"),
         ("clamp", "2", "2 jobs kept; 0 dropped; 2 changed"),
     ] {
@@ -342,7 +341,7 @@ fn built_in_trace_has_one_name() {
     dir.replay("--trace lublin-10x10 -q --machine 2x2 --format csv").code(0).prints(",2,");
 }
 
-/// A signal ends a command that waits for input at once, with a message and exit code 130.
+/// If a command waits for input, a signal ends it at once, with a message and exit code 130.
 fn interrupts_commands_that_wait_for_input() {
     let dir = Dir::with_trace();
     let fifo = dir.path("fifo");
@@ -406,7 +405,7 @@ fn honours_dependencies() {
     assert_eq!(ids(""), ids("--deps ignore"));
 }
 
-/// Two logs that differ only in the waits of their jobs.
+/// Tests two logs that differ only in the waits of their jobs.
 fn cell_ids_of_recorded_runs_include_waits() {
     let log = |wait| format!("; MaxProcs: 4\n1 0 0 5 2 -1 -1 2 9\n2 1 {wait} 5 2 -1 -1 2 9\n");
     let dir = Dir::new().file("a.swf", log(0)).file("b.swf", log(7));

@@ -1,8 +1,8 @@
 //! False positive rate of verdicts between two seeds of one strategy, on a real log.
 //!
-//! `random` under FCFS never changes the schedule, so two seeds differ by chance alone and any
-//! verdict on their mean pairwise distance is false. At a level of 5 %, about one verdict in twenty
-//! must be false.
+//! `random` under FCFS never changes the schedule, so two seeds differ only by chance. Any significant difference of
+//! their mean pairwise distances is therefore a false positive. At a level of 5 %, about one comparison in twenty must
+//! be a false positive.
 
 use std::sync::Arc;
 
@@ -72,9 +72,9 @@ fn false_verdicts_between_seeds_have_the_nominal_rate(file: &str) {
     }
 }
 
-/// Returns `blocks` blocks of the log, `days` days each. Of the `windows` windows of a pair of
-/// seeds, `place` selects one; the windows shift from pair to pair and cover the whole log if it
-/// has no more blocks.
+/// Returns `blocks` blocks of the log, `days` days each. A pair of seeds has `windows` windows, and `place` selects one
+/// of them. The positions of the windows differ between pairs. If the log has no more than `blocks` blocks, a window is
+/// the whole log.
 fn window(
     all: &[(i64, [f64; 2])],
     blocks: usize,
@@ -84,7 +84,7 @@ fn window(
     let (first, last) = (all[0].0, all[all.len() - 1].0);
     let span = blocks as i64 * days * DAY;
     let room = (last - first - span).max(0);
-    // Days without submissions form no block; then the next position is tried.
+    // Days without submissions form no block. If there are too few blocks, the next position is tried.
     (0..1000)
         .map(|step| {
             let at = (200 * place / windows + 37 * pair + step) % 200;

@@ -97,7 +97,7 @@ fn runs_every_allocator() {
         // The first jobs are small; on small machines they cause contention for processors.
         let arguments = format!("{machine}--jobs 200 --format json --alloc {}", names.join(","));
         let run = Dir::with_trace().replay(&arguments).code(0);
-        // Allocators that wrap another one include its name.
+        // The name of an allocator that wraps another allocator includes the name of the inner allocator.
         let canonical = |name: String| name.replace("[inner=first-fit]", "");
         let shown: Vec<String> = run.fields(&["allocator"]).into_iter().map(canonical).collect();
         run.demand(shown == names, "the listed name is the canonical one");

@@ -98,7 +98,8 @@ fn runs_several_processors_at_a_point() {
         dir.replay(&line).code(0).fields(fields)
     };
     assert_eq!(of("4x2", "mc1x1", &fields), ["0.6666666666666666 - 300 0.0"]);
-    // 500 + 300 + 800 processor-seconds on 8 processors in 300 s; in whole points 600 + 400 + 800.
+    // The jobs request 500 + 300 + 800 processor-seconds on 8 processors in 300 s. In whole points they hold 600 + 400
+    // + 800.
     let expected = ["0.6666666666666666 0.75 300 33.333333333333336"];
     for allocator in ["mc1x1", "random", "mc1x1[tie=2,1,1,1]"] {
         assert_eq!(of("2x2*2", allocator, &fields), expected, "{allocator}");
@@ -131,7 +132,7 @@ fn some_commands_need_one_processor_at_a_point() {
 
 fn load_counts_all_processors() {
     let dir = Dir::new().file("t.swf", "1 0 -1 100 8\n2 100 -1 100 8\n");
-    // 1,600 processor-seconds in 100 s of 16 processors.
+    // The jobs use all 1,600 processor-seconds of 16 processors in 100 s.
     let run = dir.replay("--trace t.swf --machine 4x2*2 --alloc mbs --scale-load 0.5").code(0);
     run.says("load 1.0000 on 16 processors, times between arrivals x 2.0000, load 0.5000 after");
 }
@@ -171,7 +172,7 @@ fn finds_machines_by_name() {
     listed.prints("blue-waters: torus:24x24x24*2, 27,648 processors").prints("[NCSA");
 }
 
-/// A job takes 70,000 of 90,000 points, and two others nearly all of the rest.
+/// A job holds 70,000 of 90,000 points, and two other jobs hold nearly all of the remaining points.
 fn runs_machines_beyond_sixteen_bits() {
     let swf = "; MaxProcs: 90000\n1 0 -1 100 70000\n2 0 -1 100 19999\n3 0 -1 100 2\n";
     let dir = Dir::new().file("t.swf", swf);
@@ -211,9 +212,9 @@ fn rejects_mesh_allocators_on_hypercubes() {
     );
 }
 
-/// Jobs of 3, 5, 1 and 8 processors on 8. Job 1 gets a subcube of four. Job 2 needs all eight
-/// processors and waits for job 1, unless the allocator uses several subcubes; it leaves room for
-/// job 3 if the allocator hands out its unused processors.
+/// Runs jobs of 3, 5, 1 and 8 processors on 8 processors. Job 1 gets a subcube of four processors. Job 2 needs all
+/// eight processors and waits for job 1, unless the allocator uses several subcubes. There is room for job 3 if the
+/// allocator allocates the unused processors of job 2.
 fn runs_hypercube_allocators_on_a_trace() {
     let swf = "; MaxProcs: 8\n1 0 -1 60 3\n2 5 -1 30 5\n3 9 -1 10 1\n4 9 -1 10 8\n";
     let dir = Dir::new().file("t.swf", swf);
@@ -254,7 +255,7 @@ fn limits_gray_codes_by_dimension() {
     }
 }
 
-/// The default allocator depends on the machine where First Fit is not supported.
+/// On machines without support for First Fit, the default allocator depends on the machine.
 fn stream_defaults_depend_on_the_machine() {
     let dir = Dir::new();
     for (machine, expected) in
@@ -307,7 +308,7 @@ fn rejects_other_allocators_on_shared_hosts() {
 }
 
 fn simulates_time_sharing() {
-    // Two jobs on both hosts; each computes half of the time.
+    // Two jobs run on both hosts, and each job computes half of the time.
     let dir = Dir::new().file("t.swf", "; MaxProcs: 2\n1 0 -1 100 2\n2 0 -1 100 2\n");
     let at = |machine: &str, alloc: &str| {
         let command = format!("--trace t.swf --machine {machine} --alloc {alloc} --format json -q");
@@ -318,7 +319,7 @@ fn simulates_time_sharing() {
     assert_eq!(at("cluster:2", "elmer[demand=0.5]"), ["150.0 200"]);
     // With two slots per host the second job uses the other half.
     assert_eq!(at("cluster:2x2", "elmer[demand=0.5]"), ["100.0 100"]);
-    // Jobs that always compute leave no processor time and do not run faster together.
+    // Jobs that always compute leave no processor time to other jobs, so sharing hosts does not make them faster.
     assert_eq!(at("cluster:2x2", "elmer"), ["150.0 200"]);
     let command = "stream --machine cluster:6,cluster:6x2 --alloc elmer[demand=0.5] --arrivals 0.2 --jobs 50 \
                    --max-replications 30 -q --format json";

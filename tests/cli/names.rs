@@ -57,7 +57,7 @@ fn rejects_parameters_without_effect() {
         let words = format!("{key} has no effect");
         dir.replay(&arguments.replace("none,2", "none --tie 2")).fails(2, 1, &[&words]);
     }
-    // The parameter has an effect for one of the two tie rules.
+    // The parameter has an effect with one of the two tie rules, so there is no error.
     dir.replay("--jobs 9 --alloc mc1x1[shadows=3] --tie none --tie auto -q").code(0);
     let ties = "--ties: none of these allocators";
     dir.replay("-q --jobs 9 --alloc random,hilbert-best-fit --ties").fails(2, 1, &[ties]);

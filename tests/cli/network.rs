@@ -48,7 +48,7 @@ fn latencies_equal_the_closed_form() {
     );
     dir.replay("network --packets p.csv -q --write a.csv").code(0).says_nothing();
     assert_eq!(dir.read("a.csv"), lo.stdout.into_bytes());
-    let words = ["--write p.csv: is also the input; name another file"];
+    let words = ["--write p.csv: this file is also the input; name another file"];
     dir.replay("network --packets p.csv --write p.csv").fails(2, 1, &words);
     let other = dir.replay("network --packets p.csv --network bani-mohammad -q").code(0);
     assert!(other.stdout.lines().nth(1).expect("a row").contains(",22,0,3"), "{}", other.stdout);
@@ -131,7 +131,7 @@ fn quotas_follow_from_run_times() {
     let off: Vec<usize> = (0..150).filter(far).collect();
     assert_eq!(column(&dir, "out/contend.csv", "off_target_jobs"), [off.len().to_string()]);
     assert!(off.len() < 75, "{off:?}");
-    // These jobs miss their target by less than about one packet.
+    // The times of these jobs differ from the target by less than about one packet.
     for i in off {
         assert!(packets[i] > 0.0 && (alone[i] - targets[i]).abs() < 200.0, "{i}: {}", alone[i]);
     }
@@ -312,8 +312,8 @@ fn disjoint_boxes_have_no_contention() {
     assert!(stretch[1] > 1.2, "{stretch:?}");
 }
 
-/// The window covers the isolated run of each job, so jobs in disjoint boxes have the same values
-/// as with flits, to the last bit.
+/// The window covers the whole run of each job without other jobs. Jobs in disjoint boxes therefore have exactly the
+/// same values as with flits.
 fn link_loads_rank_allocators_like_flits() {
     let dir = Dir::with_trace();
     let run = |network: &str| {
@@ -334,7 +334,7 @@ fn link_loads_rank_allocators_like_flits() {
     }
     assert_eq!(number(&links[0], "mean_contention_factor"), 1.0);
     assert!(number(&links[2], "mean_contention_factor") > 1.02, "{:?}", links[2]);
-    // A shorter window gives another value, which also distinguishes scattered jobs from boxes.
+    // A shorter window gives another value, but this value also distinguishes scattered jobs from boxes.
     let part = run("links[window=300]");
     assert_ne!(part[2]["mean_stretch"], links[2]["mean_stretch"]);
     assert_eq!(number(&part[0], "mean_contention_factor"), 1.0);
@@ -382,8 +382,8 @@ fn results_do_not_depend_on_threads() {
     assert_eq!(one, run(3));
 }
 
-/// Five jobs on each day and an idle machine in between: one run is split there, and observers
-/// receive all jobs.
+/// There are five jobs on each day, and the machine is idle between the days. A run is split at these idle times, and
+/// observers receive all jobs.
 fn one_run_does_not_depend_on_threads() {
     let job = |number: u32| {
         let (day, at) = (number / 5, number % 5);
@@ -421,8 +421,8 @@ fn draws_contention() {
         assert!(dir.path("out").join(file).is_file(), "{file}");
     }
     let plots = fs::read_dir(dir.path("out/plots")).expect("a folder").count();
-    // One comparison, one distribution, two maps and the jobs of two runs, each as SVG, PNG, PDF
-    // and CSV.
+    // There are one comparison, one distribution, two maps and two scatter plots of jobs, each as SVG, PNG, PDF and
+    // CSV.
     assert_eq!(plots, 24);
     // Subtitles give the seed and the number of jobs.
     let text = |name: &str| {
@@ -543,7 +543,7 @@ fn limits_packets_before_any_run() {
             "contend --jobs 16 --scale 1e9",
             ["--scale: lublin-10x10: at 1000000000 cycles", "lower --scale, take fewer"],
         ),
-        // This would take one thread hours.
+        // This run would take hours on one thread.
         ("contend --jobs 16 --scale 2e7 --alloc mbs", ["at most 1e9", "--network links"]),
         (
             "contend --jobs 16 --scale 1e9 --pattern one-to-all --alloc mbs",

@@ -279,7 +279,7 @@ fn keeps_finished_cells_if_interrupted() {
 
 fn interrupted_by(signal: &str) {
     let dir = Dir::with_trace();
-    // Many cells that take some tenths of a second each.
+    // The grid has many cells, and each cell takes some tenths of a second.
     let seeds: Vec<_> = (0..200).map(|seed: u32| seed.to_string()).collect();
     let grid = format!("--machine 40x40 --alloc random,mm --seed {} --threads 1", seeds.join(","));
     let mut child = dir.start(&format!("{grid} --format json --no-jobs --out results"));
@@ -331,8 +331,8 @@ fn interrupted_runs_do_not_replace_results_without_force() {
     assert_ne!(dir.read("results/runs.csv"), whole);
 }
 
-/// A cell that would run for hours stops within a decision, and a message is printed at once.
-/// `timeout` signals the program twice.
+/// If a decision of a cell would take very long, the cell stops during the decision, and a message is printed at once.
+/// `timeout` sends two signals to the program.
 fn interrupts_long_decisions() {
     let dir = Dir::with_trace();
     let program = env!("CARGO_BIN_EXE_replay");
@@ -343,7 +343,7 @@ fn interrupts_long_decisions() {
              --threads 2 --format csv"
         );
         let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
-        // Exit code 124 of `timeout`: the time was up and the program ended by itself.
+        // Exit code 124 of `timeout` means that the time limit was reached and the program ended after the signal.
         let run = Outcome::new(&line, output.expect("a shell")).code(124);
         let run = run.prints("hilbert-best-fit").says("what was done is written");
         run.demand(
@@ -370,7 +370,7 @@ fn interrupts_a_search_before_its_first_vector() {
         "timeout -k 30 3 {program} search --jobs 100 --machine 40x40x40 --alloc mm[order=greedy] --out results"
     );
     let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
-    // Exit code 124 of `timeout`: the time was up and the program ended by itself.
+    // Exit code 124 of `timeout` means that the time limit was reached and the program ended after the signal.
     Outcome::new(&line, output.expect("a shell")).code(124).says("nothing was done yet");
     assert!(!dir.path("results").exists());
 }
@@ -394,11 +394,11 @@ fn checks_the_output_directory_before_any_work() {
     for out in ["taken", "taken/below"] {
         let words = [&format!("cannot write into --out {out}: "), "(os error "];
         dir.replay(&format!("--trace nothing --out {out}")).fails(2, 1, &words);
-        // The report about cleaning is not printed either.
+        // There is also no report about cleaning.
         dir.replay(&format!("--out {out}")).fails(2, 1, &words);
     }
     assert_eq!(dir.read("taken"), b"mine");
-    // A file has the name of the directory for unfinished results.
+    // Create a file with the name of the directory for unfinished results.
     let dir = Dir::with_trace().file("results/unfinished.part", "");
     let failed = dir.replay("-q --jobs 20 --out results");
     failed.fails(2, 1, &["cannot write into --out results", "unfinished.part is not a directory"]);

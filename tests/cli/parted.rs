@@ -64,7 +64,7 @@ fn merged_shards_equal_the_whole_search() {
         let merged = dir.replay(&format!("merge {folders} --out merged")).code(0);
         merged.demand(merged.stdout == whole.stdout, "equal tables");
         let merged = merged.says(&format!("merge: a search of {count} folders\n"));
-        // The merge repeats the winners that the search printed.
+        // The merge prints the same best vectors as the search.
         let winners = whole.stderr.lines().filter(|line| line.contains("comes first"));
         winners.for_each(|line| merged.demand(merged.stderr.contains(line), line));
         merged.demand(merged.stderr.contains("comes first"), "a winner");
@@ -82,7 +82,7 @@ fn merge_names_missing_shards() {
     );
     assert!(!dir.path("merged/search.csv").exists());
     dir.replay("merge -q p1 p2 p3 --out p1").fails(2, 1, &["one of the folders to merge"]);
-    // The whole search in the directory of a shard runs only what is missing.
+    // The whole search in the directory of a shard evaluates only missing vectors.
     let whole = dir.replay(&format!("search {GRID} --out p1")).code(0);
     whole.says("search: 13 evaluations done before");
     dir.replay(&format!("search {GRID} -q --out whole")).code(0);
@@ -138,7 +138,7 @@ fn rejects_searches_that_cannot_be_sharded() {
     }
     dir.replay("search --shard 1/2").refused(&["--out <DIR>"]);
     dir.replay("search --shard 3/2 --out part").refused(&["3/2"]);
-    // One shard of one is the whole search.
+    // Shard 1 of 1 is the whole search.
     dir.replay(&format!("search {GRID} -q --shard 1/1 --out one")).code(0).prints("AF : WF : BF");
     // The directory of an unsharded search cannot be merged.
     dir.replay("merge one --out merged").fails(3, 1, &["one: is not the folder of a shard"]);
@@ -163,7 +163,7 @@ fn resumes_a_truncated_shard() {
     assert_equal_results(&dir, "merged", "whole");
 }
 
-/// Asks three times. In its first run it kills the search and exits after the second answer.
+/// External program that asks three times. In its first run, it kills the search and exits after the second answer.
 const ASKS: &str = "read begin
 echo '{\"ask\":[[1,1,0,0],[1,0,1,0],[2,1,1,1]]}'; read one
 echo '{\"ask\":[[2,3,1,1],[1,2,1,2]]}'; read two

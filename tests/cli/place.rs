@@ -40,7 +40,7 @@ fn answers_each_row() {
     let dir = dir();
     let written = dir.replay("place --machines m --cases c.csv -q --write a.csv").code(0);
     assert_eq!((written.stdout.as_str(), dir.read("a.csv")), ("", out.stdout.clone().into_bytes()));
-    let words = ["--write c.csv: is also the input; name another file"];
+    let words = ["--write c.csv: this file is also the input; name another file"];
     dir.replay("place --machines m --cases c.csv --write c.csv").fails(2, 1, &words);
     assert!(rows[4].contains(",bad_config,,,0,0,"), "{}", rows[4]);
     assert!(rows[5].contains(",ok,\"18-19,22-23\",t:2x2x1@2-0-1:0,44,48,"), "{}", rows[5]);
@@ -91,7 +91,7 @@ fn backlog_does_not_depend_on_threads() {
     let one = dir.replay(&format!("{command} --threads 1")).code(0).says_nothing();
     let two = dir.replay(&format!("{command} --threads 2")).code(0);
     assert_eq!(one.stdout, two.stdout);
-    // Five rules for each of two windows, and the header.
+    // The output has five rules for each of two windows, and the header.
     assert_eq!(one.stdout.lines().count(), 11);
 }
 
@@ -175,7 +175,7 @@ fn runs_a_trace_with_boxes() {
     let odd = Dir::new().file("t.swf", swf.replace(" 100 32", " 100 33"));
     odd.replay(&format!("{run} --alloc placements -q")).code(0);
     odd.replay(&format!("{run} --alloc placements[menu=trace] --sched fcfs,easy -q")).code(0);
-    // `contend` leaves out jobs without a box of their size, for this allocator only.
+    // For this allocator, `contend` omits jobs of sizes without a box.
     let sent = "contend --trace t.swf --machine torus:4x4x4 --scale 1 --format csv --alloc slurm-torus3d,mc1x1";
     let sent = odd.replay(sent).code(0).says("left out 1 job of unsupported size: 33 (job 2)");
     let mut rows = sent.stdout.lines().map(|row| row.split(',').collect::<Vec<_>>());
@@ -214,7 +214,7 @@ fn counts_jobs_without_a_box_of_their_size() {
     for command in ["explain", "show", "show --candidates"] {
         let of = |job: u32| dir.replay(&format!("{command} {one} --job {job} -q"));
         of(2).fails(2, 1, &["slurm-torus3d leaves out this job", "its size, 33", "fit=up"]);
-        of(9).fails(2, 1, &["no job of t has this number and was given processors"]);
+        of(9).fails(2, 1, &["no job of t has this number and received processors"]);
     }
     let none = dir.file("t.swf", "; MaxProcs: 64\n1 0 -1 100 7\n");
     none.replay(&one).code(1).says("no job is left to run: 1 job of unsupported size: 7 (job 1)");

@@ -28,14 +28,14 @@ fn dir(nodes: &str) -> Dir {
 }
 
 fn repeats_recorded_placements() {
-    // Node numbers as points: a row, two neighbours and two corners.
+    // Node numbers are used as points. The jobs hold a row, two neighbours and two corners.
     let dir = dir("1,0-3\n2,\"4,5\"\n3,\"12,15\"\n");
     let run = dir.replay(&format!("--trace j.swf {BOTH} --format json")).code(0);
     let run = run.says(
         "j on 4x4, recorded placements: 0 jobs on processors held by other jobs; peak \
                         processors in use: 1 on 8 points",
     );
-    // (1 + 2 + 3 + 1 + 2 + 1) + 1 + 3 hops; one job waits 5 s.
+    // The distances are (1 + 2 + 3 + 1 + 2 + 1) + 1 + 3 hops, and one job waits 5 s.
     let expected = ["14 4.666666666666667 1.6666666666666667 recorded recorded"];
     let names = ["total_pairwise_l1", "mean_pairwise_l1", "mean_wait", "scheduler", "allocator"];
     assert_eq!(run.fields(&names), expected);
@@ -43,7 +43,7 @@ fn repeats_recorded_placements() {
     let names = "job,nodes\n1,n[07-10]\n2,\"n11,n12\"\n3,\"n13,n16\"\n";
     let dir = dir.file("j.nodes.csv", names);
     let run = dir.replay(&format!("--trace j.swf {BOTH} --format json -q")).code(0);
-    // In this order the last two of eight nodes are neighbours.
+    // In this order, the last two of the eight nodes are neighbours.
     assert_eq!(run.fields(&["total_pairwise_l1"]), ["12"]);
     dir.replay(&format!("--trace j.swf {BOTH} --out o -q")).code(0);
     dir.replay(&format!("plan --trace j.swf {BOTH}")).code(0);
@@ -57,7 +57,7 @@ fn node_map_gives_positions() {
     let dir = dir.file("j.swf", log).file("bad.csv", map.replace("c,0,3", "c,0,4"));
     let both = "--trace j.swf --sched recorded --alloc recorded --machine 4x4*2";
     let run = dir.replay(&format!("{both} --node-map map.csv --format json")).code(0);
-    // Six pairs of corners: four at 3 hops, two at 6. Two nodes share a point.
+    // There are six pairs of corners: four pairs at 3 hops and two pairs at 6 hops. Two nodes share a point.
     assert_eq!(run.fields(&["total_pairwise_l1"]), ["24"]);
     run.demand(!run.stderr.contains("in order of their names"), "positions are not guessed");
     dir.replay(&format!("{both} -q")).code(0);
@@ -113,7 +113,7 @@ fn leaves_out_unsupported_pairs() {
         "left out: scheduler easy with allocator recorded, which repeats recorded placements",
     );
     run.says("left out: scheduler fcfs with allocator recorded");
-    // Output files, a sharded sweep and perturbed copies of this grid.
+    // Run this grid with output files, as a sharded sweep, and with perturbed copies.
     dir.replay(&format!("{grid} --out o -q")).code(0);
     let table = String::from_utf8(dir.read("o/against_log.csv")).expect("text");
     assert!(table.lines().skip(1).all(|line| line.contains(",2,")), "{table}");
@@ -221,7 +221,7 @@ fn compares_runs_with_the_log() {
     let sweep = "sweep --trace j.swf --machine 4x4 --sched recorded,fcfs --alloc mc1x1,random -q";
     dir.replay(&format!("{sweep} --out s")).code(0);
     assert_eq!(dir.read("s/against_log.csv"), dir.read("o/against_log.csv"));
-    // If placements are repeated too, that run is the base.
+    // If there is a run that also repeats the placements of the log, it is the base.
     let both = dir
         .replay(
             "--trace j.swf --sched recorded --alloc recorded,mc1x1 --machine 4x4 --out p --no-plots -q",
@@ -248,7 +248,7 @@ fn reports_conflicts() {
     let words = "1 job on processors held by other jobs (1 processor; first job 2); 1 job without a recorded \
                 placement, excluded from distance metrics; peak processors in use: 1 on 4 points, 2 on 1 point";
     let run = dir.replay(&format!("--trace j.swf {BOTH} --format json")).code(0).says(words);
-    // Distances count the two jobs with placements, waits all jobs.
+    // Distances are means over the two jobs with placements; waits are means over all jobs.
     let names = ["jobs", "mean_pairwise_l1", "total_pairwise_l1", "mean_wait"];
     assert_eq!(run.fields(&names), ["3 7.0 14 1.6666666666666667"]);
     dir.replay(&format!("--trace j.swf {BOTH} --out o --no-plots -q")).code(0);
@@ -324,7 +324,7 @@ fn comparisons_use_one_set_of_jobs() {
     }
     // Under FCFS none of the three jobs waits.
     assert_eq!(of("3", "", "mean_wait"), "3 1 0 1.6666666666666667 0.0");
-    // 10 and 1 hops in the log; a square and a pair have 8 and 1.
+    // The distances in the log are 10 and 1 hops; those of a square and a pair are 8 and 1 hops.
     assert_eq!(of("3", "", "total_pairwise_l1"), "2 1 1 11.0 9.0");
     assert_eq!(of("3", "", "mean_pairwise_l1"), "2 1 1 5.5 4.5");
     assert_eq!(of("3", "2", "mean_pairwise_l1"), "1   1.0 1.0");

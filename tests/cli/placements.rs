@@ -18,7 +18,7 @@ trials!(
     requires_an_output_directory,
 );
 
-/// A row of `placements.parquet`; `filled` is base and sides of a box.
+/// A row of `placements.parquet`. `filled` contains the base and the sides of the box that the processors fill.
 struct Row {
     run: i64,
     job: i64,

@@ -44,7 +44,8 @@ fn results_read_by_pandas_and_polars(python: &Path) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (stdout, stderr) = (text(&read.stdout), text(&read.stderr));
         assert!(read.status.success(), "{folder}: {stdout}{stderr}");
-        // Two traces, two schedulers, three strategies; 300 jobs of one trace, two of the other.
+        // The grid has two traces, two schedulers and three strategies. One trace has 300 jobs, and the other trace has
+        // two jobs.
         assert_eq!(stdout, "runs: 12 rows\nby_size: agree\njobs: 1812 rows\nplacements: agree\n");
     }
     // The example of the book reads the same files and draws a figure.
@@ -71,7 +72,7 @@ fn environment() -> Result<PathBuf, String> {
     let wanted = checkout().join("tests/python/requirements.txt");
     let venv = target().join("python-venv");
     let python = venv.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
-    // Copied last: its presence shows that the installation is complete.
+    // This file is copied last, so its presence shows that the installation is complete.
     let done = venv.join("installed.txt");
     let (wanted_text, done_text) = (fs::read(&wanted), fs::read(&done));
     if done_text.is_ok() && done_text.ok() == wanted_text.ok() {

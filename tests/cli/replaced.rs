@@ -121,12 +121,12 @@ fn extends_a_smaller_sweep() {
     sweep("mm,random,mbs", "--placements").code(0);
     sweep("mm,random,mbs,gabl", "").code(2).says("the directory contains the results of a sweep");
     sweep("mm,random,mbs,gabl", "--placements").code(0);
-    // A larger grid that was interrupted after it wrote its plan and before it wrote results.
+    // Simulate a larger grid that was interrupted after it wrote its plan and before it wrote results.
     let plan = dir.read("out/plan.json");
     sweep("random", "--force").code(0).says("--force replaces in out the results of a sweep");
     fs::write(dir.path("out/plan.json"), plan).expect("a file");
     sweep("mm,random,mbs,gabl", "").code(0).says("1 done before, 3 run");
-    // An unfinished sweep without results.
+    // Create an unfinished sweep without results.
     let shard = "sweep -q --trace tiny.swf --alloc mm,random,mbs,gabl --shard 1/2 --out part";
     dir.replay(shard).code(0);
     let failed = dir.replay("sweep -q --trace tiny.swf --alloc random --out part");

@@ -56,7 +56,7 @@ fn records(dir: &Dir, out: &str) -> usize {
 }
 
 fn resumes_after_kills_at_random_times() {
-    // Cells must be long enough that kills fall within them.
+    // Cells must take long enough that the program is killed while a cell runs.
     let dir = clean_grid(&GRID.replace("jobs = 150", "jobs = 600"));
     let sweep = |kill: u32| format!("sweep grid.toml --threads {} --out {kill}", 1 + kill % 2);
     // Measure the duration, so that kills are spread over the whole run. Every other kill waits for
@@ -115,7 +115,7 @@ fn keeps_finished_cells_after_an_interrupt() {
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill runs").success());
     let stopped = ended(&sweep, child).code(130);
-    let stopped = stopped.says("cells left; the same command goes on from out/journal.txt");
+    let stopped = stopped.says("cells left; the same command continues from out/journal.txt");
     stopped.demand(stopped.stdout.is_empty(), "no results yet");
     let done = records(&dir, "out");
     assert!((1..80).contains(&done), "{done} of 80");
@@ -128,7 +128,7 @@ fn drops_truncated_records() {
     dir.replay("sweep grid.toml -q --out out").code(0);
     let journal = dir.path("out/journal.txt");
     let text = fs::read(&journal).expect("a journal");
-    // Cut within the header, just after it, within a record, and before the end of a line.
+    // Cut the journal within the header, just after the header, within a record, and before the end of a line.
     for cut in [0, 5, 17, 18, 100, text.len() / 2, text.len() - 1] {
         fs::write(&journal, &text[..cut]).expect("a file");
         let done = records(&dir, "out");
@@ -160,7 +160,7 @@ fn resumes_after_a_full_disk() {
     }
     let dir = clean();
     let whole = dir.read("clean/journal.txt").len();
-    // In units of 1,024 bytes.
+    // The limit is in units of 1,024 bytes.
     let limited = |units: usize| {
         let program = env!("CARGO_BIN_EXE_replay");
         let line = format!("ulimit -f {units}; exec {program} sweep grid.toml -q --out out");
@@ -226,13 +226,13 @@ fn rejects_journals_of_another_build() {
         let words =
             ["clean was begun by replay ", other, "this is replay ", "--force discards its cells"];
         dir.replay("sweep grid.toml -q --out clean").fails(2, 1, &words);
-        // `merge` rejects shards of different builds, too.
+        // `merge` also rejects shards of different builds.
         dir.replay("sweep grid.toml -q --out other").code(0);
         let words = ["other was run by replay ", other, "--other-build merges them"];
         dir.replay("merge other clean -q --out merged").fails(3, 1, &words);
         dir.replay("merge other clean -q --other-build --out merged").code(0);
         assert_eq!(manifest("merged")["builds"].as_array().map(Vec::len), Some(2));
-        // --other-build allows it, and the manifest records both builds.
+        // --other-build allows the sweep to continue, and the manifest records both builds.
         let goes_on = "sweep grid.toml --other-build --out clean";
         dir.replay(goes_on).code(0).says("122 done before, 0 run");
         for _ in 0..2 {
@@ -338,7 +338,7 @@ fn resumes_interrupted_streams_and_contention() {
         let done = records(&dir, "out");
         assert!((1..cells).contains(&done), "{done} of {cells}");
         let stopped = stopped.says(&format!("what was done is written: {done} of {cells} "));
-        stopped.says("; the same command goes on from out/journal.txt");
+        stopped.says("; the same command continues from out/journal.txt");
         let again = format!("{command} --threads 2 --out out");
         dir.replay(&again).code(0).says(&format!("{done} done before"));
         assert_equal_results(&dir, "out", "clean");
@@ -353,7 +353,7 @@ fn does_not_mix_in_other_unfinished_results() {
     let (stream, contend) = (OTHERS[0].0, OTHERS[1].0);
     let dir = Dir::with_trace();
     ended_amid(&dir, stream, 2, "-KILL");
-    // At least two: on a busy machine more records may be written before the kill.
+    // There are at least two records. On a busy machine more records may be written before the kill.
     let done = records(&dir, "out");
     let left: Vec<_> =
         ["journal.txt", "plan.json"].map(|name| (name, dir.read(&format!("out/{name}")))).into();
@@ -364,7 +364,7 @@ fn does_not_mix_in_other_unfinished_results() {
             fs::write(dir.path(&format!("out/{name}")), text).expect("a file");
         }
     };
-    // Another command, another build, and another file in place of the journal.
+    // Test another command, another build, and another file in place of the journal.
     for other in [contend, "sweep --jobs 20"] {
         dir.replay(&format!("{other} -q --out out")).fails(2, 1, &["an unfinished stream"]);
     }
@@ -379,8 +379,7 @@ fn does_not_mix_in_other_unfinished_results() {
     restore();
     fs::write(dir.path("out/journal.txt"), "my notes\n").expect("a file");
     dir.replay(&resume).fails(3, 1, &["out/journal.txt is not a journal", "move it away"]);
-    // Another configuration replaces an unfinished one only with --force, and reuses none of its
-    // cells.
+    // Another configuration replaces an unfinished run only with --force, and reuses none of its cells.
     restore();
     let other = format!("{resume} --seed 7");
     dir.replay(&other).fails(2, 1, &["an unfinished command of another configuration"]);

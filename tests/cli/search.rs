@@ -160,7 +160,7 @@ fn searches_each_trace_or_all_jointly() {
     ] {
         dir.read(&format!("out/plots/{figure}.png"));
     }
-    // One search on two traces together, tested on another.
+    // Search on two traces jointly, and test on another trace.
     let joint =
         format!("{SMALL} --train lublin --train other.swf --test lublin --format json --top 1");
     let run = dir.replay(&joint).code(0);
@@ -183,7 +183,7 @@ fn writes_result_files() {
     assert_eq!(manifest["search"]["spare"], 2);
     let listed = manifest["files"].as_array().expect("files").len();
     assert_eq!(listed + 1, dir.files("out").len());
-    // A later search removes the files of an earlier one.
+    // A later search removes the files of an earlier search.
     dir.replay(&format!("{SMALL} --no-plots --out out --force")).code(0);
     assert_eq!(
         dir.files("out"),
@@ -217,7 +217,7 @@ fn writes_results_of_an_interrupted_search() {
     let mut messages = BufReader::new(child.stderr.take().expect("a pipe")).lines();
     let begun = messages.any(|line| line.expect("a line").contains("machine 10x10"));
     assert!(begun, "the search begins");
-    // Wait until some vectors are in the journal, however busy the machine is.
+    // Wait until some vectors are in the journal; the required time depends on the load of the machine.
     let journal = dir.path("out/journal.txt");
     let kept = || std::fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
     let patience = std::time::Instant::now() + Duration::from_secs(120);
@@ -234,8 +234,8 @@ fn writes_results_of_an_interrupted_search() {
     dir.read("out/manifest.json");
 }
 
-/// The message names a default limit that is reached before the time limit; the manifest of a quiet
-/// search has it too.
+/// If a default limit is reached before the time limit, the message names it. The manifest of a quiet search also
+/// contains this reason.
 fn reports_why_a_search_ended() {
     let dir = Dir::with_trace();
     let search = "search --jobs 40 --strategy random --time 10m --no-plots";
@@ -276,7 +276,7 @@ fn full_disk_keeps_earlier_results() {
     // The new results are printed even though they cannot be written.
     failed.code(2).says("File too large").prints("AF : WF : BF");
     std::fs::remove_dir_all(dir.path("out/unfinished.part")).expect("the unfinished results");
-    // The journal remains too, so that the command can resume.
+    // The journal is also kept, so that the command can resume.
     let files = dir.files("out").into_iter();
     let files = files.filter(|file| !["journal.txt", "plan.json"].contains(&file.as_str()));
     let kept: Vec<_> = files.map(|file| dir.read(&format!("out/{file}"))).collect();
@@ -303,7 +303,7 @@ fn rejects_bad_options() {
         ("--factors 0..0", "--factors: all factors are 0"),
         ("--af -1..1", "--af: \"-1\": not an integer in range; a search takes whole numbers"),
         ("--strategy random --bf 1", "--bf: this search has no grid"),
-        // Options without effect.
+        // These options have no effect.
         ("--strategy random --factors 0..1", "--factors: this search has no grid"),
         ("--strategy local --start 2,1,1,1 --factors 0..1", "no grid"),
         ("--largest 7", "--largest: this search has only a grid"),

@@ -74,7 +74,7 @@ fn computes_means_and_differences_over_copies() {
         let mean = |values: &[f64]| values.iter().sum::<f64>() / 4.0;
         let half_width = |values: &[f64]| {
             let squares: f64 = values.iter().map(|value| (value - mean(values)).powi(2)).sum();
-            // Student's t with three degrees of freedom.
+            // The constant is the quantile of Student's t distribution with three degrees of freedom.
             3.182_446_305_284_263 * (squares / 3.0 / 4.0).sqrt()
         };
         close(&row["unshaken"], value(&runs[cell]));
@@ -138,7 +138,7 @@ fn resumes_and_extends_a_sweep_on_copies() {
     expect(sweep(3, "a"), "sweep: 16 cells: 12 done before, 4 run");
     expect(sweep(3, "a"), "sweep: 16 cells: 16 done before, 0 run");
     expect(sweep(3, "b"), "sweep: 16 cells: 0 done before, 16 run");
-    // Another seed gives other copies, which replace existing results only with --force.
+    // Another seed gives other copies. Their results replace existing results only with --force.
     let other = format!("sweep {} --shake-seed 7 --out a", RUN.replace("--shake 4", "--shake 3"));
     dir.replay(&other).code(2).says("the directory contains the results of a sweep");
     let parts = RUN.replace("--shake 4", "--shake 3");
@@ -246,7 +246,7 @@ fn contend_has_intervals() {
     plain.demand(!plain.stdout.contains(" ± "), "no intervals");
     let plain = rows(&dir, "plain/contend.csv");
     assert!(plain.iter().zip(&runs).all(|(one, other)| one == other), "unshaken runs");
-    // More copies do not change the first ones.
+    // More copies do not change the first copies.
     dir.replay(&format!("{contend} --shake 4 --shake-width 60 --out out --force")).code(0);
     assert_eq!(rows(&dir, "out/contend.csv")[..8], runs[..8]);
     dir.replay(&format!("{contend} --shake 1")).fails(2, 1, &["--shake", "2 to 1000"]);

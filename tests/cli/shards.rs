@@ -61,7 +61,7 @@ fn a_shard_writes_only_journal_and_plan() {
     let part = dir.replay("sweep grid.toml --shard 2/4 --out part").code(0);
     part.says("sweep: 31 cells: 0 done before, 31 run").prints("part/journal.txt\n");
     assert_eq!(dir.files("part"), ["journal.txt", "plan.json"]);
-    // The other shards in the same directory, then the whole: no cell runs twice.
+    // Run the other shards in the same directory, then the whole sweep. No cell runs twice.
     for number in [1, 3, 4] {
         dir.replay(&format!("sweep grid.toml -q --shard {number}/4 --out part")).code(0);
     }
@@ -73,7 +73,7 @@ fn merge_rejects_shards_of_other_plans() {
     dir.replay("sweep -q --jobs 20 --shard 1/2 --out other").code(0);
     let failed = dir.replay(&format!("merge {folders} other --out merged"));
     failed.fails(3, 1, &["s2 and other are not shards of one plan"]);
-    // Equal computations under different names: the tables would differ.
+    // The shards have equal computations under different names, so the tables would differ.
     for (shard, tie) in [("1/2", "2,13,20,6"), ("2/2", "2,26,40,12")] {
         let out = shard.replace('/', "of");
         dir.replay(&format!(
@@ -91,7 +91,7 @@ fn merge_names_missing_cells() {
     let failed = dir.replay("merge s1 s4 --out merged");
     let words = ["61 of 122 cells have not run: shard 2/4 is missing, shard 3/4 is missing"];
     failed.fails(3, 1, &words);
-    // A shard with a truncated journal.
+    // Truncate the journal of a shard.
     let journal = dir.path("s2/journal.txt");
     let text = std::fs::read(&journal).expect("a journal");
     std::fs::write(&journal, &text[..text.len() - 9]).expect("a file");
@@ -186,8 +186,8 @@ fn merge_rejects_a_shard_as_output() {
     failed.fails(2, 1, &["--out s1", "one of the folders to merge"]);
 }
 
-/// A stand-in for HyperQueue with what the script uses: `submit` runs a command once per number of
-/// `--array`, with the number in `$HQ_TASK_ID`.
+/// A stand-in for HyperQueue that supports only the features used by the script: `submit` runs a command once for each
+/// number of `--array`, with the number in `$HQ_TASK_ID`.
 const HQ: &str = r#"#!/bin/bash
 set -eu
 [ "$1" = submit ]
@@ -227,7 +227,7 @@ fn task_array_equals_a_sweep() {
 
 fn slurm_trial_reports_missing_programs() {
     let dir = Dir::new().file("bin/none", "");
-    // Only the tools that the script itself needs.
+    // Link only the tools that the script itself needs.
     for tool in ["bash", "dirname", "realpath", "env"] {
         let find = Command::new("which").arg(tool).output().expect("which").stdout;
         let found = String::from_utf8(find).expect("a path");

@@ -202,7 +202,7 @@ fn processors_out_of_service_are_not_free() {
     };
     let free = ["0", "10", "30", "50", "80", "180"].map(free);
     assert_eq!(free, ["8", "4", "8", "0", "4", "12"].map(|n| Some(n.to_string())), "{text}");
-    // --job shows the first execution of the job, not the time between two.
+    // --job shows the first execution of the job, not the time between two executions.
     let run = dir.replay(&format!("show {cell} --job 1 --format json")).code(0);
     let placement = &run.objects()[0];
     assert_eq!(
@@ -252,8 +252,8 @@ fn shows_candidates() {
         .sum();
     assert_eq!(free, number(&rows[0], "free_weight"));
     check_all_candidates(&dir);
-    // At an instant, the candidates of the job that started last. Other allocators have no such
-    // candidates.
+    // At an instant, the candidates are those of the job that started last. Other allocators have no candidates of this
+    // kind.
     let at = format!("show --trace lublin-10x10 --jobs 300 --at {} --candidates -q", held["start"]);
     dir.replay(&at).code(0).prints(" job 200 gets");
     dir.replay(&format!("show {cell} --alloc first-fit --candidates -q")).fails(2, 1, &["--tie"]);
@@ -270,7 +270,7 @@ fn check_all_candidates(dir: &Dir) {
         let cell = "--trace lublin-10x10 --jobs 300 --tie 2,13,20,6";
         dir.replay(&format!("show {cell} {rest} --candidates")).code(0)
     };
-    // One of the first jobs has many candidates.
+    // One of the first jobs has more candidates than the terminal shows.
     let many =
         |job: &i32| show(&format!("--job {job} --format csv -q")).stdout.lines().count() > 21;
     let job = (1..60).find(many).expect("a job with many candidates");

@@ -16,7 +16,7 @@ const ONE: &str = "synth stream[machine=8x8,jobs=40,arrivals=3] --write y.swf";
 const OTHER: &str = "synth stream[machine=8x8,jobs=40,arrivals=3,seed=2] --write y.swf";
 const REPLAY: &str = "--trace y.swf --alloc first-fit -q";
 
-/// The state after a kill between writing the two files, in either order.
+/// Tests the state after the program was killed between writing the two files, in either order.
 fn rejects_shapes_of_another_trace() {
     let dir = Dir::new();
     dir.replay(ONE).code(0);
@@ -77,7 +77,7 @@ fn rejects_nodes_of_another_trace() {
     fs::write(dir.path("y.nodes.csv"), &nodes).expect("written");
     let words = ["y.nodes.csv:4: belongs to the trace with digest ", "but y.swf has digest "];
     dir.replay(replay).fails(3, 1, &words);
-    // The same for a compressed sidecar.
+    // The same check applies to a compressed sidecar file.
     fs::remove_file(dir.path("y.nodes.csv")).expect("it is there");
     fs::write(dir.path("y.nodes.csv.gz"), gzip(&nodes)).expect("written");
     dir.replay(replay).fails(3, 1, &["y.nodes.csv.gz:4: belongs to the trace with digest "]);

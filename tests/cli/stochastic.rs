@@ -160,8 +160,8 @@ fn compares_machines() {
         let file = "plots/turnaround--uniform--8x8-12x12--fcfs.csv";
         fs::read_to_string(dir.path(out).join(file)).expect("a figure")
     };
-    // With one load the figure is over the number of processors; with several there is a line for
-    // each machine.
+    // With one load, the x axis of the figure is the number of processors. With several loads, there is a line for each
+    // machine.
     let by_size = run("0.05", "size");
     let lines: Vec<&str> = by_size.lines().skip(1).collect();
     assert_eq!(lines.len(), 4, "{by_size}");
@@ -216,13 +216,13 @@ fn writes_shapes_next_to_a_trace() {
         let run = dir.replay(&format!("--trace {trace} --alloc {allocator} --format json"));
         run.code(0).fields(&keys)
     };
-    // An allocator that may refuse, and one that is replayed on a timeline.
+    // The first allocator may refuse jobs; the second is replayed on a timeline.
     let with = ["first-fit", "mc"].map(|allocator| {
         let file = run("s.swf", allocator);
         assert_eq!(file, run("stream[machine=8x8,jobs=40,arrivals=3]", allocator));
         file
     });
-    // Without shapes each job gets the most nearly square one.
+    // Without shapes, each job gets a shape with sides as equal as possible.
     fs::remove_file(dir.path("s.shapes.csv")).expect("it is there");
     let without = ["first-fit", "mc"].map(|allocator| run("s.swf", allocator));
     assert!(with[0] != without[0] && with[1] != without[1], "{with:?} {without:?}");

@@ -42,7 +42,7 @@ const KEYS: [&str; 16] = [
     "seconds",
 ];
 
-/// Columns on standard output that follow those of runs.csv.
+/// Columns on standard output after the columns of runs.csv.
 const TIMINGS: [&str; 2] = ["seconds", "allocator_seconds"];
 
 /// Standard output and runs.csv have equal columns in equal order, and equal values.
@@ -69,7 +69,7 @@ fn stdout_equals_the_file() {
     }
 }
 
-/// Named columns are computed and printed in the order of their names.
+/// Columns given by name are computed and are printed in the given order.
 fn selects_columns() {
     let dir = Dir::with_trace();
     let run = |rest: &str| dir.replay(&format!("--jobs 200 --alloc mc1x1 -q {rest}"));
@@ -153,7 +153,7 @@ fn table_is_the_default_format() {
     let plain = |run: Outcome| {
         let run = run.code(0);
         let lines = run.stdout.lines();
-        // All columns but the last, which is wall-clock time.
+        // Compare all columns except the last column, which is wall-clock time.
         lines
             .map(|line| line.rsplit_once("  ").map(|l| l.0.trim_end().to_string()))
             .collect::<Vec<_>>()
@@ -195,7 +195,7 @@ fn long_grid(more: &str) -> String {
     format!("--alloc random --jobs 20 --seed {} {more}", seeds.join(","))
 }
 
-/// Waits for a program and returns its outcome.
+/// Waits until a program ends, and returns its outcome.
 fn ended(arguments: &str, child: Child) -> Outcome {
     Outcome::new(arguments, child.wait_with_output().expect("the program ends"))
 }

@@ -112,12 +112,12 @@ fn plan_lists_the_cells() {
         .code(0)
         .says("plan: 1 combination, 1 cell of distinct strategies\nplan: ")
         .says(" on 1 thread, ");
-    // A long list is shortened: the kinds that take longest have rows, the others share one.
+    // A long list is shortened: the kinds that take longest have separate rows, and all other kinds share one row.
     let long = dir.replay("plan --jobs 20 --alloc all --sched fcfs,easy -q").code(0);
     let rows: Vec<&str> = long.stdout.lines().collect();
     long.demand(rows.len() == 2 + 20 + 2 && rows[22].contains(" kinds more"), "a short table");
     let empty = dir.replay("plan --jobs 1 --alloc random --shard 2/2").code(0);
-    empty.says("plan: nothing to run here, as the grid has fewer cells than there are shards");
+    empty.says("plan: this shard has no cells, because the grid has fewer cells than shards");
     let plan = dir.replay("plan grid.toml --list --format json").code(0);
     let plan =
         plan.says("plan: 150 combinations, 122 cells of distinct strategies\nplan: roughly ");
@@ -127,7 +127,7 @@ fn plan_lists_the_cells() {
     assert_eq!(rows[121], "121 lublin-10x10 10x10 easy random - 150");
     let ids: std::collections::HashSet<String> = plan.fields(&["cell"]).into_iter().collect();
     assert!(ids.len() == 122 && ids.iter().all(|id| id.len() == 32));
-    // The listed cells are the ones that run.
+    // The sweep runs exactly the listed cells.
     dir.replay("sweep grid.toml --out out").code(0);
     let table = String::from_utf8(dir.read("out/runs.csv")).expect("text");
     let mut reader = csv::Reader::from_reader(table.as_bytes());
@@ -153,7 +153,7 @@ fn every_table_has_every_format() {
         let run = dir.replay(line).code(0);
         run.stdout.lines().next().unwrap_or_default().to_string()
     };
-    // A row for the two kinds that are one, and a line of names.
+    // The output has one row for the two merged kinds, and a line of names.
     let plan = format!("plan {grid} --no-estimate -q");
     assert_eq!(
         first(&format!("{plan} --format csv")),
@@ -168,7 +168,7 @@ fn every_table_has_every_format() {
     assert_eq!(lines(&format!("{cells} --format csv")), 1 + 7);
     assert_eq!(lines(&format!("{cells} --format json")), 7);
     assert_eq!(lines(&cells), 2 + 7);
-    // Data has rows only, in the order that is asked for; tables have the names of files too.
+    // CSV and JSON have only rows, in the requested order; tables also have the names of files.
     let sweep =
         dir.replay(&format!("sweep {grid} -q --out a --format json --sort -mean_pairwise_l1"));
     let rows = sweep.code(0).fields(&["mean_pairwise_l1"]);
@@ -190,7 +190,7 @@ fn vectors_are_given_as_in_a_search() {
         plan.fields(&["tie"])
     };
     assert_eq!(ties("--sr 1..2 --factors 0,3 --wf 0"), ties("--sr 1,2 --af 0,3 --wf 0 --bf 0,3"));
-    // A vector as tables print it is the vector.
+    // A vector may be given in the form in which tables print it.
     assert_eq!(ties("--tie (2,13,20,6)"), ["2,13,20,6"]);
     assert_eq!(ties("--alloc mm[tie=(2,13,20,6)]"), ["2,13,20,6"]);
     let search = "search --jobs 60 --sr 1,3 --factors 0..1 --bf 1 --tie (2,13,20,6) --format json --top 99 -q";

@@ -1,4 +1,5 @@
-//! Decisions of running controllers by `replay place`, and facts from the tests of Kueue. The files are beside the checkout.
+//! Compares `replay place` with decisions of running controllers and with facts from the tests of Kueue. The files of
+//! samples are in a directory next to the checkout.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,7 +9,7 @@ use replay::allocator::hierarchy::Denied;
 use replay::allocator::hierarchy::kueue::{KueueOptions, Level, Mode, Profile};
 use replay_reference::hierarchy as literal;
 
-/// The tests of this file.
+/// Returns the tests of this file.
 pub fn trials() -> Vec<libtest_mimic::Trial> {
     let tests: [(&str, fn()); 2] = [
         ("sixty_decisions_of_controllers", sixty_decisions_of_controllers),
@@ -28,7 +29,7 @@ fn folder() -> PathBuf {
 fn sixty_decisions_of_controllers() {
     let cases = folder().join("tree-cases.csv");
     let text = std::fs::read_to_string(cases).expect("cases");
-    // Without the answers.
+    // Remove the columns with the answers.
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(["topology", "rule", "options", "free", "n"]).expect("memory");
@@ -60,7 +61,7 @@ fn facts_of_kueues_tests() {
             text.split_whitespace().map(node).collect::<BTreeMap<_, _>>()
         };
         let slots = pods(field(7));
-        // Of paths of k names the last is the node, and the one before it the leaf switch.
+        // In a path of k names, the last name is the node, and the name before it is the leaf switch.
         let names = slots.keys().next().expect("a node").len() as u32;
         let level = |text: &str| {
             let depth: Option<u32> = text.parse().ok();
@@ -82,7 +83,7 @@ fn facts_of_kueues_tests() {
             lenient: false,
         };
         let size = field(8).parse().expect("a number");
-        // A tree of one level has its nodes at the top: as if leaves were above.
+        // In a tree of one level, the nodes are at the top. It is treated as a tree with leaves above the nodes.
         let found = match names {
             1 => continue_with_top(&slots, size, options),
             _ => literal::kueue::place(&slots, names - 2, size, options),
@@ -97,7 +98,8 @@ fn facts_of_kueues_tests() {
     assert_eq!(count, 81);
 }
 
-/// Nodes without a switch: one that holds them all makes no difference to `preferred`.
+/// Adds a switch above nodes that have no switch. A switch that contains all nodes does not change decisions in the
+/// mode `preferred`.
 fn continue_with_top(
     slots: &literal::kueue::Pods,
     size: u32,

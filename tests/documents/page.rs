@@ -43,7 +43,7 @@ pub fn all(root: &Path) -> io::Result<Vec<Page>> {
     files.into_iter().map(page).collect()
 }
 
-/// A fenced block, or a line outside of blocks.
+/// A part of a page: a fenced block, or a line outside of blocks.
 enum Part<'a> {
     Block(&'a str, Vec<&'a str>),
     Line(&'a str),
@@ -133,7 +133,8 @@ impl Page {
         });
         let mut links = Vec::new();
         for paragraph in lines.collect::<Vec<_>>().join("\n").split("\n\n") {
-            // Every second piece is code between backticks; `x` keeps the brackets together.
+            // Every second piece is code between backticks. It is replaced with `x`, so that the brackets of a link
+            // remain adjacent.
             let pieces = paragraph.split('`').enumerate();
             let prose: String =
                 pieces.map(|(index, piece)| if index % 2 == 0 { piece } else { "x" }).collect();

@@ -33,7 +33,7 @@ struct Place {
     rows: String,
     /// Number of results without a row.
     other: usize,
-    /// The reason why these have no row.
+    /// Reason why these results have no row.
     why: String,
 }
 
@@ -143,8 +143,8 @@ struct ResultCounts {
 }
 
 impl ResultCounts {
-    /// Counts the results of a place. A result may have several rows and is judged if one of them is.
-    /// Repeated results are not counted.
+    /// Counts the results printed at a place of a paper. A result may have several rows, and is judged if at least one
+    /// of its rows is judged. Repeated results are not counted.
     fn of(place: &Place, rows: &[Row]) -> Self {
         if place.why.starts_with("repeats") {
             return Self::default();

@@ -166,7 +166,7 @@ fn columns() -> Result<String, Failed> {
     Ok(page)
 }
 
-/// The long help of the program and of every subcommand.
+/// Returns the long help of the program and of every subcommand.
 fn commands() -> Result<String, Failed> {
     let help = |arguments: &[&str]| -> Result<String, Failed> {
         let mut replay = Command::new(env!("CARGO_BIN_EXE_replay"));

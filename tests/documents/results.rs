@@ -8,7 +8,7 @@ use libtest_mimic::{Failed, Trial};
 
 use super::page::Page;
 
-/// The largest total size of the files below `results`, in bytes.
+/// Maximum total size of the files below `results`, in bytes.
 const MOST_BYTES: u64 = 15_000_000;
 
 /// Returns the trials.
@@ -149,8 +149,8 @@ fn unknown_name(root: &Path) -> Result<(), Failed> {
     expect(&bash(root, "scripts/results.sh --check workstation"), 2, "no check named workstation")
 }
 
-/// Checks `compare-results.py`: files are compared byte by byte, rows of partial tables are searched for, and
-/// times of benchmarks are not compared.
+/// Checks `compare-results.py`: files are compared byte by byte, rows of partial tables are looked up in the committed
+/// table, and times of benchmarks are not compared.
 fn differences(root: &Path) -> Result<(), Failed> {
     let dir = tempfile::tempdir()?;
     let (new, old) = (dir.path().join("new"), dir.path().join("old"));

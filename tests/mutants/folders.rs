@@ -18,10 +18,10 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_replay");
 /// Documented exit codes, except for interruption.
 const CODES: [i32; 4] = [0, 1, 2, 3];
 
-/// A program that runs longer counts as a hang.
+/// Time limit of a program. A program that runs longer counts as a hang.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The unmodified files of the current directory: outputs of the program, and files of the user among them.
+/// The unmodified files of the current directory: outputs of the program, and files of the user.
 pub struct Folders {
     files: BTreeMap<PathBuf, Vec<u8>>,
 }
@@ -30,7 +30,7 @@ pub struct Folders {
 pub enum Ended {
     /// The program accepted the mutant.
     Accepted,
-    /// The program refused it with a documented exit code.
+    /// The program rejected the mutant with a documented exit code.
     Refused,
     /// The program exceeded its time limit.
     Hung,
@@ -72,7 +72,7 @@ impl Folders {
     pub fn parquet(&self, seed: u64, number: u64) -> bool {
         let mut random = random(seed, "parquet", number);
         let table = &self.files[Path::new("out/jobs.parquet")];
-        // The first two sources need columns that the table lacks.
+        // The first two sources need columns that are not in the table.
         let how = match number % 16 {
             0 => "pm100",
             1 => "fdata",

@@ -134,7 +134,7 @@ fn change(random: &mut ChaCha8Rng, text: &mut Vec<u8>) {
     }
 }
 
-/// Replaces a number in the text by an unusual one.
+/// Replaces a number in the text with an unusual number.
 fn another_number(random: &mut ChaCha8Rng, text: &mut Vec<u8>) {
     let is_part = |byte: u8| byte.is_ascii_digit() || b".-+eE".contains(&byte);
     let begins: Vec<usize> = (0..text.len())
@@ -151,7 +151,7 @@ fn another_number(random: &mut ChaCha8Rng, text: &mut Vec<u8>) {
     }
 }
 
-/// Removes, doubles or empties a field of a line, or replaces it by its neighbour.
+/// Removes, doubles or clears a field of a line, or replaces it with an adjacent field.
 fn another_field(random: &mut ChaCha8Rng, text: &mut Vec<u8>) {
     let mut lines: Vec<Vec<u8>> = text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
     let at = random.random_range(0..lines.len());

@@ -1,5 +1,5 @@
-//! Readers of the library, each with valid inputs. A reader accepts or refuses any bytes. Accepted data must
-//! satisfy the invariants checked here, and an error must name the file.
+//! Readers of the library, each with valid inputs. A reader accepts or rejects any bytes, without a panic. Accepted
+//! data must satisfy the invariants checked here, and an error must name the file.
 
 use std::fs;
 use std::io::BufReader;
@@ -146,7 +146,7 @@ const TOPOLOGY: &str = "\
           - dims: {x: 2, y: 2, z: 2}
           - dims: {x: 2, y: 2, z: 1}
 ";
-/// Bodies of records; the reader adds correct checksums to most of them.
+/// Bodies of journal records. The reader adds correct checksums to most bodies.
 const JOURNAL: &str = "\
 00000000000000000000000000000001 failed \"no room\"
 00000000000000000000000000000002 done {\"key\":{\"trace\":\"t\"},\"metrics\":{\"jobs\":3}}

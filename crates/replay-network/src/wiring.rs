@@ -57,8 +57,8 @@ impl Wiring {
         let (coords, links) = match topology {
             Topology::Grid(grid) => (grid.coords(), 2 * grid.dimensions() as u32 * lanes),
             Topology::Hypercube(cube) => (Vec::new(), u32::from(cube.dimensions())),
-            // A cluster has a crossbar: packets share only injection and ejection channels. Networks of several tori
-            // are rejected before.
+            // A cluster has a crossbar: packets share only injection and ejection channels. `Network::new` rejects
+            // machines of several tori.
             Topology::Cluster(_) | Topology::MultiTorus(_) | Topology::Hierarchy(_) => {
                 (Vec::new(), 0)
             }

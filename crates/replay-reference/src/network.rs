@@ -82,7 +82,7 @@ pub struct ReferenceNetwork {
     waves: Vec<(usize, usize)>,
     /// Worms whose headers will request their next channel, in the order in which they were added.
     requests: Vec<usize>,
-    /// Cycle at which the tail of each worm leaves its sender.
+    /// Tails that will leave their senders: the cycle, and the worm.
     departures: Vec<(u64, usize)>,
     joins: u64,
     flit_hops: u64,

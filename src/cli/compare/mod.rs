@@ -295,7 +295,7 @@ fn schedules(
 ) -> Result<Exit, Failure> {
     if base.tables.start.is_none() {
         return Err(Failure::usage_message(format!(
-            "--schedule: {} has {}, whose jobs have no start in seconds of the trace",
+            "--schedule: {} has {}, whose jobs have no start times in seconds of the trace",
             base.text,
             base.holds()
         )));
@@ -335,7 +335,7 @@ fn jobs(
     }
     if pairs.unpaired > 0 && !args.process.quiet {
         eprint_line(format_args!(
-            "{name} and {other_name}: {} jobs of only one of them are left out",
+            "{name} and {other_name}: {} jobs that only one run has are omitted",
             grouped(pairs.unpaired as u64)
         ));
     }
@@ -623,7 +623,7 @@ fn paired<'a>(
     }
     let alone = base.runs.len() + others.runs.len() - 2 * pairs.len();
     if alone > 0 && !quiet {
-        eprint_line(format_args!("{alone} runs of only one folder are left out"));
+        eprint_line(format_args!("{alone} runs that only one folder has are omitted"));
     }
     Ok(pairs)
 }

@@ -38,7 +38,7 @@ use replay_experiment::search::{
 };
 use replay_output::report::page::{Csv, searched};
 
-/// Default number of evaluations of strategies without an end.
+/// Default number of evaluations of strategies that do not end by themselves.
 const RANDOM_EVALUATIONS: u64 = 500;
 const LOCAL_EVALUATIONS: u64 = 1000;
 
@@ -81,10 +81,10 @@ fn search_all(
     let mut overdue = false;
     let mut archives = Vec::new();
     let (mut given, mut equal_ratios, mut ended) = (Vec::new(), Vec::new(), Vec::new());
-    // A failure does not discard what was found before it.
+    // A failure does not discard earlier results.
     let mut failure = None;
     for (done, problem) in task.searches.iter().enumerate() {
-        // The searches share the time left equally.
+        // The remaining time is divided equally among the remaining searches.
         let searches = (task.searches.len() - done) as u32;
         let share = args.time.map(|time| time.saturating_sub(begin.elapsed()) / searches);
         let own = match share {
@@ -102,7 +102,7 @@ fn search_all(
             Ok((_, end)) => why_ended(args, *end, stop.is_raised()),
             Err(_) => "an evaluation failed".to_string(),
         };
-        // The end of a grid and of a program is the regular one.
+        // A search ends regularly when the grid is exhausted or the external program ends.
         let is_complete = matches!(args.strategy, StrategyArg::Exhaustive | StrategyArg::External);
         let is_reported = match outcome {
             Ok((_, End::Exhausted)) => !is_complete || args.time.is_some(),
@@ -122,7 +122,8 @@ fn search_all(
                 ));
             }
         }
-        // After the search, so that their results have no effect on it, and without its limits.
+        // Evaluate the given vectors after the search, so that their results do not affect the search, and without its
+        // limits.
         let mut references = Archive::default();
         let search = Search { watch: RunContext { stop: &stop, ..watch }, ..search };
         let referred = search.ask(&mut List::new(task.given.clone()), &mut references, None, None);
@@ -167,7 +168,7 @@ fn search_all(
     if !quiet {
         rows.as_good().iter().for_each(eprint_line);
     }
-    // In the order of the search, not of --sort.
+    // Use the order of the search, not the order of --sort.
     let first = searched(&Csv::of(rows.rows()));
     let exit = session.publish(&mut rows, &tally)?;
     if !quiet {
@@ -177,12 +178,12 @@ fn search_all(
         return Err(failure);
     }
     if overdue && !quiet {
-        eprint_line("replay: --time is up; the results depend on the computer");
+        eprint_line("replay: --time is up; the results depend on the speed of the computer");
     }
     Ok(exit)
 }
 
-/// Returns the reason for the end of a search.
+/// Returns the reason why a search ended.
 fn why_ended(args: &SearchArgs, end: End, interrupted: bool) -> String {
     match end {
         End::Exhausted => "the strategy has no more vectors".to_string(),
@@ -201,7 +202,7 @@ fn why_ended(args: &SearchArgs, end: End, interrupted: bool) -> String {
     }
 }
 
-/// Returns the default of `--evaluations` for strategies without an end.
+/// Returns the default of `--evaluations` for strategies that do not end by themselves.
 fn usual_evaluations(strategy: StrategyArg) -> u64 {
     match strategy {
         StrategyArg::Local => LOCAL_EVALUATIONS,
@@ -212,7 +213,7 @@ fn usual_evaluations(strategy: StrategyArg) -> u64 {
 /// Journals of evaluations.
 type Journals = Vec<Mutex<Journal<Evaluation>>>;
 
-/// Opens the journals of shards and checks that they are complete.
+/// Function that opens the journals of shards and checks that they are complete.
 type Merged<'a> = dyn Fn(&SearchTask) -> Result<Journals, Failure> + 'a;
 
 /// Opens the journal of a search; `None` without a folder.
@@ -230,24 +231,25 @@ fn kept(
     Ok(kept)
 }
 
-/// Returns the number of best vectors whose evaluations are not stopped early; `None` if none is stopped.
+/// Returns the number of best vectors whose evaluations are not stopped early; `None` if no evaluation is stopped
+/// early.
 pub fn keep(args: &SearchArgs) -> Option<usize> {
     let usual = match args.strategy {
         StrategyArg::Random => 10,
-        // The other strategies print or use every value.
+        // With the other strategies, every value is printed or used.
         _ => 0,
     };
     let keep = args.spare.unwrap_or(usual) as usize;
     (keep > 0).then_some(keep.max(args.top as usize))
 }
 
-/// Adds to the help of shared options what they mean here.
+/// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
     hide_outage_options(command)
         .mut_arg("trace", |arg| arg.visible_alias("train"))
         .mut_arg("tie", |arg| {
-            arg.help("Show this vector beside those found; may be repeated").long_help(
-                "Show this vector beside those found; may be repeated.\n\nIt is evaluated after the search.",
+            arg.help("Show this vector in addition to the vectors found; may be repeated").long_help(
+                "Show this vector in addition to the vectors found; may be repeated.\n\nIt is evaluated after the search.",
             )
         })
         .mut_arg("seed", |arg| {
@@ -262,7 +264,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         })
 }
 
-/// A search of one problem.
+/// The search for the best vectors of one problem.
 struct Search<'a> {
     args: &'a SearchArgs,
     task: &'a SearchTask,
@@ -272,8 +274,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Runs the starts, then the strategy. Returns the number of vectors of the grid that have the ratio of another, and the
-    /// reason for the end.
+    /// Runs the starts, then the strategy. Returns the number of grid vectors that have the same ratio as another
+    /// vector, and the reason why the search ended.
     fn run(&self, archive: &mut Archive) -> Result<(u64, End), Failure> {
         let Self { args, task, .. } = *self;
         let grid = || task.grid.grid();
@@ -287,7 +289,7 @@ impl Search<'_> {
                 if let Some(most) = args.evaluations.filter(|&most| most < count) {
                     let (most, count) = (grouped(most), grouped(count));
                     eprint_line(format_args!(
-                        "--evaluations {most}: the first of {count} ratios only"
+                        "--evaluations {most}: only the first of {count} ratios are evaluated"
                     ));
                 }
                 let end = self.phase(&mut List::new(all), archive, args.evaluations)?;
@@ -326,7 +328,7 @@ impl Search<'_> {
                         }
                     }
                 }
-                // The default number of evaluations applies without --time.
+                // The default number of evaluations applies only without --time.
                 let evaluations = match args.time {
                     Some(_) => args.evaluations,
                     None => usual(),
@@ -372,8 +374,8 @@ impl Search<'_> {
     }
 }
 
-/// Evaluates the best candidates on every trace: those to print of a single search, the best of each of several searches. `None`
-/// with one trace, or if it was cancelled.
+/// Evaluates the best candidates on every trace: the printed candidates of a single search, or the best candidate of
+/// each of several searches. Returns `None` if there is only one trace, or if the evaluation was cancelled.
 fn portability(
     args: &SearchArgs,
     task: &SearchTask,

@@ -29,13 +29,13 @@ pub struct Findings<'a> {
     pub args: &'a SearchArgs,
     /// Problems and traces.
     pub task: &'a SearchTask,
-    /// Evaluations, by search.
+    /// Evaluations of each search.
     pub archives: &'a [Archive],
-    /// Evaluations of the given vectors, by search.
+    /// For each search, the evaluations of the given vectors.
     pub given: &'a [Archive],
-    /// Vectors of the grid that have the ratio of another, by search.
+    /// For each search, the number of grid vectors that have the same ratio as another vector.
     pub equal_ratios: &'a [u64],
-    /// The reason for the end of each search.
+    /// For each search, the reason why it ended.
     pub ended: &'a [String],
     /// Evaluations of the best vectors on other traces.
     pub portability: Option<&'a Portability>,
@@ -46,7 +46,7 @@ pub struct SearchReport<'a> {
     found: &'a Findings<'a>,
     /// Rows of all vectors.
     all: Vec<SearchRow>,
-    /// Rows of the best vectors, of the given ones, and of no tie-breaking.
+    /// Rows of the best vectors, of the given vectors, and of the run without tie-breaking.
     rows: Vec<SearchRow>,
     /// The printed order.
     sorting: Option<Sorting<SearchRow>>,
@@ -93,13 +93,13 @@ impl Findings<'_> {
         all
     }
 
-    /// Returns the settings that decide the numbers of the search, without the traces.
+    /// Returns the settings that determine the numbers of the search, without the traces.
     fn settings(&self) -> serde_json::Value {
         settings(self.args, self.task)
     }
 }
 
-/// Returns the identity of the results of a search: [`settings`], and digests of the traces as they are replayed.
+/// Returns the identity of the results of a search: the [`settings`], and the digests of the replayed traces.
 ///
 /// # Errors
 /// A usage error if a strategy cannot be named.
@@ -110,7 +110,7 @@ pub fn identity(args: &SearchArgs, task: &SearchTask) -> Result<serde_json::Valu
     Ok(json!({"plan": digest(&task.train)?, "search": settings}))
 }
 
-/// Returns the digest of the traces and the objective of a search; a journal continues only with the same.
+/// Returns the digest of the traces and the objective of a search. A journal is continued only if this digest is equal.
 ///
 /// # Errors
 /// A usage error if a strategy cannot be named.
@@ -129,7 +129,7 @@ pub fn origin(args: &SearchArgs, task: &SearchTask) -> serde_json::Result<String
     Ok(json!({"run": run, "search": settings(args, task)}).to_string())
 }
 
-/// Returns the settings that decide the numbers of a search, without the traces.
+/// Returns the settings that determine the numbers of a search, without the traces.
 fn settings(args: &SearchArgs, task: &SearchTask) -> serde_json::Value {
     let text = |values: &[Candidate]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
     let strategy = clap::ValueEnum::to_possible_value(&args.strategy);
@@ -155,7 +155,7 @@ fn settings(args: &SearchArgs, task: &SearchTask) -> serde_json::Value {
     })
 }
 
-/// Returns the factors of a grid: one list if all three are equal, else a list for each.
+/// Returns the factors of a grid: one list if the lists of all three factors are equal, or else a list for each factor.
 fn factors(grid: &Space) -> serde_json::Value {
     let [af, wf, bf] = grid.factors.each_ref().map(ToString::to_string);
     match af == wf && wf == bf {

@@ -13,14 +13,15 @@ use replay_experiment::search::Archive;
 pub struct Progress {
     bar: ProgressBar,
     _ticker: Option<Ticker>,
-    /// Decisions of an evaluation.
+    /// Number of decisions of an evaluation.
     per: u64,
-    /// Decisions since the last update from the archive.
+    /// Number of decisions since the last update from the archive.
     decisions: AtomicU64,
 }
 
 impl Progress {
-    /// Progress of a search with `per` decisions for each evaluation, and `evaluations` evaluations if that is known.
+    /// Returns the progress of a search with `per` decisions for each evaluation, and with `evaluations` evaluations if
+    /// this number is known.
     pub fn new(quiet: bool, evaluations: Option<u64>, per: u64) -> Self {
         let template = match evaluations {
             Some(_) => "{wide_bar} {human_pos}/{human_len} vectors{msg}, {left}",

@@ -1,4 +1,5 @@
-//! Shards of a search: each evaluates some of the vectors, and `replay merge` combines their journals.
+//! Shards of a search. Each shard evaluates some of the vectors, and `replay merge` combines the journals of the
+//! shards.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -35,7 +36,7 @@ use std::io::stdout;
 struct ShardPlan {
     #[serde(flatten)]
     build: Build,
-    /// The command line, the name of the program first.
+    /// Command line, beginning with the name of the program.
     arguments: Vec<String>,
     /// Digest of the whole search.
     digest: String,
@@ -56,7 +57,7 @@ fn vectors(args: &SearchArgs, task: &SearchTask) -> Result<Vec<Candidate>, Failu
     vectors.map_err(failure)
 }
 
-/// Returns the digest of a search: its configuration, its vectors, and the number of printed ones.
+/// Returns the digest of the configuration of a search, its vectors, and the number of printed vectors.
 fn digest(args: &SearchArgs, task: &SearchTask, ids: &[CellId]) -> Result<String, Failure> {
     let mut text = origin(args, task).map_err(|e| Failure::output("the configuration", e))?;
     text.push_str(&format!("\n{}\n", args.top));
@@ -72,7 +73,7 @@ fn ids(vectors: &[Candidate], task: &SearchTask) -> Vec<CellId> {
     task.searches.iter().flat_map(|problem| of_search(problem.identity())).collect()
 }
 
-/// Evaluates a part of the vectors. The result is a journal, and its path on standard output.
+/// Evaluates a part of the vectors. Writes a journal, and prints the path of the journal on standard output.
 ///
 /// # Errors
 /// Those of reading traces and of the journal.
@@ -162,10 +163,11 @@ fn utf8(argument: &OsString) -> Result<String, Failure> {
     })
 }
 
-/// Merges the shards of a search: runs the whole search with their evaluations. `search_of` parses the arguments of a search.
+/// Merges the shards of a search: runs the whole search with the evaluations of the shards. `search_of` parses the
+/// arguments of a search.
 ///
 /// # Errors
-/// A data error if the folders are not the shards of one search or not complete.
+/// A data error if the folders are not shards of the same search, or if a shard is missing or incomplete.
 pub fn merge(
     args: &MergeArgs,
     command: &[OsString],

@@ -36,9 +36,9 @@ pub struct SearchTask {
     pub given: Vec<Candidate>,
     /// Starts of the strategy local.
     pub starts: Vec<Start>,
-    /// Problems, each of which is searched separately.
+    /// Problems. Each problem is searched separately.
     pub searches: Vec<Problem>,
-    /// A problem for each trace: searched traces, then test traces.
+    /// One problem for each trace: first the searched traces, then the test traces.
     pub singles: Vec<Problem>,
     /// Number of test traces in `singles`.
     pub tests: usize,
@@ -46,7 +46,7 @@ pub struct SearchTask {
     pub grid: Space,
     /// The space of the other strategies.
     pub free: Space,
-    /// Seed of all draws.
+    /// Seed of all random numbers.
     pub seed: u64,
 }
 
@@ -55,18 +55,18 @@ pub struct SearchTask {
 pub enum Start {
     /// The exhaustive grid.
     Exhaustive,
-    /// Ratios drawn at random.
+    /// Random ratios.
     Random,
     /// A candidate.
     Candidate(Candidate),
 }
 
 impl SearchTask {
-    /// Resolves arguments, loads and schedules the traces, and measures each without tie-breaking. Options are checked before a
-    /// trace is read.
+    /// Resolves arguments, loads and schedules the traces, and measures each trace without tie-breaking. Options are
+    /// checked before a trace is read.
     ///
     /// # Errors
-    /// A usage error for a wrong option, a data error for a wrong trace.
+    /// A usage error for a wrong option, a data error for an invalid trace.
     pub fn resolve(args: &SearchArgs, watch: RunContext<'_>) -> Result<Self, Failure> {
         check_combination(args)?;
         check_parts(args)?;
@@ -98,7 +98,7 @@ impl SearchTask {
                 Some(ResolvedGrid::resolve(&elsewhere, None, measure, quiet)?)
             }
         };
-        // Standard input has been read: from here on the token is checked in time.
+        // Standard input has been read. From here on, the token is checked frequently.
         cancel_by_signal(watch.stop, quiet);
         let allocators = train.allocators();
         let ([scheduler], [allocator]) = (&train.plan.grid.schedulers[..], &allocators[..]) else {
@@ -174,14 +174,15 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// Returns a part for each trace, or for each of its perturbed copies; traces have distinct names.
+    /// Returns a part of a problem for each trace or, if there are perturbed copies, for each copy. Traces have
+    /// distinct names.
     fn parts(
         &self,
         searched: &[Arc<Trace>],
         held: &[Arc<Trace>],
     ) -> Result<Vec<Vec<SearchTrace>>, Failure> {
         let all: Vec<&Arc<Trace>> = searched.iter().chain(held).collect();
-        // Whether traces of one name differ in a property.
+        // Returns whether traces with the same name differ in a property.
         let differ = |trace: &Trace, what: &dyn Fn(&Trace) -> String| {
             let namesakes = all.iter().filter(|other| other.workload.name == trace.workload.name);
             namesakes.map(|other| what(other)).any(|other| other != what(trace))
@@ -219,7 +220,7 @@ impl Maker<'_> {
     }
 }
 
-/// Converts the error of a search: wrong input is bad data, the others are of usage.
+/// Converts an error of a search: invalid input is a data error, all other errors are usage errors.
 pub fn failure(error: SearchError) -> Failure {
     match error {
         SearchError::Cancelled(_) => Failure::interrupted(),
@@ -233,7 +234,8 @@ fn one_each() -> Failure {
     Failure::usage_message("a search takes one scheduler (--sched) and one allocator (--alloc)")
 }
 
-/// Checks that there is one scheduler, and one allocator that takes a vector and has none.
+/// Checks that there is one scheduler and one allocator, and that the allocator has a parameter for the tie vector that
+/// is not set.
 fn check_single(grid: &GridArgs) -> Result<AllocatorSpec, Failure> {
     let schedulers = grid.sched.iter().flat_map(|list| replay_core::naming::split_list(list));
     if schedulers.count() > 1 {
@@ -248,7 +250,7 @@ fn check_single(grid: &GridArgs) -> Result<AllocatorSpec, Failure> {
     Ok(allocator)
 }
 
-/// Returns the slacks to search: those of `--slack`, or the allocator's own.
+/// Returns the slacks to search: the slacks of `--slack`, or the slack of the allocator.
 fn slacks(texts: &[String], allocator: &AllocatorSpec) -> Result<Vec<Slack>, Failure> {
     let own = allocator.tie_breaking().unwrap_or_default().slack;
     match own {
@@ -371,7 +373,7 @@ fn given(ties: &[String], usual: Slack) -> Result<Vec<Candidate>, Failure> {
     ties.map(|text| Candidate::parse(text, usual).map_err(Failure::usage)).collect()
 }
 
-/// Starts of the strategy local beside vectors.
+/// Names of the starts of the strategy local that are not vectors.
 const STARTS: [(&str, Start); 2] = [("exhaustive", Start::Exhaustive), ("random", Start::Random)];
 
 fn starts(texts: &[String], usual: Slack) -> Result<Vec<Start>, Failure> {

@@ -29,14 +29,14 @@ use std::io::stdout;
 
 /// Maximum number of maps as text.
 const MOST_MAPS: usize = 6;
-/// Characters of a line without a terminal.
+/// Maximum number of characters of a line if there is no terminal.
 const WIDTH: usize = 100;
 
-/// Shows the candidates of the decision that allocated processors to a job: the job of a number, or the job that started last
-/// of those that hold processors at an instant.
+/// Shows the candidates of the decision that allocated processors to a job. The job is given by its number, or it is
+/// the job that started last among the jobs that hold processors at an instant.
 ///
 /// # Errors
-/// A usage error if there is no such job or its decision had no candidates.
+/// A usage error if there is no such job, or if the decision had no candidates.
 pub fn show_candidates(
     session: &mut Session,
     loaded: &ResolvedGrid,
@@ -64,7 +64,7 @@ pub fn show_candidates(
     }
     let done = session.publish(&mut shown, &tally)?;
     if let Some(more) = shown.omitted(session.format()) {
-        // Below the table; JSON and CSV have rows only.
+        // Print the line below the table; JSON and CSV have only rows.
         match session.format() {
             FormatArg::Table | FormatArg::Md => {
                 writeln!(stdout(), "{more}").map_err(|e| Failure::output("standard output", e))?
@@ -90,7 +90,7 @@ fn explained(
             (last.job.number, at)
         }
     };
-    // A job that was cut off starts several times: the last start until then.
+    // A job that was requeued has several starts: use the last start until this instant.
     let starts = explain(cell, number, stop)?.into_iter();
     Ok(starts
         .enumerate()
@@ -107,7 +107,7 @@ struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    /// Returns why there is nothing to show.
+    /// Returns the reason why there is nothing to show.
     fn reason_for_none(&self, when: When) -> String {
         let Some(explained) = &self.explained else {
             return match when {
@@ -154,7 +154,7 @@ impl Decision<'_> {
         words
     }
 
-    /// Returns a line about the candidates that a format omits; `None` if it has all.
+    /// Returns a line about the candidates that a format omits; `None` if no candidate is omitted.
     fn omitted(&self, format: FormatArg) -> Option<String> {
         let known = self.rows().len();
         let all = known + self.explained.as_ref()?.decision.explanation.candidates.as_ref()?.more;
@@ -250,7 +250,7 @@ impl Decision<'_> {
                 weights,
             }
         };
-        // Further candidates have no shells and weights.
+        // Candidates after these have no shells and weights.
         let drawn = self.rows().iter().take(LISTED);
         let candidates: Vec<CandidateMap> = drawn.enumerate().map(map).collect();
         let shown = candidates.len().min(Candidates::MOST);
@@ -280,7 +280,7 @@ impl Results for Decision<'_> {
             let centre: Vec<String> = one.centre[..dimensions].iter().map(u16::to_string).collect();
             Some(format!("({})", centre.join(", ")))
         };
-        // With its number, as lists of processors have it.
+        // Print the number of the processor, as in lists of processors.
         let processor = |one: &ScoredCandidate| {
             let node = self.cell.trace.topology.grid().map(|grid| grid.node(one.centre).0);
             let number = node.map_or(String::new(), |node| format!("{node} "));

@@ -26,7 +26,7 @@ use replay_output::plot::{Areas, Bar, Film, FilmJob, Gantt, Line, Lines, Plots, 
 use replay_output::report::machine::Sheets;
 use replay_output::report::{Sheet, Shown, perfetto};
 
-/// A part of a trace, from one instant to another.
+/// A window of a trace, from one instant to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window([TraceTime; 2]);
 
@@ -34,7 +34,7 @@ impl Window {
     /// Returns the ends in seconds of the trace.
     ///
     /// # Errors
-    /// A usage error if the first is not before the second, or a date cannot be converted.
+    /// A usage error if the first instant is not before the second, or if a date cannot be converted.
     pub fn seconds(self, header: &Header) -> Result<[i64; 2], Failure> {
         let second = |at: TraceTime| super::seconds("FROM..TO", at, header);
         let [from, until] = [second(self.0[0])?, second(self.0[1])?];
@@ -60,7 +60,7 @@ impl std::str::FromStr for Window {
     }
 }
 
-/// The picture of a window.
+/// Kind of picture of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Drawn {
     /// Bars.
@@ -73,10 +73,10 @@ pub enum Drawn {
 const MOST: usize = 200_000;
 /// Maximum number of rows of the table fragmentation.
 const INSTANTS: usize = 2_000;
-/// Seconds of a film.
+/// Duration of a film in seconds.
 const DURATION: u32 = 20;
 
-/// Runs the cell and records its allocations; `None` if interrupted.
+/// Runs the cell and records its allocations; `None` if the run was interrupted.
 fn ran(cell: &Cell, quiet: bool) -> Result<Option<RunResult>, Failure> {
     let stop = cancel_token(quiet);
     let measure = Measure { jobs: true, nodes: true, ..Measure::default() };
@@ -87,7 +87,8 @@ fn ran(cell: &Cell, quiet: bool) -> Result<Option<RunResult>, Failure> {
     }
 }
 
-/// Cuts a window to a run, from its first arrival to its last end. A window outside of the run stays as it is.
+/// Limits a window to the time from the first arrival to the last end of a run. A window outside of this time is not
+/// changed.
 fn within_run(run: &RunResult, [from, until]: [i64; 2]) -> [i64; 2] {
     let begin = run.jobs.iter().map(|job| job.arrival).min().unwrap_or(from);
     let end = run.allocations.iter().map(|one| one.end).max().unwrap_or(until);
@@ -97,10 +98,10 @@ fn within_run(run: &RunResult, [from, until]: [i64; 2]) -> [i64; 2] {
     }
 }
 
-/// Draws a window of the cell, cut to the run.
+/// Draws a window of the cell, limited to the time of the run.
 ///
 /// # Errors
-/// A usage error if the window has no job or too many bars, or if a film has no folder.
+/// A usage error if the window has no job or too many bars, or if there is no folder for a film.
 pub fn draw(
     session: &mut Session,
     loaded: &ResolvedGrid,
@@ -274,12 +275,12 @@ impl Part<'_> {
             for space in &self.spaces {
                 let Some(value) = value(space) else { continue };
                 let x = space.at as f64 / 3600.0;
-                // The value holds until the next row.
+                // The value is constant until the next row.
                 points.extend(before.map(|before| Point::new(x, before)));
                 points.push(Point::new(x, f64::from(value)));
                 before = Some(f64::from(value));
             }
-            // To the end of the window.
+            // Extend the line to the end of the window.
             points.extend(before.map(|last| Point::new(self.window[1] as f64 / 3600.0, last)));
             Line { name: name.to_string(), points }
         };

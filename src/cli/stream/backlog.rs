@@ -24,14 +24,14 @@ use replay_output::report::{Sheet, Shown};
 
 const MACHINE: &str = "torus:16x16x16";
 
-/// Options in place of arrivals, schedulers and allocators, as typed.
+/// Options that replace arrivals, schedulers and allocators, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct BacklogArgs {
     /// Keep N jobs waiting in place of arrivals, and compare placement rules on a torus; takes a list.
     ///
-    /// The queue is refilled at once, and any of its N jobs may start: 1 is first come, first served. A run ends when the
-    /// --jobs of a stream are too few to refill the queue. Slurm's rule always runs: the others are compared with it on
-    /// the same jobs.
+    /// The queue is refilled at once, and any of its N jobs may start; N = 1 means first come, first served. A run ends
+    /// when the --jobs jobs of a stream are too few to refill the queue. Slurm's rule always runs, because the other
+    /// rules are compared with it on the same jobs.
     #[arg(
         long,
         value_name = "N",
@@ -67,8 +67,8 @@ pub struct BacklogArgs {
 
     /// Draw sizes of jobs from tpu-v4, uniform, cubes, slabs, small, heavy-tail; takes a list.
     ///
-    /// Each except tpu-v4 also exists with -half, where every tenth job takes half of the torus. Service times depend on
-    /// sizes only in heavy-tail.
+    /// Each mix except tpu-v4 has a variant with the suffix -half, in which every tenth job requests half of the torus.
+    /// Service times depend on sizes only in heavy-tail.
     #[arg(
         long,
         value_name = "MIX",
@@ -81,7 +81,7 @@ pub struct BacklogArgs {
 
     /// Compare these placement rules: count, first, slurm, lf, lf-eq, nf, dl, dl-lf, auto; takes a list.
     ///
-    /// count is a bound: only the number of free processors matters. auto tunes itself by the jobs so far.
+    /// count is a bound: it uses only the number of free processors. auto tunes its weights with the jobs so far.
     #[arg(
         long,
         value_name = "RULE",
@@ -94,15 +94,15 @@ pub struct BacklogArgs {
 
     /// Search for the weights and the slack that keep the torus busiest.
     ///
-    /// They are chosen on the first half of each stream and measured on the second. The number of streams is that of
-    /// --replications or --min-replications.
+    /// Weights and slack are chosen on the first half of each stream and measured on the second half. The number of
+    /// streams is given by --replications or --min-replications.
     #[arg(long, conflicts_with = "rules", requires = "backlog", help_heading = "Backlog")]
     search: bool,
 
     /// Estimate service times by exact, noisy or shuffled; takes a list.
     ///
-    /// noisy multiplies a service time by 1 + x, x exponential with mean 2. shuffled takes the service time of another job
-    /// of the same size.
+    /// noisy multiplies a service time by 1 + x, where x is exponential with mean 2. shuffled takes the service time of
+    /// another job of the same size.
     #[arg(
         long,
         value_name = "NAME",
@@ -132,7 +132,8 @@ fn distinct<T: PartialEq>(named: Vec<T>) -> Vec<T> {
     distinct
 }
 
-/// Runs every mix, estimate and window under every rule, or searches for the best weights of each.
+/// Runs every combination of mix, estimate and window under every rule, or searches for the best weights of each
+/// combination.
 ///
 /// # Errors
 /// A usage error for a wrong option.
@@ -219,7 +220,7 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
 /// Returns the machine.
 ///
 /// # Errors
-/// A usage error unless it is one machine with one processor at each point.
+/// A usage error unless there is exactly one machine, with one processor at each point.
 fn machine(args: &StreamArgs) -> Result<Topology, Failure> {
     let machines: Vec<Topology> = parse_list(&args.machine, MACHINE)?;
     require_one_processor_per_point(&machines)?;

@@ -46,7 +46,7 @@ impl Varied {
         }
     }
 
-    /// Returns whether the figure is against machine size: with several machines at one load.
+    /// Returns whether the x axis is the machine size: there are several machines and one load.
     fn against_size(&self) -> bool {
         self.machines && !self.loads
     }
@@ -63,9 +63,9 @@ impl Varied {
     }
 }
 
-/// Returns the figure of a metric with a line for each strategy and machine, against offered load if `offered`, else against
-/// arrivals, or against the number of processors if there are several machines and one load. `None` if no strategy has the
-/// metric or all values are 0.
+/// Returns the figure of a metric with a line for each strategy and machine. The x axis is the offered load if
+/// `offered` is true, or else the arrivals. If there are several machines and one load, the x axis is the number of
+/// processors. Returns `None` if no strategy has the metric, or if all values are 0.
 pub fn figure(metric: Metric, results: &[StreamRow], offered: bool, most: usize) -> Option<Lines> {
     let StreamRow(first, _) = results.first()?;
     let varied = Varied::of(results);
@@ -125,7 +125,8 @@ pub fn figure(metric: Metric, results: &[StreamRow], offered: bool, most: usize)
     })
 }
 
-/// Returns the names of the lines that a distance does not [rank](comparable::ranked): those with a point that folds jobs.
+/// Returns the names of the lines that are not [ranked](comparable::ranked) by distance, because they have a point that
+/// folds jobs.
 fn unranked(results: &[StreamRow], varied: &Varied) -> BTreeSet<String> {
     let mut lines: BTreeMap<String, bool> = BTreeMap::new();
     for StreamRow(point, estimates) in results {
@@ -137,7 +138,7 @@ fn unranked(results: &[StreamRow], varied: &Varied) -> BTreeSet<String> {
     apart.map(|(name, _)| name).collect()
 }
 
-/// Keeps the first lines. Returns the text of the subtitle about the others, if there are any.
+/// Keeps the first lines. Returns the subtitle text about the omitted lines, if there are any.
 fn truncate(lines: &mut Vec<Line>, most: usize) -> Option<String> {
     let more = lines.len().saturating_sub(most);
     lines.truncate(most);
@@ -147,7 +148,7 @@ fn truncate(lines: &mut Vec<Line>, most: usize) -> Option<String> {
 /// Returns the load or arrival rate as typed.
 fn load(point: &Point, offered: bool) -> f64 {
     match point.offered_load().filter(|_| offered) {
-        // Rounds the error of the conversion to arrivals and back.
+        // Remove the rounding error of the conversion to arrivals and back.
         Some(share) => (share * 1e9).round() / 1e9,
         None => point.arrivals(),
     }

@@ -1,9 +1,10 @@
 //! A rough estimate of the time of a sweep.
 //!
-//! Each [kind](crate::cli::kinds) of cells gets a share of one second on all threads. In it, a cell of the kind runs in
-//! windows of jobs from the middle of the trace, each several times as long as the one before. The last two windows give
-//! the time of a job start, and the estimate is that time multiplied by the jobs of the trace. Tie vectors that share one
-//! replay are estimated as separate replays, because windows do not show when their decisions diverge.
+//! The sampling takes one second on all threads, divided among the [kinds](crate::cli::kinds) of cells. For each kind,
+//! a cell runs in windows of jobs from the middle of the trace. Each window is several times as long as the previous
+//! window. The last two windows give the time per job start. The estimate is this time multiplied by the number of jobs
+//! in the trace. Tie vectors that share one replay are estimated as separate replays, because windows do not show when
+//! their decisions diverge.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -22,9 +23,9 @@ use replay_experiment::{Cell, Measure, RunContext, Trace, run_cell};
 
 /// Time of all samples on each thread.
 const BUDGET: Duration = Duration::from_secs(1);
-/// Jobs of the first window.
+/// Number of jobs in the first window.
 const FEWEST: usize = 64;
-/// Maximum ratio of the lengths of successive windows.
+/// Maximum ratio of the length of a window to the length of the previous window.
 const GROWTH: usize = 8;
 
 /// A kind of cells and its estimate.
@@ -58,7 +59,7 @@ pub struct Estimate {
     pub elapsed: f64,
     /// Number of busy threads.
     pub threads: usize,
-    /// Number of cells of kinds without a sample, which count as the mean of the others.
+    /// Number of cells of kinds without a sample. These kinds are estimated by the mean of the other kinds.
     pub unsampled: usize,
 }
 
@@ -66,7 +67,8 @@ pub struct Estimate {
 #[derive(Clone, Copy)]
 struct Window {
     jobs: f64,
-    /// Time of the schedule that cells of a trace and scheduler share; 0 if each cell schedules.
+    /// Time to compute the schedule that cells with the same trace and scheduler share; 0 if each cell computes a
+    /// schedule.
     schedule: f64,
     /// Time of one cell.
     cell: f64,
@@ -120,7 +122,7 @@ pub fn estimate(
     })
 }
 
-/// Returns the job starts of all cells of a kind.
+/// Returns the total number of job starts in all cells of a kind.
 fn weight(plan: &Plan, runs: &[u32]) -> u64 {
     plan.jobs(runs[0]).saturating_mul(runs.len() as u64)
 }
@@ -172,7 +174,7 @@ fn windows(cell: &Cell, measure: Measure, until: Instant) -> Vec<Window> {
         let jobs_done = |jobs| _ = started.fetch_add(jobs, Ordering::Relaxed);
         let watch = RunContext { jobs_done: &jobs_done, ..RunContext::new(&stop) };
         let in_window = Cell { trace: window.clone(), ..cell.clone() };
-        // A failed cell has a time as well.
+        // The time of a failed cell is also used.
         let _ = run_cell(0, &in_window, measure, watch);
         let took = thread_time() - begin - schedule;
         if stop.is_raised() {
@@ -201,12 +203,12 @@ fn thread_time() -> f64 {
     time.tv_sec as f64 + 1e-9 * time.tv_nsec as f64
 }
 
-/// Returns the time of `jobs` jobs on the line through the last two windows.
+/// Returns the time of `jobs` jobs by linear extrapolation from the last two windows.
 fn extrapolated(windows: &[Window], time: impl Fn(&Window) -> f64, jobs: f64) -> f64 {
     let Some(last) = windows.last() else { return 0.0 };
     let before = windows.len().checked_sub(2).map(|at| &windows[at]);
     let slope = before.map(|before| (time(last) - time(before)) / (last.jobs - before.jobs));
-    // If a longer window took less time, the samples were disturbed or are mostly set-up.
+    // If a longer window took less time, the samples were disturbed or consist mostly of set-up time.
     let each = slope.filter(|&slope| slope > 0.0).unwrap_or(time(last) / last.jobs);
     time(last) + each * (jobs - last.jobs).max(0.0)
 }

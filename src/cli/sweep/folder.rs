@@ -13,7 +13,7 @@ use replay_experiment::sweep::{Build, Plan, Shard};
 /// The table of `--placements`.
 const PLACEMENTS_FILE: &str = "placements.parquet";
 
-/// Writes the plan of a folder, with the builds that ran cells there before.
+/// Writes the plan of a folder, with the builds that ran cells in the folder before.
 ///
 /// # Errors
 /// A usage error if it cannot be written.
@@ -27,7 +27,7 @@ pub fn describe(
     PlanFile::of_sweep(shard.to_string(), earlier_builds.to_vec(), json).write(dir)
 }
 
-/// Returns the configuration of a sweep, which decides its numbers and tables.
+/// Returns the configuration of a sweep, which determines its numbers and tables.
 ///
 /// # Errors
 /// A usage error if a strategy cannot be named.
@@ -60,7 +60,7 @@ pub fn includes(folder: &Folder, plan: &Plan, placements: bool) -> Option<bool> 
 /// Reads the plan of a shard.
 ///
 /// # Errors
-/// A data error if it is not the plan of a sweep.
+/// A data error if the plan is not that of a sweep.
 pub fn read(part: &Part) -> Result<(Plan, Which), Failure> {
     let PlanFile { shard, earlier_builds, plan, .. } = &part.plan;
     let plan = Plan::from_json(plan.clone()).map_err(|e| no_plan(&part.path, e))?;

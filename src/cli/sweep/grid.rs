@@ -19,7 +19,7 @@ use replay_experiment::grid::{
     AllocatorEntry, DownFile, GridError, GridFile, ParameterGrid, Ties, Values, WindowFile,
 };
 
-/// Cells that run without `--yes`.
+/// Maximum number of cells that run without `--yes`.
 const MOST_CELLS: u32 = 100_000;
 
 /// A grid, and its traces if they were read to resolve it.
@@ -117,7 +117,7 @@ pub fn of_flags(
     ParameterGrid::resolve(&file).map_err(of_flag)
 }
 
-/// Converts the error of a grid to one that names the option in place of the key.
+/// Converts an error of a grid to an error that names the option instead of the key.
 fn of_flag(error: GridError) -> Failure {
     let flag = match error.key.as_str() {
         "machines" => "--machine",
@@ -145,10 +145,10 @@ fn of_flag(error: GridError) -> Failure {
     Failure::usage_message(format!("{flag}: {}", error.problem))
 }
 
-/// Returns the allocators with the lists that they take.
+/// Returns the allocators, each with the lists of values for its parameters.
 ///
 /// # Errors
-/// A usage error if no allocator takes a list.
+/// A usage error if no allocator has the parameter of a list.
 fn allocators(
     grid: &GridArgs,
     ties: &TieLists,
@@ -187,7 +187,7 @@ fn allocators(
             && spec.takes_tie()
         {
             taken.insert(flag.to_string());
-            // An allocator with a vector in its name keeps it.
+            // An allocator with a tie vector in its name keeps this vector.
             entry.tie = written.get("tie").is_none().then(|| ties.clone());
         }
         for (key, values) in lists_of.iter().filter(|(key, _)| spec.has_parameter(key)) {

@@ -17,7 +17,7 @@ use replay_experiment::sweep::{Plan, Shard};
 use replay_output::report::{Align, Sheet};
 use std::io::stdout;
 
-/// Rows of kinds of cells in the summary; the others have one row together.
+/// Maximum number of kinds of cells with a row in the summary; all other kinds share one row.
 const ROWS: usize = 20;
 
 /// Columns of a cell in the listing.
@@ -61,7 +61,7 @@ pub fn run(args: &PlanArgs) -> Result<Exit, Failure> {
         eprint_line(counts(&plan, shard, cells.len()));
         if cells.is_empty() {
             eprint_line(
-                "plan: nothing to run here, as the grid has fewer cells than there are shards",
+                "plan: this shard has no cells, because the grid has fewer cells than shards",
             );
         }
     }
@@ -100,7 +100,7 @@ fn estimate_line(estimate: &Estimate) -> String {
     line
 }
 
-/// Prints a row for each kind of cells, the longest first, and one for all.
+/// Prints a row for each kind of cells, in descending order of time, and a row for all cells.
 fn summary(plan: &Plan, estimate: &Estimate, timed: bool, table: TableArgs) -> Result<(), Failure> {
     if matches!(table.format, FormatArg::Json | FormatArg::Csv) {
         let kind = |kind: &KindEstimate| {
@@ -173,10 +173,10 @@ fn print_fields(
     printed.and_then(|()| out.flush()).map_err(|e| Failure::output("standard output", e))
 }
 
-/// Returns the kinds with a row, by descending time, and the others.
+/// Returns the kinds with a row, by descending time, and the other kinds.
 fn longest(kinds: &[KindEstimate]) -> (Vec<&KindEstimate>, Vec<&KindEstimate>) {
     let mut shown: Vec<_> = kinds.iter().collect();
-    // The order of the grid remains for kinds of equal time or without a sample.
+    // Kinds with equal time, or without a sample, stay in the order of the grid.
     let takes = |kind: &KindEstimate| kind.all().unwrap_or(0.0);
     shown.sort_by(|a, b| takes(b).total_cmp(&takes(a)));
     let others = shown.split_off(ROWS.min(shown.len()));

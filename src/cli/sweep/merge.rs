@@ -16,7 +16,7 @@ use replay_experiment::journal::Journal;
 /// Merges the shards of a sweep into results.
 ///
 /// # Errors
-/// A data error if the folders are not the shards of one sweep or not complete.
+/// A data error if the folders are not shards of the same sweep, or if a shard is missing or incomplete.
 pub fn merge(args: &MergeArgs, command: &[OsString], parts: &[Part]) -> Result<Exit, Failure> {
     let sorting = args.sort.of()?;
     let read: Vec<_> = parts.iter().map(folder::read).collect::<Result<_, _>>()?;

@@ -29,20 +29,20 @@ use std::io::stdout;
 /// Optional outputs of a sweep.
 #[derive(Default)]
 pub struct Extras<'a> {
-    /// The traces, and what to measure, if cells run once more for tables of jobs or placements.
+    /// The traces, and what to measure, if cells run a second time for tables of jobs or placements.
     pub again: Option<(&'a [Arc<Trace>], Measure)>,
-    /// Earlier results to print the new ones beside.
+    /// Earlier results with which the new results are compared in the printed tables.
     pub baseline: Option<Arc<Baseline>>,
-    /// The order of printed runs; as a table runs are printed only with an order or a baseline.
+    /// The order of printed runs. A table of runs is printed only with an order or a baseline.
     pub sorting: Option<Sorting<RunResult>>,
 }
 
-/// Rows of the printed table.
+/// Maximum number of rows of the printed table.
 const SHOWN: usize = 50;
 
-/// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one record at a time; then prints the
-/// names of the files, or all runs as JSON or CSV. The bytes do not depend on order and number of the journals. `builds` ran
-/// the cells, this process `cells_run` of them.
+/// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one record at a time; then
+/// prints the names of the files, or all runs as JSON or CSV. The bytes do not depend on the order or the number of the
+/// journals. `builds` are the builds that ran cells; `cells_run` is the number of cells that this process ran.
 ///
 /// # Errors
 /// A usage error if an output cannot be written, a data error if the journals contradict each other.
@@ -63,7 +63,7 @@ pub fn write(
         Tables::create(place, &metadata(&text), kept).map_err(|e| Failure::output("results", e))?;
     let mut estimates = plan.grid.shake.map(|_| Estimates::of_runs(plan));
     let log = LogBaseline::new(plan).map_err(Failure::usage)?;
-    // The latest run of the recorded schedule that cells were compared with.
+    // The latest run of the recorded schedule. Later cells are compared with it.
     let mut latest: Option<RunResult> = None;
     let (mut failed, mut done, mut replay_seconds) = (Vec::new(), Vec::new(), 0.0);
     let table = session.table();
@@ -78,7 +78,7 @@ pub fn write(
                 failed.push(format!("{trace} {machine} {scheduler} {}: {why}", key.strategy()));
             }
             Outcome::Done(mut result) => {
-                // Records have the numbers; names and order are those of the plan.
+                // Records contain the numbers; names and order are taken from the plan.
                 result.run = run;
                 result.key = plan.key(run).map_err(Failure::usage)?;
                 replay_seconds += result.seconds;
@@ -163,7 +163,7 @@ pub fn write(
     if !session.is_quiet()
         && let Some(dir) = files.first().and_then(|file| file.parent())
     {
-        // Reads the results that were just written.
+        // Read the results that were just written.
         let folder = ResultFolder::open(dir).map_err(Into::into);
         let folder = folder.and_then(|folder| Folder::read(&folder, |_| session.kind().tables()));
         folder.iter().flat_map(sentences).for_each(eprint_line);
@@ -189,7 +189,7 @@ fn show(
     }
 }
 
-/// Runs cells once more for their jobs and placements. Returns `false` if it was interrupted.
+/// Runs cells a second time for their jobs and placements. Returns `false` if this was interrupted.
 fn run_again(
     plan: &Plan,
     traces: &[Arc<Trace>],
@@ -221,7 +221,7 @@ fn run_again(
 /// Returns the outcome of a cell, independent of the order of the journals: a result takes precedence over a failure.
 ///
 /// # Errors
-/// A data error if two journals have different results, or none has the cell.
+/// A data error if two journals have different results for the cell, or if no journal has the cell.
 fn outcome(
     plan: &Plan,
     journals: &mut [Journal<RunResult>],

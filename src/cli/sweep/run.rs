@@ -29,7 +29,7 @@ use std::io::stdout;
 /// Runs the cells of a grid without a record in the journal of the folder, then writes the results.
 ///
 /// # Errors
-/// A usage error for a wrong option or an output that cannot be written, a data error for a wrong trace.
+/// A usage error for a wrong option or an output that cannot be written, a data error for an invalid trace.
 pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let quiet = args.grid.process.quiet;
     let sorting = args.sort.of()?;
@@ -40,7 +40,7 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
             return print(&grid::resolve(&args.grid)?.grid);
         }
     };
-    // Sets the number of threads, with which traces are read.
+    // This call sets the number of threads, which are also used to read traces.
     let mut session =
         Session::within(Kind::Sweep, Some(dir), args.force, &args.grid.process, command)?;
     session.set_table(args.table);
@@ -91,12 +91,12 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
     session.print_line(&tally);
     if tally.finished < runs.len() {
         let left = counted((runs.len() - tally.finished) as u64, "cell");
-        // With --force the same command would discard its own journal.
+        // Omit --force from the command, because it would discard the journal.
         let command =
             if args.force { "the same command without --force" } else { "the same command" };
         let path = journal.path().display();
         eprint_line(format_args!(
-            "replay: interrupted, {left} left; {command} goes on from {path}"
+            "replay: interrupted, {left} left; {command} continues from {path}"
         ));
         return Ok(Exit::Interrupted);
     }
@@ -116,9 +116,9 @@ pub fn run(args: &SweepArgs, command: &[OsString]) -> Result<Exit, Failure> {
 struct Tally {
     begin: Instant,
     cells: usize,
-    /// Cells that were finished before.
+    /// Number of cells that were finished before.
     before: usize,
-    /// Cells with the numbers of another cell that runs.
+    /// Number of cells that have the same results as another cell that runs.
     equal: usize,
     finished: usize,
     failed: usize,
@@ -126,7 +126,8 @@ struct Tally {
 }
 
 impl Tally {
-    /// The tally before the first cell, of `cells` of which `before` are finished and `runs` are to run.
+    /// Returns the tally before the first cell. `cells` is the number of all cells, `before` the number of finished
+    /// cells, and `runs` the number of cells to run.
     fn new(cells: usize, before: usize, runs: usize) -> Self {
         let equal = cells.saturating_sub(before + runs);
         Self { begin: Instant::now(), cells, before, equal, finished: 0, failed: 0, jobs: 0 }

@@ -1,11 +1,12 @@
-//! Figures of `replay verify`: printed numbers of a figure or table, and ours.
+//! Figures of `replay verify`: published numbers of a figure or table, and our numbers.
 
 use std::path::PathBuf;
 
 use replay_output::plot::{FileNames, Plots, PublishedComparison, PublishedRow, save};
 use replay_published::Check;
 
-/// Draws a figure for each figure or table of each suite that has printed numbers and ours. Returns the paths of the files.
+/// Draws a figure for each figure or table of each suite that has both published numbers and our numbers. Returns the
+/// paths of the files.
 ///
 /// # Errors
 /// Those of drawing and writing.
@@ -28,12 +29,12 @@ pub fn write(plots: &Plots, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<P
     Ok(files)
 }
 
-/// Returns whether the printed value is a number, not a claim or a bound, and ours is known.
+/// Returns whether the published value is a number instead of a claim or a bound, and our number is known.
 fn has_both(check: &Check) -> bool {
     check.is_number() && check.published != 0.0 && check.value().is_some()
 }
 
-/// Values share an axis if the largest is at most this many times the smallest.
+/// Maximum ratio of the largest to the smallest value for which values share an axis.
 const SPAN: f64 = 20.0;
 
 fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {
@@ -42,7 +43,7 @@ fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {
     let printed = || checks.iter().map(|check| check.published);
     let least = printed().fold(f64::INFINITY, f64::min);
     let most = printed().fold(f64::NEG_INFINITY, f64::max);
-    // Rows that begin with the same words have one measure.
+    // Rows that begin with the same words have the same measure.
     let values = !names.before.is_empty() && least > 0.0 && most <= SPAN * least;
     let row = |((check, label), group): ((&&Check, String), String)| {
         Some(PublishedRow {
@@ -71,7 +72,7 @@ fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {
     }
 }
 
-/// Texts without the words that all of them begin or end with.
+/// Texts without the words with which all the texts begin or end.
 struct Shortened {
     before: String,
     after: String,

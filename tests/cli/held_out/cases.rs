@@ -14,13 +14,13 @@ pub struct Case {
 }
 
 impl Case {
-    /// Draws a request on a random machine with 0 to about half of its nodes busy.
+    /// Generates a random request on a random machine. At most about half of the nodes of the machine are busy.
     pub fn draw(rng: &mut Rng, machines: &[Machine]) -> Self {
         let index = rng.below(MACHINES as u32) as usize;
         let machine = &machines[index];
         let share = [0, 5, 15, 30, 50][rng.below(5) as usize];
         let mut free: Nodes = (0..machine.nodes).collect();
-        // Single busy nodes, then busy boxes.
+        // Make single nodes busy, then boxes of nodes.
         free.retain(|_| !rng.percent(share / 2));
         let placements: Vec<&Placement> =
             machine.toruses.iter().flat_map(|torus| &torus.placements).collect();
@@ -49,7 +49,7 @@ impl Case {
                 let all: Vec<u32> = free.iter().copied().collect();
                 required.insert(all[rng.below(all.len() as u32) as usize]);
             }
-            // All nodes of some boxes: enough for a job in segments.
+            // The free nodes are all nodes of some boxes, which is enough for a job in segments.
             2 => {
                 for _ in 0..size / one.size.max(1) {
                     let anchor = &one.anchors[rng.below(one.anchors.len() as u32) as usize];

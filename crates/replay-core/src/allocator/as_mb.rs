@@ -73,7 +73,7 @@ impl Allocator for AsMb {
     }
 
     fn on_event(&mut self, machine: &Machine, event: MachineEvent<'_>) {
-        // The scan keeps no state of its own.
+        // Adaptive Scan keeps no state.
         self.mbs.on_event(machine, event);
     }
 

@@ -33,7 +33,7 @@ const INDEXES: [(&str, Curve); 4] = [
     ("shuffled-snake", Curve::ShuffledSnake),
 ];
 
-/// The largest page size: a side of 2^15 exceeds every side except that of a machine with a single row.
+/// The maximum page size. A page side of 2^15 exceeds every side of a machine unless the machine is a single row.
 pub const MAX_SIZE: u32 = 15;
 
 /// The Paging allocator. [`Census::operations`] counts the pages that are taken from the free list and returned to it.

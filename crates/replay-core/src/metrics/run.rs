@@ -226,7 +226,7 @@ pub enum Needs {
     Schedule,
     /// Pairwise L1 sums. The sums only increase during a run.
     Pairwise,
-    /// All metrics of placements.
+    /// All metrics of allocations.
     Placements,
     /// Counts of ties. Counting makes decisions several times as expensive.
     Ties,

@@ -74,7 +74,7 @@ impl fmt::Display for Menu {
 pub enum Anchors {
     /// The sides of the box.
     Aligned,
-    /// Half of the sides, rounded down, at least 1.
+    /// Half of each side of the box, rounded down, but at least 1.
     Half,
     /// A spacing of 1.
     All,

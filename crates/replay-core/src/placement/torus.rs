@@ -115,7 +115,7 @@ pub struct Placement {
 /// The rule for the positions of a placement along the axes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Steps {
-    /// Number of cells between two positions along x, y, z, each at least 1.
+    /// Distance in cells between consecutive positions along x, y, z. Each distance must be at least 1.
     pub spacing: [u16; 3],
     /// The first position along x, y, z.
     pub seed: [u16; 3],

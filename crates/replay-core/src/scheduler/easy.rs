@@ -136,7 +136,7 @@ impl Easy {
         Self { queue: Queue::new(order), ..Self::default() }
     }
 
-    /// Sets the guard.
+    /// Sets the guard of the head of the queue.
     pub fn with_guard(self, guard: Guard) -> Self {
         Self { guard, ..self }
     }

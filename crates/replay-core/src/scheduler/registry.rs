@@ -33,7 +33,7 @@ pub trait Options: SchedulerOptions + Value {}
 impl<O: SchedulerOptions + Value> Options for O {}
 
 /// A scheduling discipline as chosen by a user: its options and their canonical name. Two specs are
-/// equal if their names are.
+/// equal if their canonical names are equal.
 #[derive(Clone)]
 pub struct SchedulerSpec {
     name: Arc<str>,

@@ -55,7 +55,7 @@ pub fn ranges(values: &[i64]) -> String {
     let mut runs: Vec<(i64, i64)> = Vec::new();
     for &value in values {
         match runs.last_mut() {
-            // A range of negative numbers could not be parsed.
+            // Negative numbers are not written as a range, because the range could not be parsed.
             Some((first, last)) if *last + 1 == value && *first >= 0 => *last = value,
             _ => runs.push((value, value)),
         }

@@ -42,7 +42,7 @@ pub struct Outside {
     pub after: usize,
 }
 
-/// Error: a window is invalid or contains no jobs.
+/// Error: a window is invalid, or contains no jobs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WindowError {
     /// The text is neither seconds nor a date.

@@ -58,7 +58,7 @@
 //!
 //! The random numbers of a job (for its quota, a root, or random pairs) come from separate streams, which are
 //! determined by the demand's seed and the job's number. Random numbers do not depend on other jobs or on the
-//! allocator. Only with `random[source=each]` do they depend on the network.
+//! allocator. With `random[source=each]` they also depend on the network.
 //!
 //! # Cost
 //!

@@ -50,9 +50,9 @@ pub enum Law {
 /// The rule by which a number is rounded to an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Rounding {
-    /// Up to the next integer.
+    /// The number is rounded up to the next integer.
     Up,
-    /// To the nearest integer; halves are rounded up.
+    /// The number is rounded to the nearest integer; halves are rounded up.
     Nearest,
 }
 

@@ -9,7 +9,8 @@ use crate::cancel::CancelToken;
 use crate::machine::Machine;
 use crate::topology::{Axis, Grid, NodeId, Topology};
 
-/// Generates a grid, each dimension wrapped or not; half of them 2D meshes, some long and narrow.
+/// Generates a grid in which each dimension is wrapped or not. Half of the grids are 2D meshes;
+/// some of these are long and narrow.
 pub fn grids() -> impl Strategy<Value = Grid> {
     let axis =
         |max| (1u16..max, any::<bool>()).prop_map(|(extent, wrapped)| Axis { extent, wrapped });
@@ -27,7 +28,7 @@ pub fn grids() -> impl Strategy<Value = Grid> {
     .prop_map(|axes| Grid::new(&axes).expect("small"))
 }
 
-/// Generates a grid of some thousand processors, for sums that do not fit into 16 bits.
+/// Generates a grid of some thousand processors, on which sums do not fit into 16 bits.
 pub fn wide_grids() -> impl Strategy<Value = Grid> {
     prop_oneof![
         (1u16..4, 900u16..1500, any::<bool>(), any::<bool>()),
@@ -56,7 +57,8 @@ pub fn options() -> impl Strategy<Value = CentreOptions> {
         .prop_map(|(tie, wall, order, slack)| CentreOptions { tie, wall, order, slack })
 }
 
-/// Returns a machine on which each processor is busy with probability `busy`, drawn by `seed`.
+/// Returns a machine on which each processor is busy with probability `busy`. `seed` is the random
+/// seed.
 pub fn machine(grid: &Grid, busy: f64, seed: u64) -> Machine {
     use rand::{RngExt, SeedableRng};
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
@@ -66,9 +68,9 @@ pub fn machine(grid: &Grid, busy: f64, seed: u64) -> Machine {
     machine
 }
 
-/// Compares a fast engine with the definition on a machine and on the states that follow from the
-/// engine's own decisions: the chosen processors, and the number of tied sets. `shares` are the
-/// requested sizes as fractions of the free processors.
+/// Compares the chosen processors and the number of tied sets of a fast engine with the definition.
+/// They are compared on a machine, and on the states that result from the engine's decisions.
+/// `shares` are the requested sizes as fractions of the number of free processors.
 ///
 /// With [`ShellOrder::Greedy`] the engines run the definition itself, so the comparison only checks
 /// that they forward requests correctly.

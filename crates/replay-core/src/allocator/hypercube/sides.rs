@@ -26,7 +26,7 @@ impl SidesRule {
     pub const ALL: [(&'static str, SidesRule); 3] =
         [("exact", SidesRule::Exact), ("compact", SidesRule::Compact), ("row", SidesRule::Row)];
 
-    /// Returns the sides for `size` processors, at least one.
+    /// Returns the sides for `size` processors; `size` must be at least one.
     fn sides(self, size: u32) -> [u32; 2] {
         if self == SidesRule::Row {
             return [1, size];

@@ -60,14 +60,14 @@ impl OrderedSet {
         }
     }
 
-    /// Returns the least member.
+    /// Returns the smallest member.
     #[inline]
     pub fn first(&self) -> Option<usize> {
         let word = self.first_word()?;
         Some(word * BITS + self.words[word].trailing_zeros() as usize)
     }
 
-    /// Removes the least member and returns it.
+    /// Removes and returns the smallest member.
     #[inline]
     pub fn pop_first(&mut self) -> Option<usize> {
         let word = self.first_word()?;

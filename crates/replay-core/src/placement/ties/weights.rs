@@ -28,7 +28,7 @@ impl TermWeights {
     pub const TERMS: [(&str, bool); 6] =
         [("LF", false), ("EQ", false), ("NF", true), ("WF", true), ("EF", true), ("DL", false)];
 
-    /// Returns weights of 1 for one term and 0 for the others.
+    /// Returns weights that are 1 for one term and 0 for all other terms.
     pub fn only(term: usize) -> Self {
         Self::of(std::array::from_fn(|i| i64::from(i == term)))
     }

@@ -12,9 +12,9 @@ const LEAF: usize = 16;
 pub struct Index {
     /// Jobs in queue order; `None` where a job was removed.
     slots: Vec<Option<Waiting>>,
-    /// The nodes of the tree. The root is at index 1, and the children of node i are at
-    /// 2i and 2i + 1. The second half are the leaves, each of which covers [`LEAF`] slots. Refused jobs are not
-    /// included.
+    /// The nodes of the tree. The root is at index 1. Node i has its children at
+    /// 2i and 2i + 1. The leaves are the second half of the nodes, and each leaf covers [`LEAF`] slots. Refused jobs
+    /// are not included.
     nodes: Vec<Corners>,
     /// The first slot with a job.
     head: usize,

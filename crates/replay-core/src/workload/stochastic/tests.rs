@@ -214,7 +214,7 @@ fn arrivals_are_written_as_mean_or_rate() {
     for (text, problem) in [
         ("exponential[mean=1,rate=1]", "mean and rate are alternatives; give only one"),
         ("exponential[rate=0]", "rate=\"0\" is not a positive number"),
-        // Positive, but its inverse is not finite.
+        // The rate is positive, but its inverse is not finite.
         ("exponential[rate=1e-320]", "mean=\"inf\" is not a positive number"),
         ("at-once[mean=1]", "unknown parameter \"mean\"; it has no parameters"),
         ("weekly", "unknown; known are exponential, at-once"),

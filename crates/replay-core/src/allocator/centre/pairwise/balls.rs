@@ -1,4 +1,4 @@
-//! Scores of the candidates on any grid of a moderate size.
+//! Scores of the candidates on any grid of moderate size.
 
 use super::candidates::{Candidates, LeastPairs, Selection};
 use super::sections::Sections;
@@ -8,12 +8,13 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{BallCounts, LANES, Machine, Shorts};
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
-/// Scores candidates on any grid of a moderate size.
+/// Scores candidates on any grid of moderate size.
 ///
-/// For each radius, 16 neighbouring centres at a time: centres whose last shell has this radius are bounded by the
-/// sections of their balls, and only centres that no bound excludes are scored processor by processor. A centre whose
-/// outermost shell is one larger than a neighbour's contains the complete shells of that neighbour: if no set that
-/// contains these can win, the centre is excluded without a bound.
+/// For each radius, the centres whose last shell has this radius are processed, 16 neighbouring centres at a time. The
+/// sections of their balls give lower bounds of the scores. Only centres that no bound excludes are scored processor by
+/// processor. If the outermost shell of a centre is larger by one than that of a neighbour, the shells of the centre
+/// contain the complete shells of the neighbour. If no set that contains these complete shells can win, the centre is
+/// excluded without computing a bound.
 #[derive(Debug)]
 pub struct Balls {
     counts: BallCounts,
@@ -23,11 +24,11 @@ pub struct Balls {
     sections: Sections,
     shell: LastShell,
     least: LeastPairs,
-    /// Position in candidate order plus one, by entry; 0 for entries without a candidate and for finished ones.
+    /// Position in candidate order plus one, by entry; 0 for entries without a candidate and for finished entries.
     waiting: Vec<u32>,
-    /// All ones for entries that are still waiting.
+    /// Mask by entry: all bits are set if the entry is still waiting.
     wanted: Vec<u16>,
-    /// Outermost shell plus one for excluded entries, else 0.
+    /// By entry: number of the outermost shell plus one if the entry is excluded, otherwise 0.
     excluded_beyond: Vec<u16>,
 }
 
@@ -41,7 +42,7 @@ struct Due {
 }
 
 impl Balls {
-    /// Returns `None` if the tables for `grid` would be too large.
+    /// Creates the engine. Returns `None` if the tables for `grid` would be too large.
     pub fn new(grid: &Grid, order: ShellOrder) -> Option<Self> {
         let counts = BallCounts::new(grid)?;
         let entries = counts.extent(0) * counts.extent(1) * counts.pitch();
@@ -62,7 +63,7 @@ impl Balls {
         })
     }
 
-    /// Clears the counts of the machine seen last.
+    /// Clears the counts of the previous machine.
     pub fn reset(&mut self) {
         self.counts.reset();
     }
@@ -112,7 +113,7 @@ impl Balls {
         }
     }
 
-    /// Returns the candidates among 16 whose last shell is at `radius`, and marks them as finished.
+    /// Examines 16 candidates. Returns the candidates whose last shell has this radius, and marks them as finished.
     fn due(&mut self, at: usize, radius: usize, size: usize) -> Option<Due> {
         let wanted = &mut self.wanted[at..at + LANES];
         let within = self.counts.within(radius, at);
@@ -140,7 +141,7 @@ impl Balls {
         Some(Due { at, last: radius, inner, positions })
     }
 
-    /// Enters the scores of those of 16 candidates that can matter.
+    /// Enters the scores of 16 candidates; scores that cannot matter are omitted.
     fn score_due(
         &mut self,
         candidates: &Candidates,
@@ -209,7 +210,7 @@ impl Balls {
         }
     }
 
-    /// Returns whether a neighbour with an outermost shell smaller by one is excluded.
+    /// Returns whether a neighbour whose outermost shell is smaller by one is excluded.
     fn is_beyond_excluded(&self, at: usize, last: usize) -> bool {
         let last = last as u16;
         if last == 0 {
@@ -228,20 +229,20 @@ impl Balls {
 struct LastShell {
     grid: Grid,
     order: ShellOrder,
-    /// Positions that the shell may reach, by dimension.
+    /// Positions that the shell may contain, by dimension.
     positions: [Vec<Place>; 3],
-    /// Free processors and the sums of their distances to the complete shells, in scan order.
+    /// Free processors in scan order, each with the sum of its distances to the complete shells.
     members: Vec<Member>,
     costs: Vec<u32>,
     part: Vec<Member>,
     undecided: Undecided,
-    /// Dimension along which consecutive candidates lie.
+    /// Dimension along which consecutive candidates are adjacent.
     along: usize,
     histograms: [Vec<u32>; 3],
 }
 
-/// Position in one dimension, its distance from the centre, and its part of the sum of distances to the complete
-/// shells.
+/// A position in one dimension, its distance from the centre, and the contribution of this dimension to the sum of
+/// distances to the complete shells.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     distance: usize,
@@ -258,7 +259,7 @@ struct Member {
 }
 
 impl LastShell {
-    /// Creates shells on `grid`, from which processors are taken in `order`.
+    /// Creates shells on `grid`. Processors are taken from the shells in `order`.
     fn new(grid: &Grid, order: ShellOrder) -> Self {
         let around = |axis: Axis| if axis.wrapped { axis.extent as i16 } else { 0 };
         Self {
@@ -274,7 +275,7 @@ impl LastShell {
         }
     }
 
-    /// Gathers the shell `last` around the centre at `from`, which must be in one of the lanes of the sections.
+    /// Gathers the shell `last` around the centre at `from`. The centre must be in one of the lanes of the sections.
     fn gather(
         &mut self,
         counts: &BallCounts,
@@ -356,15 +357,16 @@ impl LastShell {
         sum + pairs_of(&self.grid, &self.histograms)
     }
 
-    /// Takes `need` of the members in the carried order. Whole lines of earlier candidates that do not distinguish
-    /// any members are skipped.
+    /// Takes `need` members in the carried order. A whole line of earlier candidates is skipped if none of these
+    /// candidates distinguishes any members.
     fn narrow(&mut self, candidates: &Candidates, index: usize, mut need: usize) {
         let Self { undecided, members, part, along, .. } = self;
         undecided.start(members.iter().map(|member| member.coord));
         let is_decided =
             |undecided: &Undecided, need| need == 0 || need == undecided.numbers().len();
         let mut at = index;
-        // First candidate of the line of the candidates before `at`, while the line may distinguish members.
+        // First candidate of the line that contains the candidates before `at`; valid while the line may distinguish
+        // members.
         let mut line = index;
         while at > 0 && !is_decided(undecided, need) {
             let centre = candidates.centre(at - 1);
@@ -390,25 +392,25 @@ impl LastShell {
 /// Number of positions that are processed together.
 const GROUP: usize = 8;
 
-/// Processors of a shell that is used in part, while the carried order selects among them.
+/// Processors of a partly used shell that the carried order has not yet taken or dropped.
 ///
-/// Narrows the shell like [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by). Most earlier centres do
-/// not distinguish any of the processors, so equal distances must be recognised fast: positions are stored by
-/// dimension in groups of eight.
+/// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by). Most earlier centres
+/// do not distinguish any of the processors, so equal distances must be recognised fast. Positions are therefore stored
+/// by dimension, in groups of eight.
 #[derive(Debug)]
 struct Undecided {
-    /// Positions by dimension; the entries after the last position repeat the first.
+    /// Positions by dimension. The entries after the last position repeat the first position.
     positions: [Vec<[i16; GROUP]>; 3],
     /// Index of each processor in the shell.
     numbers: Vec<u32>,
     distances: Vec<[i16; GROUP]>,
     histogram: Vec<u32>,
-    /// Extent of each wrapped dimension, 0 for the others.
+    /// Extent of each wrapped dimension; 0 for all other dimensions.
     around: [i16; 3],
 }
 
 impl Undecided {
-    /// Creates an empty set; `around` holds the extent of each wrapped dimension, 0 for the others.
+    /// Creates an empty set. `around` contains the extent of each wrapped dimension, and 0 for all other dimensions.
     fn new(around: [i16; 3]) -> Self {
         Self {
             positions: [(); 3].map(|()| Vec::new()),
@@ -419,7 +421,7 @@ impl Undecided {
         }
     }
 
-    /// Starts with the processors of a shell at these positions, which must be below 16,384 in every dimension.
+    /// Fills the set with the processors of a shell. Their positions must be below 16,384 in every dimension.
     fn start(&mut self, shell: impl ExactSizeIterator<Item = Coord>) {
         let count = shell.len();
         self.numbers.clear();
@@ -436,14 +438,14 @@ impl Undecided {
         self.fill_up();
     }
 
-    /// Returns the undecided processors as indices into the shell, in its order.
+    /// Returns the undecided processors as indices into the shell, in ascending order.
     fn numbers(&self) -> &[u32] {
         &self.numbers
     }
 
-    /// Takes the processors nearer to an earlier centre than the `need`-th nearest, and drops those farther away.
-    /// `need` must be less than the number of undecided processors. Returns the number of processors still to be
-    /// taken.
+    /// Takes the processors that are nearer to an earlier centre than the `need`-th nearest processor, and drops the
+    /// processors that are farther away. `need` must be less than the number of undecided processors. Returns the
+    /// number of processors that must still be taken.
     fn narrow(&mut self, centre: Coord, mut need: usize, mut take: impl FnMut(usize)) -> usize {
         let [least, most] = self.measure(0..3, centre);
         if least == most {
@@ -472,8 +474,9 @@ impl Undecided {
         need
     }
 
-    /// Returns whether no centre on the line through `centre` along a dimension distinguishes any processors: all
-    /// processors have one position along the dimension, and equal distance in the others.
+    /// Considers the line through `centre` along a dimension. Returns whether no centre on this line distinguishes any
+    /// processors. This is the case if all processors have the same position along the dimension, and the same distance
+    /// in the other dimensions.
     fn ties_all(&mut self, centre: Coord, along: usize) -> bool {
         let first = self.positions[along].first().map_or(0, |eight| eight[0]);
         let positions = self.positions[along].iter().flatten();
@@ -484,7 +487,7 @@ impl Undecided {
         least == most
     }
 
-    /// Measures distances from a position along some dimensions; returns the least and the largest.
+    /// Computes distances from a position along some dimensions. Returns the smallest and the largest distance.
     fn measure(&mut self, dimensions: impl Iterator<Item = usize>, from: Coord) -> [i16; 2] {
         let Self { positions, distances, around, .. } = self;
         distances.clear();
@@ -509,7 +512,7 @@ impl Undecided {
         [least.into_iter().min().unwrap_or(0), most.into_iter().max().unwrap_or(0)]
     }
 
-    /// Returns the `need`-th smallest distance; all distances lie in `[least, most]`.
+    /// Returns the `need`-th smallest distance. All distances must be in `[least, most]`.
     fn distance_at_cut(&mut self, [least, most]: [i16; 2], need: usize) -> i16 {
         let Self { distances, numbers, histogram, .. } = self;
         histogram.clear();

@@ -1,4 +1,4 @@
-//! Candidates of a decision, the selection of those that can still win, and bounds that exclude candidates.
+//! Candidates of a decision, the selection of candidates that can still win, and bounds that exclude candidates.
 
 use crate::allocator::centre::definition::Centres;
 use crate::allocator::centre::tie::Slack;
@@ -7,18 +7,18 @@ use crate::topology::{Coord, Grid};
 
 /// Candidate centres of one decision, in candidate order.
 ///
-/// The list equals that of [`Centres::list`], in a reused buffer.
+/// The list is equal to the list of [`Centres::list`], but its buffer is reused.
 #[derive(Debug)]
 pub struct Candidates {
     centres: Centres,
     /// Coordinates by processor.
     coords: Vec<Coord>,
     list: Vec<Coord>,
-    /// Dimension along which consecutive candidates lie.
+    /// Dimension along which consecutive candidates are adjacent.
     along: usize,
-    /// First candidate of the unbroken run on the same line, by candidate.
+    /// By candidate: the first candidate of its run of consecutive candidates on one line.
     lines: Vec<u32>,
-    /// Positions that occur in free processors, by axis, in order of first appearance.
+    /// Coordinates of free processors, by axis, in order of first appearance.
     positions: [Vec<u16>; 3],
     seen: [Vec<bool>; 3],
 }
@@ -71,7 +71,7 @@ impl Candidates {
         &self.coords
     }
 
-    /// Computes which candidates are on one line.
+    /// Determines the runs of consecutive candidates that are on one line.
     pub fn find_lines(&mut self) {
         let Self { list, along, lines, .. } = self;
         let line = |mut centre: Coord| {
@@ -88,8 +88,8 @@ impl Candidates {
         }
     }
 
-    /// Returns the first candidate of the unbroken run on one line that ends at `index`; requires
-    /// [`find_lines`](Self::find_lines).
+    /// Returns the first candidate of the run of consecutive candidates on one line that ends at `index`.
+    /// [`find_lines`](Self::find_lines) must be called first.
     pub fn first_of_line(&self, index: usize) -> usize {
         self.lines[index] as usize
     }
@@ -118,7 +118,8 @@ impl Candidates {
 /// The candidates that can still win while scores are computed.
 #[derive(Debug, Default)]
 pub struct Selection {
-    /// With a slack, all candidates within it are kept, else only the first of the best.
+    /// If a slack is given, all candidates within the slack are kept; otherwise only the first candidate with the best
+    /// score.
     slack: Option<Slack>,
     /// The highest score that can still matter.
     limit: u64,
@@ -127,7 +128,8 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// Starts a decision. With a slack all candidates within it are kept, else only the first of the best.
+    /// Starts a decision. If a slack is given, all candidates within the slack are kept; otherwise only the first
+    /// candidate with the best score.
     pub fn start(&mut self, slack: Option<Slack>) {
         (self.slack, self.limit, self.best) = (slack, u64::MAX, None);
         self.kept.clear();
@@ -160,7 +162,7 @@ impl Selection {
         }
     }
 
-    /// Returns the best score and the first candidate that has it.
+    /// Returns the best score and the first candidate that has this score.
     pub fn best(&self) -> Option<(u64, usize)> {
         self.best
     }
@@ -176,8 +178,8 @@ impl Selection {
 
 /// Lower bounds of the pairwise sum of a number of distinct processors.
 ///
-/// The pairwise sum is half the sum over processors of the distances to all others. These distances are at least the
-/// distances to the nearest positions of an infinite grid, or of one shell of it.
+/// The pairwise sum is half the sum of the distances from each processor to all other processors. The distances from
+/// one processor are at least the distances to the nearest positions of an infinite grid, or of one shell of this grid.
 #[derive(Debug)]
 pub struct LeastPairs {
     dimensions: usize,
@@ -189,7 +191,8 @@ pub struct LeastPairs {
 }
 
 impl LeastPairs {
-    /// Larger shells use the bound for any processors: computing their own bounds would take longer than it saves.
+    /// Largest shell for which separate bounds are computed. Larger shells use the bound for any processors, because
+    /// computing separate bounds would take more time than it saves.
     const LARGEST_SHELL: usize = 64;
 
     /// Creates bounds for any number of processors of `grid`.
@@ -240,8 +243,8 @@ impl LeastPairs {
     }
 }
 
-/// Computes bounds by number of processors of a shell from the distances of each position to its nearest others. By
-/// symmetry, positions with non-negative ascending coordinates suffice.
+/// Computes the bounds of a shell by number of processors, from the distances between each position and its nearest
+/// positions. Because of symmetry, positions with non-negative ascending coordinates are sufficient.
 fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
     let range = |used: bool, most: i32| if used { -most..=most } else { 0..=0 };
     let mut positions: Vec<[i32; 3]> = Vec::new();
@@ -254,7 +257,7 @@ fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
             }
         }
     }
-    // Least sum of the distances from one position to others, by number of others.
+    // By number of other positions: the smallest sum of the distances from one position to this many other positions.
     let mut sums = vec![u64::MAX; positions.len()];
     let mut at = vec![0u32; 2 * shell as usize + 1];
     for p in positions.iter().filter(|[x, y, z]| 0 <= *x && x <= y && y <= z) {
@@ -272,7 +275,7 @@ fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
             }
         }
     }
-    // The first of the others is the position itself.
+    // The first of these positions is the position itself.
     let of = |(others, sum): (u64, u64)| ((others + 1) * sum).div_ceil(2);
     [0].into_iter().chain((0..).zip(sums).map(of)).collect()
 }
@@ -283,7 +286,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// No set is below its bound.
+        /// No set has a pairwise sum below its bound.
         #[test]
         fn sets_are_not_below_their_bound(
             dimensions in 1usize..=3, shell in 0usize..5, picks: Vec<prop::sample::Index>,
@@ -316,7 +319,7 @@ mod tests {
     #[test]
     fn bounds_in_a_shell_exceed_bounds_anywhere() {
         let mut least = LeastPairs::new(&Grid::mesh2(40, 40).expect("a mesh"));
-        // Four processors around a centre are two apart, also opposite ones.
+        // The distance between any two of the four processors around a centre is two, even if they are opposite.
         assert_eq!((least.anywhere(4), least.in_shell(1, 4)), (6, 12));
         assert!(least.in_shell(12, 24) > 3 * least.anywhere(24));
     }

@@ -1,4 +1,4 @@
-//! Diamonds on a 2D mesh: the reach of each centre, bounds of its score, and its score.
+//! Diamonds on a 2D mesh: the reach of each centre, bounds of the score of a centre, and the score.
 
 use super::candidates::LeastPairs;
 use super::survey::along;
@@ -6,14 +6,15 @@ use crate::machine::{DiamondCounts, LANES, Shorts};
 
 /// The diamond around one centre of a 2D mesh, and bounds of the score of this centre.
 ///
-/// With S the complete shells and P the part taken of the last one, the score is
+/// Let S be the complete shells, and P the part that is taken from the last shell. The score is
 ///
 /// ```text
 /// pair(S) + sum over p in P of D(p) + pair(P)
 /// ```
 ///
-/// where D(p), the *cost* of p, is the sum of its distances to all of S. All terms follow from the number of
-/// processors of S in each row and column: pair(S) cut by cut, and D as the sum of a term of x and a term of y.
+/// where D(p), the *cost* of p, is the sum of the distances from p to all processors of S. All terms are computed from
+/// the number of processors of S in each row and column: pair(S) as a sum over the cuts between rows and between
+/// columns, and D as the sum of a term that depends on x and a term that depends on y.
 #[derive(Debug, Default)]
 pub struct Diamond {
     window: Window,
@@ -21,15 +22,16 @@ pub struct Diamond {
     shell: Vec<[u16; 2]>,
     /// Cost of each processor of the shell.
     costs: Vec<u32>,
-    /// Number of processors of S by row of the window; then replaced by the term of D.
+    /// Number of processors of S by row of the window. It is later replaced by the x term of D.
     by_x: Vec<u32>,
-    /// Number of processors of S by column of the window; then replaced by the term of D.
+    /// Number of processors of S by column of the window. It is later replaced by the y term of D.
     by_y: Vec<u32>,
     histogram: Vec<u32>,
     pairs: u64,
-    /// Least D of the shell and beyond.
+    /// Smallest D of all positions in the last shell or beyond.
     least_cost: u64,
-    /// Shell number, if S lacks no position and the shell lies on the mesh: all such diamonds are identical.
+    /// Shell number if the diamond is complete, that is, if S contains all positions of its shells and the last shell
+    /// is entirely on the mesh. All complete diamonds of one shell number are identical.
     complete: Option<usize>,
 }
 
@@ -44,9 +46,9 @@ pub enum Verdict {
 }
 
 impl Diamond {
-    /// Bounds the score around (x, y) with `need` processors beyond the complete shells. `open` returns whether a
-    /// score can matter; a score above `limit` cannot matter for any centre. Computes the cheapest bound first and
-    /// stops at the first bound that decides.
+    /// Computes bounds of the score around (x, y) with `need` processors in addition to the complete shells. `open`
+    /// returns whether a score can matter; a score above `limit` cannot matter for any centre. The cheapest bound is
+    /// computed first. The method returns as soon as a bound decides.
     #[allow(clippy::too_many_arguments)]
     pub fn bound(
         &mut self,
@@ -87,9 +89,9 @@ impl Diamond {
         decide(self.pairs + need as u64 * self.least_cost).unwrap_or(Verdict::Open)
     }
 
-    /// Tightens the bound after [`bound`](Self::bound) returned [`Verdict::Open`]: returns whether the score can still
-    /// be `open` if the part is taken from this shell, where its pairwise sum is at least `in_shell`. This bound does
-    /// not apply to other sets.
+    /// Computes a tighter bound after [`bound`](Self::bound) has returned [`Verdict::Open`]. Returns whether the score
+    /// can still be `open` if the part is taken from the last shell of this centre. `in_shell` is a lower bound of the
+    /// pairwise sum of the part. The tighter bound does not apply to other sets that contain the complete shells.
     pub fn is_open(
         &mut self,
         counts: &DiamondCounts,
@@ -107,9 +109,10 @@ impl Diamond {
         open(self.pairs + costs + in_shell)
     }
 
-    /// Returns the least D of all positions in the last shell, free or not, which is also the least beyond. Of the
-    /// two steps from a position outside S towards the centre, one does not raise D: otherwise more than half of S
-    /// would lie beyond the position in x and more than half in y, hence some of S beyond it in both.
+    /// Returns the smallest D of all positions in the last shell, free or not. No position beyond the shell has a
+    /// smaller D. Reason: consider the two steps, in x and in y, from a position outside S towards the centre. At least
+    /// one of them does not increase D. Otherwise more than half of S would be beyond the position in x, and more than
+    /// half in y, so that some processor of S would be beyond the position in both.
     fn find_least_cost(&self, x: usize, y: usize, last: usize) -> u64 {
         let [left, right] = self.window.y().map(usize::from);
         let mut least = u32::MAX;
@@ -147,8 +150,8 @@ impl Diamond {
         &self.shell
     }
 
-    /// Returns whether S lacks no position and the shell lies on the mesh, after [`bound`](Self::bound) returned
-    /// [`Verdict::Open`].
+    /// Returns whether the diamond is complete: whether S contains all positions of its shells and the last shell is
+    /// entirely on the mesh. Call this after [`bound`](Self::bound) has returned [`Verdict::Open`].
     pub fn is_complete(&self) -> bool {
         self.complete.is_some()
     }
@@ -158,7 +161,7 @@ impl Diamond {
         self.window
     }
 
-    /// Returns the score if `part` is taken of the last shell, after [`is_open`](Self::is_open).
+    /// Returns the score if `part` is taken from the last shell. Call this after [`is_open`](Self::is_open).
     pub fn score(&mut self, part: &[[u16; 2]]) -> u64 {
         let rows = self.by_x.len();
         let mut sum = self.pairs;
@@ -180,9 +183,10 @@ fn positions_before(last: usize) -> usize {
     2 * last * last.saturating_sub(1) + usize::from(last > 0)
 }
 
-/// Fills in the strips of a diamond of radius `last` - 1 around `centre` from `first` to `end`, which are at most
-/// `last` away. Returns the number of pairs of its `all` processors that each cut between neighbouring strips
-/// separates, summed over the cuts: the sum of their distances along this axis.
+/// Fills in the strips from `first` to `end` of a diamond of radius `last` - 1 around `centre`. The strips are at most
+/// `last` away from the centre. Returns the sum of the distances along this axis over all pairs of the `all`
+/// processors of the diamond. It is computed as the number of pairs that each cut between neighbouring strips
+/// separates, summed over all cuts.
 #[inline(always)]
 fn cuts(
     strips: &mut Vec<u32>,
@@ -202,7 +206,7 @@ fn cuts(
         before += *slot;
         sum += u64::from(before) * u64::from(all - before);
     };
-    // At distance `last` the diamond has no strip.
+    // The diamond has no strip at distance `last`.
     let skipped = usize::from(last > 0 && centre - first == last);
     for (slot, row) in left[skipped..].iter_mut().zip(first + skipped..centre) {
         enter(slot, strip(row, row + last - 1 - centre));
@@ -213,7 +217,7 @@ fn cuts(
     sum
 }
 
-/// Replaces the number of processors at each position by the sum of the distances of all processors to it.
+/// Replaces the number of processors at each position by the sum of the distances from all processors to the position.
 fn costs(strips: &mut [u32], all: u32) {
     let mut cost: u32 = strips.iter().zip(0..).map(|(&strip, i)| strip * i).sum();
     let mut before = 0;
@@ -224,7 +228,7 @@ fn costs(strips: &mut [u32], all: u32) {
     }
 }
 
-/// First and last row and column of the mesh that a diamond reaches.
+/// The rows and columns of the mesh that a diamond reaches, as first and last row and first and last column.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Window {
     x: [u16; 2],
@@ -252,7 +256,7 @@ impl Window {
         self.y
     }
 
-    /// Returns whether a shell of this radius lies entirely on the mesh.
+    /// Returns whether a shell of this radius is entirely on the mesh.
     pub fn has_all(self, radius: usize) -> bool {
         let long = |span: [u16; 2]| usize::from(span[1] - span[0]) == 2 * radius;
         long(self.x) && long(self.y)
@@ -265,21 +269,21 @@ impl Window {
     }
 }
 
-/// Extent of the shells around a centre that hold the requested processors.
+/// Extent of the shells around a centre that contain the requested number of processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DistanceReach {
-    /// Shell number of the outermost processor taken.
+    /// Shell number of the outermost processor that is taken.
     pub outermost: usize,
-    /// Number of processors in the complete shells before it.
+    /// Number of processors in the complete shells inside the outermost shell.
     pub inner: usize,
     /// Number of processors in all shells, including the outermost one.
     pub within: usize,
 }
 
-/// Reaches of all centres for one request, computed for 16 centres at a time.
+/// The reaches of all centres for one request. They are computed for 16 centres at a time.
 ///
-/// The shell numbers of two neighbouring centres differ by at most one, so the search for a centre's outermost shell
-/// begins just below that of the previous row, and continues diamond by diamond.
+/// The outermost shells of two neighbouring centres differ by at most one. The search for the outermost shell of a
+/// centre therefore begins just below the outermost shells of the previous row, and continues diamond by diamond.
 #[derive(Debug)]
 pub struct Reaches {
     pitch: usize,
@@ -297,8 +301,8 @@ impl Reaches {
         Self { pitch, outermost, inner, within }
     }
 
-    /// Computes the reaches for `size` processors, less than are free. With `free_only`, the reaches of busy centres
-    /// are undefined.
+    /// Computes the reaches for `size` processors. `size` must be less than the number of free processors. If
+    /// `free_only`, the reaches of busy centres are undefined.
     pub fn compute(&mut self, counts: &DiamondCounts, size: u16, free_only: bool) {
         for lane in (0..counts.height()).step_by(LANES) {
             let lanes = LANES.min(counts.height() - lane);
@@ -340,7 +344,8 @@ impl Reaches {
     }
 }
 
-/// Returns the least radius at which a diamond, of 2 r^2 + 2 r + 1 positions, can hold `size`.
+/// Returns the smallest radius r at which a diamond can hold `size` processors. A diamond has 2 r^2 + 2 r + 1
+/// positions.
 fn smallest_reach(size: u16) -> usize {
     let mut radius = 0;
     while 2 * radius * (radius + 1) + 1 < usize::from(size) {
@@ -349,8 +354,9 @@ fn smallest_reach(size: u16) -> usize {
     radius
 }
 
-/// Returns the outermost shell, at least `at_least`, and the numbers of processors without and with it, of 16
-/// centres. For unwanted centres the outermost shell is a lower bound.
+/// Returns, for 16 centres, the outermost shell, the number of processors inside the outermost shell, and the number of
+/// processors including it. The outermost shells must be at least `at_least`. For unwanted centres the outermost shell
+/// is only a lower bound.
 #[inline(always)]
 fn reach(
     counts: &DiamondCounts,
@@ -368,7 +374,7 @@ fn reach(
         let within = counts.within(x, lane, radius);
         let mut wanting = 0;
         for i in 0..LANES {
-            // A lane is open until it holds enough processors.
+            // A lane is open until its diamond contains enough processors.
             let open = if within[i] < size { u16::MAX } else { 0 };
             outermost[i] = outermost[i].wrapping_sub(open);
             inner[i] = within[i] & open | inner[i] & !open;

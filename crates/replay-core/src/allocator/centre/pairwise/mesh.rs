@@ -8,10 +8,11 @@ use crate::topology::{Coord, Grid};
 
 /// Scores candidates on a 2D mesh without wrap-around.
 ///
-/// Candidates are scored by ascending reach, because the first ones have the compact sets, whose
-/// scores then exclude most others by a bound. A centre whose outermost shell is one larger than a
-/// neighbour's contains the complete shells of that neighbour: if no set that contains these can
-/// win, the centre is excluded without a bound.
+/// Candidates are scored by ascending reach. The first candidates have compact sets, whose low
+/// scores exclude most other candidates by a bound. If the outermost shell of a centre is larger by
+/// one than that of a neighbour, the shells of the centre contain the complete shells of the
+/// neighbour. If no set that contains these complete shells can win, the centre is excluded without
+/// computing a bound.
 #[derive(Debug)]
 pub struct Mesh {
     order: ShellOrder,
@@ -22,7 +23,8 @@ pub struct Mesh {
     queue: Vec<u32>,
     /// Position in the queue of the next candidate, by outermost shell.
     places: Vec<u32>,
-    /// Outermost shell plus one of excluded positions, else 0; with a border around the mesh.
+    /// By position: number of the outermost shell plus one, or 0 if the position is not excluded.
+    /// The table has a border around the mesh.
     excluded_beyond: Vec<u16>,
     least: LeastPairs,
     carried: CarriedPart,
@@ -31,7 +33,7 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Returns `None` unless `grid` is a 2D mesh without wrap-around.
+    /// Creates the engine. Returns `None` unless `grid` is a 2D mesh without wrap-around.
     pub fn new(grid: &Grid, order: ShellOrder) -> Option<Self> {
         let counts = DiamondCounts::new(grid)?;
         Some(Self {
@@ -49,7 +51,7 @@ impl Mesh {
         })
     }
 
-    /// Clears the counts of the machine seen last.
+    /// Clears the counts of the previous machine.
     pub fn reset(&mut self) {
         self.counts.reset();
     }
@@ -146,13 +148,13 @@ impl Mesh {
     }
 }
 
-/// Takes part of a last shell on a 2D mesh, in the carried order.
+/// Selects the processors that are taken from a last shell on a 2D mesh, in the carried order.
 ///
-/// Narrows the shell like [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by), with
-/// one more shortcut: an earlier centre outside the window around the shell distinguishes the
-/// processors exactly like the nearest position of the window, because all processors are farther
-/// from it by the same number of steps. In a row of centres most map to the same position as the
-/// previous one, and are skipped.
+/// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by),
+/// with an additional shortcut. An earlier centre outside the window around the shell distinguishes
+/// the processors exactly like the nearest position of the window, because all processors are
+/// farther from the centre than from this position by the same number of steps. In a row of
+/// centres, most centres have the same nearest position as the previous centre. They are skipped.
 #[derive(Debug, Default)]
 struct CarriedPart {
     undecided: Vec<[u16; 2]>,
@@ -164,9 +166,9 @@ struct CarriedPart {
 }
 
 impl CarriedPart {
-    /// Replaces `part` by the `need` processors of `shell`, which must be in scan order. `earlier`
-    /// are the centres before this one in candidate order, the latest first; the shell must lie in
-    /// `window`.
+    /// Replaces `part` by the `need` processors that are taken from `shell`. The shell must be in
+    /// scan order and inside `window`. `earlier` are the centres before this centre in candidate
+    /// order, the latest first.
     fn take(
         &mut self,
         earlier: impl Iterator<Item = Coord>,
@@ -215,14 +217,14 @@ impl CarriedPart {
         part.extend_from_slice(&self.undecided[..need]);
     }
 
-    /// Returns the window positions that determined the last part, each different from the one
-    /// before; `None` if the scan order determined it.
+    /// Returns the window positions that determined the last part. Consecutive positions are
+    /// different. Returns `None` if the scan order determined the part.
     fn considered(&self) -> Option<&[[u16; 2]]> {
         self.decided.then_some(&self.considered)
     }
 
-    /// Computes the distances of the undecided processors minus the least distance; returns whether
-    /// they differ.
+    /// Computes the distances of the undecided processors minus the smallest distance. Returns
+    /// whether these distances differ.
     fn measure(&mut self, centre: [u16; 2]) -> bool {
         let distance = |p: &[u16; 2]| centre[0].abs_diff(p[0]) + centre[1].abs_diff(p[1]);
         self.distances.clear();
@@ -254,21 +256,24 @@ impl CarriedPart {
     }
 }
 
-/// The score around a centre with all of its shells free and on the mesh, including the last shell.
+/// The score around a centre whose shells, including the last shell, are entirely free and on the
+/// mesh.
 ///
-/// Such surroundings are identical, so the score depends only on the positions relative to the
-/// centre of the earlier centres that determined the part: if these are equal around another
-/// centre, the score is equal. On an empty machine most centres are of this kind.
+/// The surroundings of all these centres are identical. The score then depends only on the
+/// positions, relative to the centre, of the earlier centres that determined the part. If these
+/// relative positions are equal for two centres, their scores are equal. On an empty machine most
+/// centres have such surroundings.
 #[derive(Debug, Default)]
 struct CompleteScore {
-    /// Shell number, processors needed from it, and the score.
+    /// Shell number, number of processors that are needed from this shell, and the score.
     last: Option<(usize, usize, u64)>,
-    /// The positions considered, relative to the centre.
+    /// The positions that were considered, relative to the centre.
     considered: Vec<[i32; 2]>,
 }
 
 impl CompleteScore {
-    /// Returns the score around `centre`, if it is known. `earlier` as in the carried order.
+    /// Returns the score around `centre`; `None` if it is not known. `earlier` are the centres
+    /// before this centre in candidate order, the latest first.
     fn find(
         &self,
         (outermost, need): (usize, usize),
@@ -293,8 +298,8 @@ impl CompleteScore {
         expected.next().is_none().then_some(score)
     }
 
-    /// Stores a score and the positions `considered` for it; stores no score for `None`, where one
-    /// more position could have changed it.
+    /// Stores a score and the positions `considered` for it. If `considered` is `None`, stores no
+    /// score, because a further position could have changed the score.
     fn store(
         &mut self,
         (outermost, need): (usize, usize),

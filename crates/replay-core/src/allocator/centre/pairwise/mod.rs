@@ -1,16 +1,17 @@
 //! Gen-Alg (Krumke et al. 1997) and MM (Bender et al. 2008) with the tie-breaking of Johnson, Bunde, Leung (sections
 //! I, II and IV).
 //!
-//! Shells are L1 shells and the score is the sum of pairwise L1 distances. Gen-Alg's candidate centres are the free
-//! processors; MM's are all positions whose coordinates all occur in free processors, in order of first appearance.
+//! Shells are L1 shells, and the score is the sum of pairwise L1 distances. The candidate centres of Gen-Alg are the
+//! free processors. The candidate centres of MM are all positions each of whose coordinates is the coordinate of a free
+//! processor, in order of first appearance.
 //!
-//! Four engines give the same scores. `Line` supports meshes of one dimension, by prefix sums. `Mesh` supports 2D
-//! meshes: it computes from tables how far each centre reaches, excludes most centres by lower bounds before it cuts
-//! a shell, and scores all surroundings without a gap only once. `Balls` supports 3D and wrapped grids in the same
-//! manner, 16 centres at a time, by counts in balls and in their sections. `Survey` supports every grid: it passes
-//! over the free processors once per candidate. It also collects the processors of the winner for all engines. Only
-//! the best score and its candidate are kept; with a tie vector, all admitted candidates are kept, and their tie
-//! values are computed.
+//! Four engines compute the same scores. `Line` supports meshes of one dimension and uses prefix sums. `Mesh` supports
+//! 2D meshes. It determines the outermost shell of each centre from tables, and excludes most centres by lower bounds
+//! before it cuts a shell. If all processors around several centres are free, it computes the score only once. `Balls`
+//! supports 3D and wrapped grids by the same method, but by counts in balls and in their sections, and for 16 centres
+//! at a time. `Survey` supports every grid and passes over the free processors once per candidate. It also collects the
+//! processors of the winner for all engines. Without a tie vector, only the best score and its candidate are stored.
+//! With a tie vector, all admitted candidates are stored, and their tie values are computed.
 
 mod balls;
 mod candidates;
@@ -94,8 +95,8 @@ impl PairwiseEngine {
         }
     }
 
-    /// Scores the candidates for `size` processors, less than are free. With a slack all candidates within it are
-    /// selected, else only the first of the best.
+    /// Scores the candidates for `size` processors; `size` must be less than the number of free processors. If a slack
+    /// is given, all candidates within the slack are selected; otherwise only the first candidate with the best score.
     fn compete(
         &mut self,
         machine: &Machine,
@@ -125,7 +126,7 @@ impl PairwiseEngine {
         Ok(())
     }
 
-    /// Returns the index of the winning candidate; `set` is scratch memory.
+    /// Returns the index of the winning candidate. `set` is scratch memory.
     fn winner(
         &mut self,
         machine: &Machine,

@@ -6,9 +6,9 @@ use crate::allocator::centre::shell::ShellCut;
 use crate::machine::Machine;
 use crate::topology::{Coord, Grid, NodeId};
 
-/// The complete shells around one centre, and the last one.
+/// The complete shells and the last shell around one centre.
 ///
-/// Supports every grid, at a cost of a few steps per free processor and centre.
+/// This engine supports every grid. It costs a few steps per free processor and centre.
 #[derive(Debug)]
 pub struct Survey {
     grid: Grid,
@@ -49,8 +49,8 @@ impl Survey {
         &self.coords
     }
 
-    /// Returns the sum of pairwise L1 distances of the `size` processors around `centre`; at least `size` must be
-    /// free. `earlier` are the candidates before it, the latest first.
+    /// Returns the sum of pairwise L1 distances of the `size` processors around `centre`. At least `size` processors
+    /// must be free. `earlier` are the candidates before this candidate, the latest first.
     pub fn score(
         &mut self,
         machine: &Machine,
@@ -71,8 +71,8 @@ impl Survey {
         pairs_of(&self.grid, &self.histograms)
     }
 
-    /// Appends the `size` processors around `centre` to `chosen`; returns the shell number of the outermost.
-    /// `earlier` as in [`score`](Self::score).
+    /// Appends the `size` processors around `centre` to `chosen`. Returns the shell number of the outermost processor.
+    /// `earlier` are the candidates before this candidate, the latest first.
     pub fn collect(
         &mut self,
         machine: &Machine,
@@ -111,20 +111,20 @@ impl Survey {
 
 /// Scores candidates on a mesh of one dimension.
 ///
-/// On such a mesh the candidates of Gen-Alg and MM are the free processors, and the nearest to one of them are
-/// consecutive free processors. Of two equally near processors the first is taken, in scan order and also in carried
-/// order, because the preceding candidate lies on its side. So the range moves forward with the candidates, and
-/// scores follow from prefix sums.
+/// On such a mesh the candidates of Gen-Alg and MM are the free processors, and the nearest processors to a candidate
+/// are consecutive free processors. Of two equally near processors, scan order takes the first. Carried order also
+/// takes the first, because the preceding candidate is on the same side. The range of processors therefore moves
+/// forward with the candidates, and scores are computed from prefix sums.
 #[derive(Debug)]
 pub struct Line {
     /// Positions of the free processors, in scan order.
     positions: Vec<u64>,
-    /// Sum of the positions, and of positions times indices, over the first free processors, by their number.
+    /// Prefix sums by number of free processors: the sum of the positions, and the sum of positions times indices.
     sums: Vec<[u64; 2]>,
 }
 
 impl Line {
-    /// Returns `None` unless `grid` is a mesh with at most one dimension longer than one.
+    /// Creates the engine. Returns `None` unless `grid` is a mesh with at most one dimension longer than one.
     pub fn new(grid: &Grid) -> Option<Self> {
         let long = grid.axes().iter().filter(|axis| axis.extent > 1).count();
         (long <= 1 && !grid.is_wrapped()).then(|| Self { positions: Vec::new(), sums: Vec::new() })
@@ -155,8 +155,8 @@ impl Line {
         }
     }
 
-    /// Returns the pairwise sum of `size` consecutive free processors starting at `first`: each position is added
-    /// once per processor before it and subtracted once per processor behind it.
+    /// Returns the pairwise sum of `size` consecutive free processors from `first` on. Each position is added once for
+    /// every processor before it and subtracted once for every processor after it.
     fn score(&self, first: usize, size: usize) -> u64 {
         let ([positions, products], [end_places, end_products]) =
             (self.sums[first], self.sums[first + size]);
@@ -165,15 +165,16 @@ impl Line {
     }
 }
 
-/// Sum of pairwise L1 distances, from the number of processors at each position of each dimension.
+/// Returns the sum of pairwise L1 distances. It is computed from the number of processors at each position of each
+/// dimension.
 pub fn pairs_of(grid: &Grid, histograms: &[Vec<u32>; 3]) -> u64 {
     let axes = histograms.iter().zip(grid.axes());
     axes.map(|(histogram, axis)| if axis.wrapped { around(histogram) } else { along(histogram) })
         .sum()
 }
 
-/// Sum of distances over all pairs on a line: every cut between neighbouring positions is crossed once by each pair
-/// with an end on each side.
+/// Returns the sum of distances over all pairs on a line. A cut between neighbouring positions separates pairs of
+/// processors. The sum of distances is the number of separated pairs, summed over all cuts.
 pub fn along(histogram: &[u32]) -> u64 {
     let all: u64 = histogram.iter().map(|&count| u64::from(count)).sum();
     let (mut before, mut sum) = (0, 0);
@@ -184,8 +185,8 @@ pub fn along(histogram: &[u32]) -> u64 {
     sum
 }
 
-/// Sum of distances over all pairs on a circle: among all arcs of half the circle, rounded down, the number of arcs
-/// that separate two positions is exactly twice their distance.
+/// Returns the sum of distances over all pairs on a circle. Consider all arcs of half the circle, rounded down. The
+/// number of these arcs that separate two positions is exactly twice the distance of the positions.
 fn around(histogram: &[u32]) -> u64 {
     let half = histogram.len() / 2;
     let all: u64 = histogram.iter().map(|&count| u64::from(count)).sum();

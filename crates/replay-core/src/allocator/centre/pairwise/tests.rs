@@ -21,7 +21,7 @@ proptest! {
         grid in grids(),
         product: bool,
         options in options(),
-        // Includes nearly empty machines, where complete diamonds are identical and scored once.
+        // The cases include nearly empty machines, on which complete diamonds are identical and scored only once.
         busy in prop_oneof![1 => Just(0.0), 1 => 0.0..0.03f64, 6 => 0.0..0.95f64],
         seed: u64,
         shares in proptest::collection::vec(0.0..1.0f64, 3),
@@ -30,7 +30,7 @@ proptest! {
         agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
     }
 
-    /// The engines for any grid, also on grids that have a special engine.
+    /// Tests the engines for arbitrary grids, including grids for which a special engine exists.
     #[test]
     fn engines_for_any_grid_agree_with_the_definition(
         grid in grids(),
@@ -49,7 +49,7 @@ proptest! {
         agrees(&mut fast, &rule, &grid, machine(&grid, busy, seed), &shares)?;
     }
 
-    /// Also with processors out of service, which may count as walls.
+    /// The engines agree with the definition if processors are out of service, whether or not they count as walls.
     #[test]
     fn agrees_with_the_definition_during_outages(
         grid in grids(),

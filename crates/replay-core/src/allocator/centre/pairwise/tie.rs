@@ -15,10 +15,10 @@ pub struct TieValues {
     rule: WallRule,
     /// Wall weight by processor when all processors are in service.
     walls: Vec<u8>,
-    /// Axis along a row of consecutive processors.
+    /// The axis of a row of consecutive processors.
     along: Axis,
-    /// Prefix sums by row and position (one more entry than positions): number of free processors
-    /// before it, and the sum of their positions.
+    /// Prefix sums by row and position: the number of free processors before the position, and the
+    /// sum of the positions of these processors. Each row has one more entry than positions.
     before: Vec<[i64; 2]>,
 }
 
@@ -31,8 +31,8 @@ impl TieValues {
         Self { vector, rule, walls, along, before: Vec::new() }
     }
 
-    /// Updates the prefix sums to the free processors of `machine`; call this before the first
-    /// value of a decision.
+    /// Computes the prefix sums for the free processors of `machine`. Call this before the first
+    /// [`value`](Self::value) of a decision.
     pub fn update(&mut self, machine: &Machine) {
         self.before.clear();
         for row in machine.free_map().chunks(usize::from(self.along.extent)) {
@@ -46,8 +46,8 @@ impl TieValues {
         }
     }
 
-    /// Returns the tie value of the processors `chosen` around `centre`, the outermost of them in
-    /// shell `last`.
+    /// Returns the tie value of the processors `chosen` around `centre`. The outermost of these
+    /// processors is in shell `last`.
     pub fn value(
         &self,
         grid: &Grid,
@@ -59,7 +59,8 @@ impl TieValues {
     ) -> i64 {
         let TieVector { scan_radius, available, wall, border } = self.vector;
         let max_shell = i64::from(last) + i64::from(scan_radius);
-        // Free processors nearby minus the candidate's own.
+        // The weights of all free processors nearby, minus the weights of the candidate's own
+        // processors.
         let mut nearby = 0;
         let mut touching = 0;
         for node in chosen {
@@ -102,15 +103,15 @@ impl TieValues {
         i64::from(available) * nearby - i64::from(wall) * touching - i64::from(border) * outside
     }
 
-    /// Returns how far the positions of a row lie behind and ahead of `lane`, counting each
-    /// position once.
+    /// Returns the largest distances from `lane` to the positions of a row behind and ahead of it.
+    /// Each position of a wrapped row is counted on one side only.
     fn span(&self, lane: i64) -> [i64; 2] {
         let extent = i64::from(self.along.extent);
         if self.along.wrapped { [extent / 2, (extent - 1) / 2] } else { [lane, extent - 1 - lane] }
     }
 
-    /// Returns the sum of `reach` + 1 minus distance over the free processors of a row within
-    /// `reach` of a position.
+    /// Returns the sum of (`reach` + 1 - distance) over all free processors of a row whose distance
+    /// from a position is at most `reach`.
     fn weights(&self, row: usize, lane: i64, reach: i64) -> i64 {
         let [behind, ahead] = self.span(lane).map(|span| span.min(reach));
         let [left, left_sum] = self.between(row, lane - behind, lane);
@@ -118,8 +119,9 @@ impl TieValues {
         (reach + 1) * (left + right) - (lane * left - left_sum) - (right_sum - lane * right)
     }
 
-    /// Returns the number of free processors of a row between two positions, and the sum of their
-    /// positions, which may exceed one end of a wrapped row.
+    /// Returns the number of free processors of a row between two positions, and the sum of the
+    /// positions of these processors. On a wrapped row one of the two positions may be past an end
+    /// of the row.
     fn between(&self, row: usize, from: i64, to: i64) -> [i64; 2] {
         let extent = i64::from(self.along.extent);
         let inside = |from: i64, to: i64, turns: i64| {

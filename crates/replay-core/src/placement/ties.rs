@@ -10,7 +10,7 @@
 //! | EQ, equal boxes lost | the sum of u(n) over the other free anchors of size n that overlap c |
 //! | NF, neighbour contact | pairs of a cell of c and a neighbour outside c that is busy or a hole |
 //! | WF, wall contact | pairs of a cell of c and a direction that leaves the mesh |
-//! | EF, ends together | the sum, over the pairs of NF, of the [nearness](nearness) of the end of the neighbour's job to the end of the new job |
+//! | EF, ends together | the sum, over the pairs of NF, of the [`nearness`] of the end of the neighbour's job to the end of the new job |
 //! | DL, delay of larger boxes | see below |
 //!
 //! NF, WF and EF are subtracted. *DL* measures how much later the first place for each larger job becomes free. For an

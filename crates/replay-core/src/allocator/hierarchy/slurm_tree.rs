@@ -3,7 +3,7 @@
 //! The highest switch with enough free nodes is the *top*. Leaves below the top are chosen one after the other. The
 //! scan over the switch table is part of the rule. A later leaf in the table replaces the best leaf so far in two
 //! cases: if it is closer to the leaves already chosen and *fits*, or if it is equally close and better. See
-//! [`TreeRule::compare`].
+//! `TreeRule::compare`.
 //!
 //! Cost: one pass over the leaves for each chosen leaf. All leaves directly below one switch have the same distance to
 //! the chosen leaves, so a run of leaves that is too far away is skipped as a whole.

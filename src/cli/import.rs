@@ -23,8 +23,9 @@ use std::io::stdout;
   replay import csv jobs.csv --map map.toml --write out/table.swf
   replay list sources")]
 pub struct ImportArgs {
-    /// Format of the log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet (replay list sources). A
-    /// format may have settings, such as sacct[submit=eligible].
+    /// Format of the log: sacct, cobalt, torque, dirlab, rfold, csv, fdata, pm100 or parquet (replay list sources).
+    ///
+    /// A format may have settings, such as sacct[submit=eligible].
     #[arg(value_name = "SOURCE[..]")]
     source: Source,
 
@@ -48,8 +49,9 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
 
-    /// Set the number of processors of the machine. The number is written to the header of the trace, because logs do
-    /// not record it.
+    /// Set the number of processors of the machine.
+    ///
+    /// The number is written to the header of the trace, because logs do not record it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     processors: Option<u32>,
 

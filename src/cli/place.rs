@@ -23,8 +23,9 @@ use replay_core::topology_file::TopologyFile;
   replay place --machines trees --cases decisions.csv > answers.csv
       With a column rule: machines trees/NAME.conf or NAME.yaml, and a rule of trees or blocks.")]
 pub struct PlaceArgs {
-    /// Read machines from this folder: for each name in the column topology, NAME.yaml, or NAME.conf of a tree or
-    /// blocks.
+    /// Read machines from this folder.
+    ///
+    /// Each name in the column topology has a file NAME.yaml, or NAME.conf of a tree or blocks.
     #[arg(long, value_name = "DIR")]
     machines: PathBuf,
 

@@ -59,8 +59,9 @@ use replay_output::report::{Sheet, Shown};
   replay stream --machine hypercube:8 --arrivals 2,4 --max-replications 100
   replay stream --backlog 1,16 --rules first,slurm,dl --jobs 2000 --replications 3")]
 pub struct StreamArgs {
-    /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: 16x16]. The value may be a list. With --backlog
-    /// the default is torus:16x16x16.
+    /// Set the machine: 10x10, torus:8x8, blue-waters, ... [default: 16x16].
+    ///
+    /// The value may be a list. With --backlog the default is torus:16x16x16.
     #[arg(long, value_name = "MACHINE")]
     machine: Vec<String>,
 

@@ -33,7 +33,9 @@ pub struct SynthArgs {
     #[arg(long, value_name = "N", default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     jobs: u64,
 
-    /// Set the number of processors of the machine. No job is larger than the machine.
+    /// Set the number of processors of the machine.
+    ///
+    /// No job is larger than the machine.
     #[arg(long, value_name = "N", default_value_t = 100)]
     processors: u32,
 

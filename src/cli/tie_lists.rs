@@ -18,8 +18,9 @@ pub struct TieLists {
     #[arg(long, value_name = "LIST", help_heading = "Tie vectors")]
     sr: Option<String>,
 
-    /// Try these values of all three factors AF, WF and BF: a list or range. --af, --wf and --bf override these values
-    /// for one factor.
+    /// Try these values of all three factors AF, WF and BF: a list or range.
+    ///
+    /// --af, --wf and --bf override these values for one factor.
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, help_heading = "Tie vectors")]
     factors: Option<String>,
 

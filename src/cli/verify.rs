@@ -36,8 +36,9 @@ pub struct VerifyArgs {
     #[arg(value_name = "SUITE")]
     suites: Vec<String>,
 
-    /// Run more or longer replications, which takes minutes instead of seconds. replay list suites describes the
-    /// changes for each suite.
+    /// Run more or longer replications, which takes minutes instead of seconds.
+    ///
+    /// replay list suites describes the changes for each suite.
     #[arg(long)]
     full: bool,
 

@@ -76,7 +76,7 @@ fn runs_the_main_job_without_a_checkout() {
 
 fn short_help_fits_a_screen() {
     let help = Dir::new().replay("-h").code(0).says_nothing().prints("Usage: replay");
-    help.demand(help.stdout.lines().count() <= 47, "at most 47 lines");
+    help.demand(help.stdout.lines().count() <= 48, "at most 48 lines");
     help.demand(help.stdout.lines().all(|line| line.chars().count() <= 100), "at most 100 columns");
 }
 

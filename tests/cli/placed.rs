@@ -253,7 +253,7 @@ fn reports_conflicts() {
     assert_eq!(run.fields(&names), ["3 7.0 14 1.6666666666666667"]);
     dir.replay(&format!("--trace j.swf {BOTH} --out o --no-plots -q")).code(0);
     let sizes = String::from_utf8(dir.read("o/by_size.csv")).expect("text");
-    assert!(sizes.contains(",2,2,1,4.0,2.5,57.5\n") && sizes.contains(",4,1,2,10.0,"), "{sizes}");
+    assert!(sizes.contains(",2,2,1,4.0,,2.5,57.5\n") && sizes.contains(",4,1,2,10.0,"), "{sizes}");
 }
 
 /// With --strict or overfull=error, a log that contradicts its machine or itself is an error.

@@ -34,7 +34,7 @@ fn blocks_of_either_format_are_the_same_machine() {
 
 #[test]
 fn errors_name_line_and_entry() {
-    for (text, told) in [
+    for (text, expected) in [
         ("SwitchName=a Nods=n1", "t.conf:1: unknown key Nods; did you mean \"Nodes\"?"),
         (
             "\nInclude other.conf",
@@ -72,9 +72,9 @@ fn errors_name_line_and_entry() {
         ("SwitchName=a Nodes=n1 Nodes=n2", "t.conf:1: Nodes is given twice"),
         ("BlockName=b Nodes=n1 Switches=x", "t.conf:1: block b: Switches does not belong here"),
     ] {
-        assert_eq!(conf(text).expect_err(text), told);
+        assert_eq!(conf(text).expect_err(text), expected);
     }
-    for (text, told) in [
+    for (text, expected) in [
         ("- topology: t\n  flat: true\n", "t.yaml:1: the topology t is neither a tree nor blocks"),
         (
             "- topology: t\n  tree: {switches: []}\n  block: {blocks: []}\n",
@@ -82,13 +82,13 @@ fn errors_name_line_and_entry() {
         ),
         (
             "- topology: t\n  tree: {switches: [{switch: a, leaves: n}]}\n",
-            "t.yaml:2: tree/switches/leaves: unknown key; there are switch, children, nodes",
+            "t.yaml:2: tree/switches/leaves: unknown key; expected one of switch, children, nodes",
         ),
         (
             "- topology: t\n  block: {block_sizes: [x], blocks: []}\n",
             "t.yaml:2: block/block_sizes: \"x\" is not a block size",
         ),
     ] {
-        assert_eq!(yaml(text).expect_err(text), told);
+        assert_eq!(yaml(text).expect_err(text), expected);
     }
 }

@@ -193,7 +193,8 @@ fn explanations_match_the_run_for_every_strategy() {
     );
     let (mut explained, mut refusals) = (0, 0);
     for name in names {
-        let machines = ["8x8", "hypercube:6", "4x4x4", "8x8x8", "cluster:64x2"];
+        let machines =
+            ["8x8", "hypercube:6", "4x4x4", "8x8x8", "cluster:64x2", "tree:2x4x8", "block:8x8"];
         let topology = machines.into_iter().find(|machine| {
             let machine = machine.parse().expect("a machine");
             let Ok(spec) = name.parse::<replay_core::allocator::registry::AllocatorSpec>() else {

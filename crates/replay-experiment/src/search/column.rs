@@ -99,9 +99,9 @@ mod tests {
     }
 
     #[test]
-    fn only_contiguous_percent_improves_when_larger() {
+    fn shares_in_one_place_improve_when_larger() {
         let rising: Vec<_> =
             SOUGHT.iter().map(|s| &s.column).filter(|c| c.rises).map(|c| c.name).collect();
-        assert_eq!(rising, ["contiguous_percent"]);
+        assert_eq!(rising, ["contiguous_percent", "one_leaf_percent", "one_leaf_fitting_percent"]);
     }
 }

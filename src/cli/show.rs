@@ -121,6 +121,11 @@ pub fn adapted(command: clap::Command) -> clap::Command {
 
 /// Runs the cell until the instant and shows the machine.
 pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
+    if args.write.is_given() && !args.perfetto {
+        return Err(Failure::usage_message(
+            "--write is for --perfetto; --out writes tables and figures",
+        ));
+    }
     let mut session = Session::begin(Kind::Show, &args.output, command)?;
     let quiet = args.output.process.quiet;
     let why = "show: allocator recorded may share processors among jobs, which show cannot draw; it is for run and sweep";
@@ -144,11 +149,6 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     if let Some((window, drawn)) = drawn.into_iter().find_map(|(at, drawn)| Some((at?, drawn))) {
         let window = window.seconds(&cell.trace.workload.header)?;
         return window::draw(&mut session, &loaded, cell, drawn, window);
-    }
-    if args.write.is_given() && !args.perfetto {
-        return Err(Failure::usage_message(
-            "--write is for --perfetto; --out writes tables and figures",
-        ));
     }
     if args.perfetto {
         return window::events(cell, &args.write, quiet);

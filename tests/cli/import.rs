@@ -172,7 +172,7 @@ fn joins_several_files() {
         &["c.txt:4:7: Submit \"soon\""],
     );
     dir.replay("import sacct a.txt no.txt -q").fails(2, 1, &["cannot read no.txt"]);
-    dir.replay("import sacct - a.txt -").fails(2, 1, &["it can be read once"]);
+    dir.replay("import sacct - a.txt -").fails(2, 1, &["it can be read only once"]);
     dir.replay("import sacct a.txt b.txt --write b.txt").fails(2, 1, &["is also the log"]);
     dir.replay("import sacct a.txt ./a.txt").fails(
         2,

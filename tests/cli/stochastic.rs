@@ -61,7 +61,9 @@ fn runs_end_after_a_number_of_completions() {
     assert_eq!(of("--jobs 120 --completions 40"), of("--jobs 40"));
     assert_ne!(of("--jobs 120"), of("--jobs 40"));
     let dir = Dir::new();
-    dir.replay("stream --jobs 40 --completions 41").code(2).says("--completions: of 40 jobs");
+    dir.replay("stream --jobs 40 --completions 41")
+        .code(2)
+        .says("--completions 41: there are 40 jobs");
     dir.replay("stream --jobs 40 --completions 20 --warm-up 20").code(2).says("--warm-up");
 }
 

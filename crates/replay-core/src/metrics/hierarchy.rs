@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::run::PlacementMeans;
 use crate::allocator::hierarchy::FreeNodes;
 use crate::allocator::hierarchy::fragmentation::fragmentation;
 use crate::table::measures;
@@ -187,8 +186,7 @@ measures! {
 
 impl HierarchyMetrics {
     /// Returns the metrics of the recorded allocations; `None` on other machines.
-    pub(super) fn new(means: &PlacementMeans) -> Option<Self> {
-        let sums = means.hierarchy();
+    pub(super) fn new(sums: &HierarchySums) -> Option<Self> {
         (sums.jobs > 0).then(|| Self::of(sums))
     }
 }
@@ -305,7 +303,7 @@ mod tests {
 
     #[test]
     fn sums_over_jobs() {
-        let mut means = PlacementMeans::default();
+        let mut means = crate::metrics::run::PlacementMeans::default();
         let topology: Topology = "tree:2x2x4".parse().expect("a machine");
         let mut locality = Locality::new(&topology);
         let mut jobs = |nodes: &[u32]| {
@@ -317,7 +315,7 @@ mod tests {
         let again = jobs(&[0, 15]);
         means.record(&again);
         means.forget(&again);
-        let run = HierarchyMetrics::new(&means).expect("metrics");
+        let run = HierarchyMetrics::new(means.hierarchy()).expect("metrics");
         assert_eq!(
             (run.mean_leaves, run.mean_leaf_ratio),
             (6.0 / 4.0, (1.0 + 1.0 + 2.0 + 1.0) / 4.0)
@@ -328,7 +326,7 @@ mod tests {
         assert!((run.mean_pair_hops - hops.iter().sum::<f64>() / 4.0).abs() < 1e-12);
         assert_eq!(run.one_leaf_percent, Some(100.0 / 3.0));
         assert_eq!(run.one_leaf_fitting_percent, Some(50.0));
-        assert!(HierarchyMetrics::new(&PlacementMeans::default()).is_none());
+        assert!(HierarchyMetrics::new(&HierarchySums::default()).is_none());
     }
 
     #[test]

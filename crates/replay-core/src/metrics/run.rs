@@ -160,7 +160,7 @@ measures! {
         placements: Option<PlacementMetrics> = (run.placements.jobs > 0).then(|| PlacementMetrics::of(run.placements));
         /// Metrics of allocations on trees and blocks; `None` on other machines, or if not measured.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        hierarchy: Option<HierarchyMetrics> = HierarchyMetrics::new(run.placements);
+        hierarchy: Option<HierarchyMetrics> = HierarchyMetrics::new(run.placements.hierarchy());
         /// Metrics of starts and ends.
         schedule: ScheduleMetrics = run.schedule.clone();
         /// Fragmentation, refusals and units; `None` if the strategy neither refuses jobs nor allocates whole units.

@@ -92,10 +92,10 @@ pub fn is_file_name(name: &str) -> bool {
 /// # Errors
 /// A message with the path of the file and the reason why it cannot be read.
 pub fn text_of(path: &Path) -> Result<String, String> {
-    let told = |e: std::io::Error| format!("{}: cannot be read: {e}", path.display());
+    let unreadable = |e: std::io::Error| format!("{}: cannot be read: {e}", path.display());
     let mut text = String::new();
-    let file = File::open(path).map_err(told)?;
-    file.take(LONGEST_TEXT + 1).read_to_string(&mut text).map_err(told)?;
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(LONGEST_TEXT + 1).read_to_string(&mut text).map_err(unreadable)?;
     match text.len() as u64 > LONGEST_TEXT {
         true => Err(format!("{}: more than {LONGEST_TEXT} bytes", path.display())),
         false => Ok(text),

@@ -8,8 +8,9 @@
 //! decay. The real machine then continues with the rule that has the smallest expected loss. One shadow, each time a
 //! different one, continues with another rule.
 //!
-//! A choice depends on the seed and on earlier events, but not on later events. A shadow never starts a job before the
-//! real machine starts it, because the end of the job would not be known.
+//! A choice depends on the seed and on earlier events, but not on later events. Events are the calls that the strategy
+//! receives: a refusal that the engine derives from an earlier refusal is not observed. A shadow never starts a job
+//! before the real machine starts it, because the end of the job would not be known.
 //!
 //! Cost in time and memory: the cost of a decision for every shadow and for the real machine.
 

@@ -134,6 +134,7 @@ fn coupled_only(topology: &Topology) -> Vec<AllocatorSpec> {
         "frame-sliding[shape=near-square]",
         "frame-sliding[rows=first,shape=near-square]",
         "adaptive-scan[shape=near-square]",
+        "placements[tie=slurm]",
         "placements[segment=4]",
         "placements[segment=4,exact-segments=yes]",
         "non-cubic[adjacent=no]",

@@ -35,7 +35,7 @@ const MACHINES: [&str; 6] = ["8x8", "6x7", "torus:5x6", "4x4x4", "torus:2x4x4", 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Starts, processors, refusals and guarantees do not depend on the cache.
+    /// Starts, processors, refusals and guarantees do not depend on the cache, except those of self-tuning placements.
     #[test]
     fn cached_decisions_do_not_change_the_schedule(
         jobs in jobs(30),
@@ -45,7 +45,7 @@ proptest! {
         ]),
     ) {
         let topology: Topology = machine.parse().expect("a machine");
-        for spec in coupled_only(&topology) {
+        for spec in coupled_only(&topology).into_iter().filter(|spec| spec.to_string() != "placements") {
             let built = || spec.build(&topology, 5).expect("it works");
             let places = scheduler.contains("place");
             if places && (built().try_clone().is_none() || !built().capabilities().refusals_last) {

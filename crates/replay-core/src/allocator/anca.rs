@@ -2,11 +2,11 @@
 //! frames, which are halved until all of them fit.
 //!
 //! First Fit searches for the job's frame. If the frame does not fit, it is cut into two equal
-//! frames, and each of these frames into two again. After i cuts the job needs 2^i sub-meshes of
-//! one shape. All sub-meshes must be found in one attempt; a failed attempt keeps none of them. A
-//! cut halves the longest even side, or the first of several equally long sides. The job is refused
-//! after a given number of cuts, if no side is even, or if a side would shrink to one. A job can
-//! therefore be refused although enough processors are free.
+//! frames. If these frames do not fit, each of them is cut into two again. After i cuts the job
+//! needs 2^i sub-meshes of one shape. All sub-meshes must be found in one attempt; a failed attempt
+//! keeps none of them. A cut halves the longest even side, or the first of several equally long
+//! sides. The job is refused after a given number of cuts, if no side is even, or if a side would
+//! shrink to one. A job can therefore be refused although enough processors are free.
 //!
 //! Cost: one search by First Fit, O(N), for each frame. Cut i has up to 2^i frames.
 
@@ -22,7 +22,7 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Grid, NodeId, Topology};
 
-/// More cuts than the frames of any machine allow: 2^16 frames of one processor.
+/// Upper limit of the number of cuts; 16 cuts give 2^16 frames.
 const MAX_CUTS: u32 = 16;
 
 /// The ANCA allocator. [`Census::operations`] counts the words read by its searches.

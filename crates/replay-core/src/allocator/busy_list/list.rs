@@ -42,7 +42,8 @@ fn upright(flat: bool, [x, y, z]: Coord) -> Coord {
 pub(in crate::allocator) struct BusyList {
     grid: Grid,
     entries: Vec<Entry>,
-    /// By processor: the volume of the entry whose base is this processor; 0 for other processors.
+    /// For each processor, the volume of the entry whose base is this processor; 0 if no entry has
+    /// this base.
     volumes: Vec<u32>,
 }
 

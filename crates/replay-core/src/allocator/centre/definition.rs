@@ -33,7 +33,7 @@ impl Metric {
     }
 }
 
-/// Order in which processors are taken from the last shell if it is needed only in part.
+/// Order in which processors are taken from the last shell if only a part of the shell is needed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ShellOrder {
     /// For one candidate centre after the other, the free list is sorted by distance to the centre with a stable sort.
@@ -67,7 +67,7 @@ pub struct CentreOptions {
     pub wall: WallRule,
     /// Order in which processors are taken from the last shell.
     pub order: ShellOrder,
-    /// Tolerance for the scores of candidates that compete by tie value.
+    /// Tolerance for scores. Candidates with scores within this tolerance of the best score compete by tie value.
     pub slack: Slack,
 }
 
@@ -76,7 +76,7 @@ pub struct CentreOptions {
 pub enum Centres {
     /// The free processors, in scan order.
     FreeProcessors,
-    /// Every position each of whose coordinates is the coordinate of a free processor. Coordinates are in the order of
+    /// All combinations of the x, y and z coordinates of free processors. Coordinates are in the order of
     /// first appearance in the scan-ordered list of free processors; x varies slowest.
     CoordinateProduct,
 }

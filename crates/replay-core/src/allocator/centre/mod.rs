@@ -11,7 +11,7 @@
 //! | `tie` | tie vectors, slack, walls |
 //! | `definition` | the rule of each strategy, evaluated literally |
 //! | `explain` | explanations of decisions, by the definition |
-//! | `engine` | the allocator around an engine |
+//! | `engine` | the allocator that uses an engine |
 //! | `shell` | gathering a shell, and selecting a part of it |
 //! | `mc1x1` | MC1x1, evaluated by box counts |
 //! | `batch` | MC1x1 with many tie configurations, replayed at once |

@@ -27,7 +27,7 @@ use scorer::{Scorer, scorer};
 /// An allocation for all configurations of one group.
 #[derive(Debug)]
 pub struct BatchPlacement<'a> {
-    /// The processors. The order is that in which one configuration of the group chose them.
+    /// The processors, in the order in which one configuration of the group chose them.
     pub nodes: &'a [NodeId],
     /// Sum of hop distances over all pairs of `nodes`.
     pub pairwise_l1: u64,
@@ -51,14 +51,14 @@ type Choice = (NodeId, u32);
 #[derive(Debug)]
 pub struct BatchReplay {
     scorer: Box<dyn Scorer>,
-    /// Number of configurations. The configuration for external queries has this number.
+    /// Number of configurations, which is also the index of the configuration for external queries.
     configs: u32,
     occupancies: Vec<SharedOccupancy>,
     spare: Vec<SharedOccupancy>,
     spare_groups: Vec<Group>,
     sets: SetTable,
-    /// By processor: whether it is out of service. On some machines a job may still use such a processor. Empty before
-    /// the first outage.
+    /// For each processor, whether the processor is out of service. On some machines a job may still use such a
+    /// processor. Empty before the first outage.
     down: Vec<bool>,
     members: Vec<u32>,
     winners: Vec<NodeId>,

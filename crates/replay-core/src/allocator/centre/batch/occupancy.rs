@@ -12,7 +12,7 @@ pub const NO_SET: u32 = u32::MAX;
 /// Map with keys that are already hashes.
 pub type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Unhashed>>;
 
-/// State on which decisions depend: the set of free processors, whichever jobs use the busy processors.
+/// State on which decisions depend: the set of free processors. Which jobs use the busy processors does not matter.
 #[derive(Debug)]
 pub struct SharedOccupancy {
     pub machine: Machine,

@@ -125,7 +125,7 @@ struct BatchScorer<C> {
     wanted_radii: Vec<bool>,
     weights: Weights,
     selection: LaneSelection,
-    /// Members that have the scan radius that is being processed.
+    /// Members with the current scan radius.
     same_radius: Vec<u32>,
     /// Indices of the members in `same_radius`.
     indices: Vec<u32>,

@@ -146,8 +146,8 @@ impl TieSums {
         }
     }
 
-    /// Excludes the processors out of service from the ring outside. `down` returns the number of processors out of
-    /// service in a shell.
+    /// Excludes the processors out of service from the ring outside the candidate. `down` returns the number of
+    /// processors out of service in a shell.
     #[inline(always)]
     pub fn exclude_down(&mut self, outside: &Outside, scan_radius: u32, down: impl Fn(u32) -> u32) {
         if outside.busy > 0 {

@@ -12,9 +12,9 @@ use crate::topology::{Axis, Coord, Grid, NodeId};
 ///
 /// For each radius, the centres whose last shell has this radius are processed, 16 neighbouring centres at a time. The
 /// sections of their balls give lower bounds of the scores. Only centres that no bound excludes are scored processor by
-/// processor. If the outermost shell of a centre is larger by one than that of a neighbour, the shells of the centre
-/// contain the complete shells of the neighbour. If no set that contains these complete shells can win, the centre is
-/// excluded without computing a bound.
+/// processor. Suppose that the outermost shell of a centre is larger by one than the outermost shell of a neighbour.
+/// The shells of the centre then contain the complete shells of the neighbour. If no set that contains these complete
+/// shells can win, the centre is excluded without computing a bound.
 #[derive(Debug)]
 pub struct Balls {
     counts: BallCounts,

@@ -16,7 +16,8 @@ pub struct Candidates {
     list: Vec<Coord>,
     /// Dimension along which consecutive candidates are adjacent.
     along: usize,
-    /// By candidate: the first candidate of its run of consecutive candidates on one line.
+    /// For each candidate, the first candidate of the run that contains this candidate. A run consists of consecutive
+    /// candidates on one line.
     lines: Vec<u32>,
     /// Coordinates of free processors, by axis, in order of first appearance.
     positions: [Vec<u16>; 3],
@@ -88,8 +89,8 @@ impl Candidates {
         }
     }
 
-    /// Returns the first candidate of the run of consecutive candidates on one line that ends at `index`.
-    /// [`find_lines`](Self::find_lines) must be called first.
+    /// Returns the first candidate of the run that ends at `index`. A run consists of consecutive candidates on one
+    /// line. [`find_lines`](Self::find_lines) must be called first.
     pub fn first_of_line(&self, index: usize) -> usize {
         self.lines[index] as usize
     }
@@ -135,7 +136,7 @@ impl Selection {
         self.kept.clear();
     }
 
-    /// Returns whether a candidate with at least this score can still matter.
+    /// Returns whether a candidate can still matter if its score is at least `at_least`.
     #[inline]
     pub fn is_open(&self, at_least: u64, index: usize) -> bool {
         at_least < self.limit
@@ -178,8 +179,9 @@ impl Selection {
 
 /// Lower bounds of the pairwise sum of a number of distinct processors.
 ///
-/// The pairwise sum is half the sum of the distances from each processor to all other processors. The distances from
-/// one processor are at least the distances to the nearest positions of an infinite grid, or of one shell of this grid.
+/// The pairwise sum is half the sum of the distances from each processor to all other processors. The sum of the
+/// distances from one processor is at least the sum of its distances to the nearest positions of an infinite grid, or
+/// to the nearest positions of one shell of this grid.
 #[derive(Debug)]
 pub struct LeastPairs {
     dimensions: usize,

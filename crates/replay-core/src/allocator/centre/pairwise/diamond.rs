@@ -276,7 +276,7 @@ pub struct DistanceReach {
     pub outermost: usize,
     /// Number of processors in the complete shells inside the outermost shell.
     pub inner: usize,
-    /// Number of processors in all shells, including the outermost one.
+    /// Number of processors in all shells, including the outermost shell.
     pub within: usize,
 }
 
@@ -355,8 +355,8 @@ fn smallest_reach(size: u16) -> usize {
 }
 
 /// Returns, for 16 centres, the outermost shell, the number of processors inside the outermost shell, and the number of
-/// processors including it. The outermost shells must be at least `at_least`. For unwanted centres the outermost shell
-/// is only a lower bound.
+/// processors inside or in the outermost shell. The outermost shells must be at least `at_least`. For unwanted centres
+/// the outermost shell is only a lower bound.
 #[inline(always)]
 fn reach(
     counts: &DiamondCounts,

@@ -9,10 +9,10 @@ use crate::topology::{Coord, Grid};
 /// Scores candidates on a 2D mesh without wrap-around.
 ///
 /// Candidates are scored by ascending reach. The first candidates have compact sets, whose low
-/// scores exclude most other candidates by a bound. If the outermost shell of a centre is larger by
-/// one than that of a neighbour, the shells of the centre contain the complete shells of the
-/// neighbour. If no set that contains these complete shells can win, the centre is excluded without
-/// computing a bound.
+/// scores exclude most other candidates by a bound. Suppose that the outermost shell of a centre is
+/// larger by one than the outermost shell of a neighbour. The shells of the centre then contain the
+/// complete shells of the neighbour. If no set that contains these complete shells can win, the
+/// centre is excluded without computing a bound.
 #[derive(Debug)]
 pub struct Mesh {
     order: ShellOrder,
@@ -152,9 +152,10 @@ impl Mesh {
 ///
 /// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by),
 /// with an additional shortcut. An earlier centre outside the window around the shell distinguishes
-/// the processors exactly like the nearest position of the window, because all processors are
-/// farther from the centre than from this position by the same number of steps. In a row of
-/// centres, most centres have the same nearest position as the previous centre. They are skipped.
+/// the processors exactly like the nearest position of the window, because for every processor the
+/// distance to the centre exceeds the distance to this position by the same number of steps. In a
+/// row of centres, most centres have the same nearest position as the previous centre. These
+/// centres are skipped.
 #[derive(Debug, Default)]
 struct CarriedPart {
     undecided: Vec<[u16; 2]>,

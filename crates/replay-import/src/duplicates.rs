@@ -137,7 +137,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Begins a file; `another` is whether a further file follows.
+    /// Begins a file; `another` states whether a further file follows.
     pub fn begin(&mut self, another: bool) {
         self.earlier.extend(std::mem::take(&mut self.own));
         (self.keep, self.any) = (another, false);

@@ -28,7 +28,7 @@ pub(super) mod status {
 /// Marks an unknown value.
 pub(super) const UNKNOWN: i64 = -1;
 
-/// A job. Times are in seconds; submit times count from 1970, or from the origin of the log.
+/// A job. Times are in seconds; submit times are counted from 1970, or from the origin of the log.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Entry<'a> {
     /// Id of the job in the log; empty if the job has no id. Rows are merged, and repeated jobs are detected, by
@@ -42,7 +42,7 @@ pub(super) struct Entry<'a> {
     pub run: i64,
     /// Number of processors or nodes, above 0.
     pub size: i64,
-    /// Requested number of processors or nodes, if the log has it besides the allocated number.
+    /// Requested number of processors or nodes, if the log contains this number in addition to the allocated number.
     pub requested: i64,
     /// The user's estimate as in the log. An estimate of 0 or less is counted and becomes unknown.
     pub estimate: Option<i64>,

@@ -81,7 +81,7 @@ use sink::Sink;
 /// Bytes read from a file at once.
 const BUFFER: usize = 1 << 18;
 
-/// How a log is read.
+/// The settings with which a log is read.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// Format of the log.
@@ -90,7 +90,8 @@ pub struct Import {
     pub map: Option<ColumnMap>,
     /// Name of the log in messages, if it is a single input.
     pub file: String,
-    /// Number of malformed lines that may be skipped and counted. If 0, the first malformed line is an error.
+    /// Number of malformed lines that may be skipped and counted. If this number is 0, the first malformed line is an
+    /// error.
     pub max_errors: usize,
     /// Number of processors of the machine, for the header.
     pub processors: Option<u32>,
@@ -98,13 +99,13 @@ pub struct Import {
     pub scratch: PathBuf,
 }
 
-/// The outputs of an import. The outputs `nodes` and `shapes` are useful only if the
-/// [`Report`] counts jobs in them. All outputs except the trace end with the digest of the trace
+/// The outputs of an import. The outputs `nodes` and `shapes` are useful only if the [`Report`] counts jobs in these
+/// outputs. All outputs except the trace end with the digest of the trace
 /// ([`sidecar`](replay_core::workload::sidecar)).
 pub struct Outputs<'a> {
     /// The trace.
     pub swf: &'a mut dyn Write,
-    /// `job,nodes`: the nodes of jobs, if the log names them.
+    /// `job,nodes`: the nodes of jobs, if the log contains node names.
     pub nodes: Option<&'a mut dyn Write>,
     /// The shapes of jobs ([`shapes_path`](replay_core::workload::stochastic::shapes_path)).
     pub shapes: Option<&'a mut dyn Write>,
@@ -170,7 +171,7 @@ trait Log {
     }
 }
 
-/// Why a line is not processed.
+/// The reason for which a line is not processed.
 enum ReadStop {
     /// The line is malformed.
     Fault(Fault),

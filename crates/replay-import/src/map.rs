@@ -56,7 +56,7 @@ pub(super) enum Unit {
     /// `HH:MM:SS`.
     #[serde(rename = "HH:MM:SS")]
     Clock,
-    /// Minutes if nearly all completed jobs stayed within their limit when read in minutes, else seconds. Only
+    /// Minutes if nearly all completed jobs stayed within their limit when read in minutes; otherwise seconds. Only
     /// limits may have this unit.
     #[serde(rename = "minutes or seconds")]
     Either,

@@ -55,7 +55,7 @@ pub enum Unit {
     Cores,
 }
 
-/// The time at which a job counts as submitted.
+/// The time that is used as the submit time of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submit {
     /// The time at which the job was submitted.
@@ -67,7 +67,7 @@ pub enum Submit {
 /// The unit of limits of run times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Minutes, unless too many completed jobs ran longer; then seconds.
+    /// Minutes. If too many completed jobs ran longer than a limit in minutes, the unit is seconds.
     Auto,
     /// Minutes.
     Minutes,

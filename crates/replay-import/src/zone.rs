@@ -126,8 +126,9 @@ pub(super) struct Times {
 }
 
 /// Chooses the times of a job if the clock shows some of these times twice. `elapsed` is the time between start and
-/// end in the log, in seconds, if the log has it. The function returns the earliest start and end that agree with
-/// `elapsed` to within a second; if there are none, the earliest times that are in order.
+/// end in the log, in seconds, if the log contains this time. The function returns the earliest start and end that
+/// agree with `elapsed` to within a second; if there are no such times, the function returns the earliest times that
+/// are in order.
 pub(super) fn in_order(
     submit: Moment,
     start: Option<Moment>,

@@ -7,7 +7,7 @@ use replay_core::topology::NodeId;
 pub struct Packet {
     /// Sender.
     pub src: NodeId,
-    /// Receiver. If it is the sender, the sender's router passes the packet back.
+    /// Receiver. If the receiver is also the sender, the sender's router passes the packet back.
     pub dst: NodeId,
     /// Length in flits, 1 to [`Packet::MAX_FLITS`].
     pub flits: u32,

@@ -156,8 +156,8 @@ fn node(topology: &Topology, number: u64) -> NodeId {
     }
 }
 
-/// Sends the packets through a network without packets in flight. Each packet is sent in its cycle, or at once if its
-/// cycle is in the past. Returns the results in the order of the list.
+/// Sends the packets through a network that has no packets in flight. Each packet is sent in its cycle, or at once if
+/// its cycle is in the past. Returns the results in the order of the list.
 ///
 /// # Errors
 /// [`ReplayError`] if the network belongs to another machine, or deadlocks.

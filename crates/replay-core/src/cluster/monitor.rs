@@ -2,8 +2,7 @@
 //!
 //! In the thesis a process on every host records the processor's utilization "every few seconds"
 //! (section 6.2.3); the thesis does not state how the utilization is averaged. This implementation
-//! reports the mean over the last whole period. If the period is 0, it reports the current
-//! utilization.
+//! reports the mean over the last whole period. If the period is 0, the monitor reports the current utilization.
 
 /// The monitors of all hosts.
 #[derive(Clone, Debug)]

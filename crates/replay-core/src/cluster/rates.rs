@@ -76,8 +76,8 @@ impl Rates {
     }
 
     /// Returns the rate of every resident as a share of full speed. `residents` are in the order of their starts;
-    /// `slots` refers to them by index. Residents for which `working` is false hold their slots but use no processor:
-    /// their rate is 0.
+    /// `slots` refers to residents by index. Residents for which `working` is false hold their slots but use no
+    /// processor: their rate is 0.
     pub fn of(
         &mut self,
         slots: &Slots,

@@ -49,8 +49,8 @@ struct Level {
     ball: Vec<u16>,
 }
 
-/// Counts on both sides of each centre along one dimension: behind the centre, including its own
-/// position, and ahead of it. The tables contain the counts of the previous radius and space for
+/// Counts on both sides of each centre along one dimension. The side behind the centre includes the position of the
+/// centre; the side ahead of the centre does not. The tables contain the counts of the previous radius and space for
 /// those of the next radius.
 #[derive(Clone, Debug, Default)]
 struct Sides {

@@ -1,7 +1,7 @@
 //! Counts of free processors in diamonds on a 2D mesh, and in the rows and columns of diamonds.
 //!
 //! The processors within L1 distance r of a centre form a diamond. The part of a diamond in the row
-//! (or column) at distance d is a strip that extends r - d to both sides. The count of a strip is
+//! (or column) at distance d is a strip that extends r - d positions to both sides. The count of a strip is
 //! the difference of two prefix sums along the row (or column).
 //!
 //! A whole diamond is a square in the coordinates x + y and x - y, so the count of a diamond needs
@@ -208,7 +208,7 @@ impl DiamondCounts {
         })
     }
 
-    /// Returns 1 for each of the 16 lanes from `lane` in which (x, y) is free, 0 if it is busy.
+    /// Returns, for each of the 16 lanes y from `lane`, 1 if (x, y) is free and 0 if (x, y) is not free.
     #[inline(always)]
     pub fn free_lanes(&self, x: usize, lane: usize) -> Bytes {
         bytes(&self.free[x * self.stride + self.pad + lane..])

@@ -3,7 +3,7 @@
 use crate::table::{Column, Name, name, ranges};
 use crate::topology::{Grid, NodeId, Topology};
 
-/// One allocation. A job has several if it was interrupted and started again.
+/// One allocation. A job has several allocations if it was interrupted and started again.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Allocation {
     /// Job number in the trace.

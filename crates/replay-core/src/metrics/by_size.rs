@@ -8,8 +8,8 @@ use crate::table::measures;
 use crate::workload::Job;
 
 measures! {
-    /// Means over the jobs of a size in a run. Ranks of sizes with equal numbers of jobs are in the
-    /// order of the paper, where size 42 on KTH has rank 49.
+    /// Means over the jobs of one size in a run. Ranks of sizes with equal numbers of jobs follow the order of the
+    /// paper: size 42 on KTH has rank 49.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SizeRow, from of: (u32, u32, Sums) {
         size: u32 ["processors"] "processors that a job requests" = of.0;
@@ -89,8 +89,8 @@ pub struct SizeChange {
     pub fixed: bool,
 }
 
-/// Returns the improvement of `run` compared with `baseline` for each size that occurs in both. If
-/// the baseline is 0, the improvement counts as 0.
+/// Returns the improvement of `run` compared with `baseline` for each size that occurs in both. If the baseline is 0,
+/// the improvement is 0.
 pub fn improvement(baseline: &[SizeRow], run: &[SizeRow], processors: usize) -> Vec<SizeChange> {
     let change = |row: &SizeRow| {
         let base = baseline.iter().find(|base| base.size == row.size)?;

@@ -57,7 +57,7 @@ impl Accumulator {
         self.count
     }
 
-    /// Returns the mean of the values; NaN if there are none.
+    /// Returns the mean of the values; NaN if there are no values.
     #[must_use]
     pub fn mean(&self) -> f64 {
         if self.count == 0 { f64::NAN } else { self.mean }

@@ -16,13 +16,13 @@ use crate::workload::JobId;
 pub struct HierarchyPlacement {
     /// Number of leaves on which the job has nodes.
     pub leaves: u32,
-    /// Fewest leaves that can hold the job on the idle machine: the largest ones.
+    /// Minimum number of leaves that can hold the job on the idle machine. The largest leaves are used first.
     pub fewest_leaves: u32,
-    /// Number of switches of level 1, or of blocks of the second size, that contain nodes of the job; `None` if the machine
-    /// has none.
+    /// Number of switches of level 1, or of blocks of the second size, that contain nodes of the job; `None` if the
+    /// machine has neither.
     pub upper_blocks: Option<u32>,
     /// Level of the lowest switch above all nodes, 0 for a leaf; on blocks the index of the smallest size whose block holds
-    /// all nodes. `None` if no switch or block does.
+    /// all nodes. `None` if no switch or block contains all nodes.
     pub level: Option<u32>,
     /// Mean hop distance over pairs of nodes that run processes; 0 for one node.
     pub hops: f64,
@@ -38,7 +38,7 @@ pub struct HierarchyLocality {
     hierarchy: Hierarchy,
     /// Level of each unit.
     levels: Vec<Option<u32>>,
-    /// By leaf: its switch of level 1 or block of the second size; empty if the machine has none.
+    /// For each leaf, its switch of level 1 or its block of the second size; empty if the machine has neither.
     uppers: Vec<u32>,
     /// Sums of the sizes of the first leaves, the largest first.
     sums: Vec<u64>,
@@ -71,7 +71,7 @@ impl HierarchyLocality {
         Self { hierarchy: hierarchy.clone(), levels, uppers, sums, units: Vec::new() }
     }
 
-    /// Returns the position of a job with at least one node, and this mean distance between its nodes.
+    /// Returns the position of a job with at least one node. `hops` is the mean distance between its nodes.
     pub fn placement(&mut self, nodes: &[NodeId], hops: f64) -> HierarchyPlacement {
         let Self { hierarchy, levels, uppers, sums, units } = self;
         units.clear();
@@ -104,7 +104,7 @@ impl HierarchyLocality {
 pub(super) struct HierarchySums {
     jobs: i64,
     leaves: i64,
-    /// Sum of the number of leaves divided by the fewest possible.
+    /// Sum over jobs of the ratio of the number of leaves to the minimum number of leaves.
     ratio: f64,
     upper_blocks: i64,
     /// Number of jobs with a level.
@@ -120,7 +120,7 @@ pub(super) struct HierarchySums {
 }
 
 impl HierarchySums {
-    /// Adds a job, or subtracts it for the sign -1.
+    /// Adds a job if the sign is 1; subtracts the job if the sign is -1.
     pub(super) fn add_job(&mut self, place: &HierarchyPlacement, sign: i64) {
         let several = place.nodes > 1;
         self.jobs += sign;
@@ -205,12 +205,12 @@ pub struct BlockFragmentation {
     sum: i128,
     /// The value since the last change, if computed.
     value: Option<u64>,
-    /// The value with no node free.
+    /// The value when no node is free.
     most: u64,
 }
 
 impl BlockFragmentation {
-    /// Begins at this time with an idle machine; `None` for a tree.
+    /// Creates the integral from time `origin` for an idle machine; `None` for a tree.
     pub fn new(hierarchy: &Hierarchy, origin: i64) -> Option<Self> {
         hierarchy.blocks()?;
         let none = FreeNodes::of(hierarchy, []);
@@ -249,7 +249,8 @@ impl BlockFragmentation {
         self.value = None;
     }
 
-    /// Returns the time average in nodes, and as a percentage of the value with no node free; `None` if no time has passed.
+    /// Returns the time average in nodes, and the time average as a percentage of the value when no node is free.
+    /// Returns `None` if no time has passed.
     pub fn mean(&self) -> Option<[f64; 2]> {
         let span = self.now - self.origin;
         let mean = (span > 0).then(|| self.sum as f64 / span as f64)?;

@@ -5,8 +5,8 @@ use crate::table::{Column, name};
 use crate::topology::{Coord, Grid, MultiTorus, NodeId, PairDistances, Topology};
 
 /// Locality of the processors of one job. An allocation may have more processors than the job requested. If a processor
-/// runs no process of the job, the pairwise L1 ignores this processor, because it does not communicate. The processor
-/// counts in all other fields, because the job holds it.
+/// runs no process of the job, the pairwise L1 ignores this processor, because it does not communicate. All other
+/// fields include this processor, because the job holds it.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Placement {
     /// Sum of hop distances over unordered pairs (pairwise L1).

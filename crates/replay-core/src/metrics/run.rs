@@ -57,7 +57,7 @@ impl JobMeasures {
     }
 
     /// Returns the bounded slowdown: turnaround divided by `own_run`, but at least 1. Run times below
-    /// [`SLOWDOWN_BOUND`] count as [`SLOWDOWN_BOUND`] (Feitelson et al. 1997).
+    /// [`SLOWDOWN_BOUND`] are replaced by [`SLOWDOWN_BOUND`] (Feitelson et al. 1997).
     pub fn bounded_slowdown(&self) -> f64 {
         bounded_slowdown(self.turnaround(), self.own_run)
     }
@@ -246,7 +246,7 @@ impl RunMetrics {
         Self::of(Run { schedule, total_pairwise_l1, placements, ties, system })
     }
 
-    /// Returns the columns of all metrics by required measurement, in the order of the tables.
+    /// Returns the columns of all metrics, grouped by the measurement that they require, in the order of the tables.
     pub fn groups() -> [(Needs, Vec<Column<Self>>); 6] {
         fn part<Part: 'static>(
             columns: Vec<Column<Part>>,

@@ -18,8 +18,7 @@ pub struct SystemRecorder {
     arrivals: Vec<i64>,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// Number of held processors, integrated over time. The three following fields are integrals
-    /// over time, too.
+    /// Number of held processors, integrated over time. The next three fields are also integrals over time.
     held: i128,
     requested: i128,
     busy_list: i128,

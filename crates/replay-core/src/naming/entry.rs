@@ -134,8 +134,9 @@ impl<T: Value> Entry<T> {
         self.computed(key, kind, about, move |_| Some(default.clone()), |_, _| {})
     }
 
-    /// Adds a parameter with functions that read its value from the options and write it to them.
-    /// Setting it may change the defaults of parameters declared later.
+    /// Adds a parameter with two functions. The first function reads the value from the options, and the second
+    /// function writes the value to the options. Setting the parameter may change the defaults of parameters declared
+    /// later.
     pub fn computed<V: Value>(
         mut self,
         key: &'static str,

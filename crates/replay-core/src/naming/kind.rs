@@ -136,8 +136,8 @@ where
     Kind::new(values.to_string(), read, |value: &V| Some(value.to_string()))
 }
 
-/// Returns the syntax of a type like [`typed`], for types with errors that already contain the
-/// text.
+/// Returns the syntax of a type with its own parser and printer, like [`typed`]. The parser's errors must already
+/// contain the text.
 pub fn parsed<V>(values: &str) -> Kind<V>
 where
     V: FromStr<Err: Display> + Display + 'static,

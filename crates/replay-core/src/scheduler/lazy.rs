@@ -22,7 +22,8 @@ use crate::workload::JobId;
 /// * If several heads may start, the head that arrived first starts. A head that cannot start does not block other
 ///   queues.
 ///
-/// A place is a permission, not a set of processors: the allocator chooses the processors of the job and may refuse it.
+/// A place is a permission, not a set of processors: the allocator chooses the processors of the job and may refuse the
+/// job.
 /// The place then stays with the queue until one of its jobs starts.
 #[derive(Clone, Debug)]
 pub struct Lazy {
@@ -232,7 +233,8 @@ mod tests {
         assert_eq!(next(&mut lazy, 12), Some(2));
         // The only place has been used, and two jobs run.
         assert_eq!((next(&mut lazy, 8), lazy.waiting()), (None, 1));
-        // A job that arrives at the time at which another job ends takes its place. A job that arrives later does not.
+        // A job that arrives at the time at which another job ends takes the place of the ended job. A job that arrives
+        // later does not.
         lazy.on_event(SchedulerEvent::Completed { job: JobId(1), now: 4 });
         lazy.arrive(job(4, 3), 4);
         assert_eq!((next(&mut lazy, 12), next(&mut lazy, 8)), (Some(3), None));

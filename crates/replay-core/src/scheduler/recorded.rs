@@ -4,7 +4,7 @@ use super::{Capabilities, QueuedJob, Rejection, Scheduler, SchedulerOptions, Sel
 use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
-/// Treatment of jobs that started, according to the log, when too few processors were free.
+/// Treatment of jobs for which too few processors were free at the start time that the log records.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum WhenFull {
     /// The jobs run without processors.

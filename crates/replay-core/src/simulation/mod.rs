@@ -28,8 +28,8 @@
 //! # Jobs with predecessors
 //!
 //! A job with a predecessor ([`Follows`](crate::workload::Follows)) arrives when the predecessor has ended *in this
-//! replay*. The wait of the job counts from this arrival ([`Simulation::with_chains`]). The timeline still does not
-//! depend on the allocator. Arrivals at the same time are in file order.
+//! replay*. The wait of the job is measured from this arrival ([`Simulation::with_chains`]). The timeline still does
+//! not depend on the allocator. Arrivals at the same time are in file order.
 //!
 //! # Recorded schedules
 //!

@@ -205,8 +205,8 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Self::scaled(name, title, 1.0, decimals)
     }
 
-    /// Creates a column like [`column`](Self::column). The title is followed by the unit of the table's column, if it
-    /// has a unit.
+    /// Creates a column like [`column`](Self::column). The title is followed by the unit of the table's column, if the
+    /// column has a unit.
     pub fn measure(name: Name, title: &str, decimals: usize) -> Self
     where
         Row: Table,

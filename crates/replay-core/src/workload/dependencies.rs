@@ -250,7 +250,7 @@ pub(super) struct Linker {
 }
 
 impl Linker {
-    /// Adds the record on line `line`; all lines above `u32::MAX` count as line `u32::MAX`.
+    /// Adds the record on line `line`; all lines above `u32::MAX` are recorded as line `u32::MAX`.
     pub fn push(&mut self, line: u64, record: &Record) {
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         let known = |time: f64| (time >= 0.0).then_some(time as i64);
@@ -327,7 +327,7 @@ impl Linker {
 }
 
 impl Links {
-    /// Returns the lines of the first two records with job number `number` if several records have it.
+    /// Returns the lines of the first two records with job number `number` if several records have this number.
     ///
     /// Data that refer to a job by a repeated number are ambiguous.
     pub fn repeated_lines(&self, number: i64) -> Option<[u32; 2]> {
@@ -337,7 +337,8 @@ impl Links {
 
     /// Computes the dependencies of `jobs` under a rule.
     ///
-    /// If dependencies form a cycle, the dependency of the job of the cycle that is last in the file is ignored.
+    /// If dependencies form a cycle, one dependency is ignored: the dependency of the job that is last in the file
+    /// among the jobs of the cycle.
     pub fn chains(&self, jobs: &[Job], rule: Dependencies) -> Chains {
         let mut chains = Chains::default();
         if rule == Dependencies::Ignore || self.links.is_empty() {

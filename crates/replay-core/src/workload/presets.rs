@@ -78,7 +78,7 @@ impl Policy {
     };
 
     /// The rules of AccaSim's default reader: the size is field 8, or field 5 if field 8 is unknown. The reader
-    /// provides no estimates, so this policy uses the run time as the estimate. An unknown run time counts as 0.
+    /// provides no estimates, so this policy uses the run time as the estimate. An unknown run time is replaced by 0.
     pub const ACCASIM: Policy = Policy {
         name: "accasim",
         summary: "AccaSim: size from field 8 else 5, no estimates (they are the run time)",
@@ -149,7 +149,7 @@ static TABLE: LazyLock<Table<&'static Policy>> = LazyLock::new(|| {
 });
 
 impl Default for Policy {
-    /// [`Policy::JOHNSON`].
+    /// Returns [`Policy::JOHNSON`].
     fn default() -> Policy {
         Policy::JOHNSON
     }

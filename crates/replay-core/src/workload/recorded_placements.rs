@@ -5,8 +5,8 @@
 //! * A file beside the trace, `x.nodes.csv[.gz]`, as written by imports. The file has the columns `job` (the job
 //!   number) and `nodes` (a node list in the notation of [`nodes`](super::nodes)). Lines that begin with `#` are
 //!   comments; one of these lines may name the trace, see [`sidecar`](super::sidecar). A list may also be a box of a
-//!   Blue Gene/Q. The [midplanes](super::midplanes) of the box then count as nodes, and each midplane is repeated for
-//!   each of its nodes in the box.
+//!   Blue Gene/Q. The [midplanes](super::midplanes) of the box are then used as nodes, and each midplane is repeated
+//!   for each of its nodes in the box.
 //! * Field 19 of a record as written by CERIT, `{id,id,..}`, the node of every processor.
 
 mod error;
@@ -120,8 +120,8 @@ impl RecordedPlacements {
         Self::of_records(input, &file, options)?.or_nowhere(file, beside)
     }
 
-    /// Reads the placements from the records of a trace that is not a file, so that there can be no file beside it.
-    /// Messages refer to the trace by `name`.
+    /// Reads the placements from the records of a trace that is not a file. Such a trace has no file of placements
+    /// beside it. Messages refer to the trace by `name`.
     ///
     /// # Errors
     /// [`RecordedPlacementsError`] if the trace cannot be read or is malformed, or there are no placements.
@@ -192,7 +192,7 @@ impl RecordedPlacements {
         }
     }
 
-    /// Reads the node lists in field 19 of the records of a trace; there may be none.
+    /// Reads the node lists in field 19 of the records of a trace. The records may have no node lists.
     ///
     /// # Errors
     /// [`RecordedPlacementsError`] if the trace cannot be read or is malformed.

@@ -159,7 +159,8 @@ struct Packed<'a> {
     /// Index of the column in the table.
     at: usize,
     field: &'a Field,
-    /// Parts of the column, which are columns in the file. A column of lists has one part, but could have several.
+    /// Parts of the column, which are columns in the file. A column of lists has one part; the format permits several
+    /// parts.
     parts: Vec<(&'a ColumnChunkMetadata, Buffer<u8>)>,
 }
 

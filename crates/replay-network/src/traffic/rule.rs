@@ -96,7 +96,7 @@ impl Rule {
     }
 
     /// Returns the receiver of packet number `k` of a rank in a step, where k is below the rank's count. If receivers
-    /// are drawn, each of them may be requested only once.
+    /// are drawn, each receiver may be requested only once.
     #[inline]
     pub fn target(&mut self, step: u32, rank: u32, k: u64) -> u32 {
         match self {

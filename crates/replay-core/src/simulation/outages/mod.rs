@@ -36,7 +36,7 @@ pub enum WhenDown {
     /// A job runs to its end. Its processors go out of service when the job ends.
     #[default]
     Drain,
-    /// Jobs are interrupted and count as completed.
+    /// Jobs are interrupted and are recorded as completed.
     Kill,
     /// Jobs are interrupted, return to their position in the order of arrival, and run again from the beginning.
     Requeue,

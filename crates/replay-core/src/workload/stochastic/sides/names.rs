@@ -9,7 +9,7 @@ use crate::naming::{Description, Entry, Table, kind};
 
 const ROUNDINGS: [(&str, bool); 2] = [("none", false), ("power-of-two", true)];
 
-/// Whether an interval is drawn for each side or for each job.
+/// Names of the two choices: an interval is drawn for each side, or for each job.
 const CHOICES: [(&str, bool); 2] = [("side", false), ("job", true)];
 
 pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {

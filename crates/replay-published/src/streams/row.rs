@@ -44,11 +44,11 @@ pub struct Row {
     /// Printed number of the baseline of a [paired](Relation::Paired) row.
     #[serde(skip)]
     pub base_printed: Option<f64>,
-    /// Whether rules and networks of replay were chosen by the number. The suite sets this field.
+    /// Whether rules and networks of replay were fitted to the number. The suite sets this field.
     #[serde(skip)]
     pub sample: Sample,
-    /// Whether the text makes a claim in words. If so, `printed` is a bound that was chosen for replay. The suite sets
-    /// this field.
+    /// Whether the text makes a claim in words. For a claim, `printed` is a bound that was chosen for replay. The suite
+    /// sets this field.
     #[serde(skip)]
     pub is_claim: bool,
 }
@@ -230,8 +230,8 @@ impl Row {
 
     /// Returns the gap between replay's interval and the printed interval, and the margin of the gap. Both are in
     /// percent of the middle of the printed interval, which begins at `low`. The gap is 0 if the intervals overlap.
-    /// Because a very wide interval overlaps any other interval, the margin is the half-width of replay's interval if
-    /// this half-width exceeds the tolerance of the mean. In this case the row is undecided.
+    /// If the half-width of replay's interval exceeds the tolerance of the mean, the margin is this half-width, and the
+    /// row is undecided. Without this rule, a very wide interval would agree with any printed interval.
     fn gap(&self, own: &Estimate, low: f64) -> (f64, f64) {
         let high = self.printed_high.unwrap_or(low);
         let middle = (low + high) / 2.0;

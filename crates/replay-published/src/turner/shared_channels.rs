@@ -1,7 +1,7 @@
 //! Chapter 3: channels that messages of different jobs share.
 //!
-//! Two jobs share a channel if messages of both jobs use the same directed channel, where each job sends messages
-//! between all its pairs of processors under e-cube routing. The thesis proves that a mesh and the remaining subcubes
+//! Each job sends messages between all pairs of its processors under e-cube routing. Two jobs share a channel if
+//! messages of both jobs use the same directed channel. The thesis proves that a mesh and the remaining subcubes
 //! do not share channels (theorem 1). It concludes that jobs never share channels under the auxiliary free list.
 
 use std::collections::BTreeSet;

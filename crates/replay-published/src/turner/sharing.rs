@@ -41,8 +41,8 @@ const KERNELS: [&str; 2] = ["the preemptive kernel", "the non-preemptive kernel"
 const JOBS: [&str; 2] = ["the high job", "the low job"];
 const COSTS: [&str; 2] = ["the start of a job", "the end of a job"];
 
-/// A view of the experiments. It is unchanged, or one of these is exchanged: two programs, the two kernels, the two
-/// jobs of a pair, or the costs of start and end.
+/// A view of the experiments. It shows the experiments unchanged, or it exchanges two programs, the two kernels, the
+/// two jobs of a pair, or the costs of start and end.
 #[derive(Clone, Copy)]
 struct View(Option<[&'static str; 2]>);
 
@@ -81,7 +81,7 @@ impl View {
         }
     }
 
-    /// Returns the turnarounds. The two jobs are exchanged if the view exchanges them.
+    /// Returns the turnarounds of the two jobs. The turnarounds are exchanged if the view exchanges the two jobs.
     fn turned(self, of: Turnarounds) -> Turnarounds {
         let exchanged = self.of(JOBS[0]) != JOBS[0];
         if exchanged { Turnarounds { high: of.low, low: of.high } } else { of }
@@ -100,8 +100,8 @@ fn alone(application: Application, hosts: u32) -> f64 {
     application.seconds(hosts).unwrap_or(f64::NAN)
 }
 
-/// Returns the time, in seconds, of a problem that is `times` times as large, on `hosts` hosts. Only the part of the
-/// work that is divided among the hosts grows.
+/// Returns the time in seconds, on `hosts` hosts, of a program whose problem is enlarged by the factor `times`. Only
+/// the part of the work that is divided among the hosts grows.
 fn enlarged(application: Application, times: f64, hosts: u32) -> f64 {
     let divided = 2.0 * (alone(application, 1) - alone(application, 2));
     times * divided / f64::from(hosts) + alone(application, 1) - divided

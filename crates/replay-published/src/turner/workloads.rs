@@ -24,7 +24,7 @@ const REPLICATIONS: u64 = 5;
 const JOBS: [u32; 2] = [4_000, 20_000];
 /// Percentages of small jobs (lambda in the thesis).
 const SHARES: [u8; 5] = [10, 30, 50, 70, 90];
-/// Maximum side of small jobs, and the minimum sides of the large jobs with which they are mixed.
+/// Maximum side of small jobs, and the minimum sides of the large jobs with which the small jobs are mixed.
 const LARGE: [(u16, &[u16]); 2] = [(8, &[9, 17, 20, 25, 28, 30]), (16, &[17, 20, 25, 28, 30])];
 /// A load below all saturation loads. The smallest saturation load is 1.005, under the free list.
 const BELOW: Load = Load::Tenths(8);
@@ -227,7 +227,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Declares a difference for the last claim: its value is `ours`, for the reason `why`.
+    /// Declares that the value of the last claim is `ours`, which is beyond the tolerance, for the reason `why`.
     fn known(&mut self, ours: f64, why: &str) {
         let last = self.checks.pop();
         self.checks.extend(last.map(|check| check.known(ours, why)));
@@ -248,8 +248,8 @@ impl Claims {
             let tolerance = if high == 16 { Tolerance::Relative(0.05) } else { Tolerance::Above };
             self.claim(figure, &what, "1", ours, tolerance)?;
         }
-        // The loads are about half and over four fifths of the saturation loads under the free list, which are 5.7 and
-        // 7.2.
+        // The saturation loads under the free list are 5.7 and 7.2. One load is about half of the saturation load, and
+        // the other load is over four fifths of the saturation load.
         for (figure, square, loads) in
             [("Fig. 4.2, Q2", true, [3, 5]), ("Fig. 4.3, Q2", false, [4, 6])]
         {

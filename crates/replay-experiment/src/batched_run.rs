@@ -48,9 +48,9 @@ pub fn batch_of<'a>(
     Some(BatchReplay::new(&Machine::new(topology.clone()), topology.grid()?, shared, configs))
 }
 
-/// Replays cells that differ only in tie-breaking together. Each result equals the result of a separate run, except
-/// that the wall-clock time is divided equally among the cells. Returns `None` if the cells cannot be replayed
-/// together.
+/// Replays several cells in one replay. The cells must differ only in tie-breaking. Each result equals the result of a
+/// separate run, except that the wall-clock time is divided equally among the cells. Returns `None` if the cells cannot
+/// be replayed together.
 ///
 /// # Errors
 /// If the replay fails, every cell gets the [`CellError`] that [`run_cell`](super::run_cell) would return.

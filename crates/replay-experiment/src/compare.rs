@@ -310,7 +310,8 @@ pub struct Compared {
     pub change: f64,
     /// 95 % interval of `change`, in percent.
     pub interval: [f64; 2],
-    /// Probability of a change at least as large if the runs do not differ; NaN without an interval.
+    /// Probability, if the runs do not differ, of a change that is not smaller than the measured change. NaN without an
+    /// interval.
     pub p: f64,
     /// Number of comparisons for which `p` is corrected; 1 if `p` is not corrected.
     pub comparisons: usize,

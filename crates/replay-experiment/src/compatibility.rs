@@ -19,7 +19,7 @@ use replay_core::workload::Dependencies;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}{problem}", parameter.map(|key| format!("{key}: ")).unwrap_or_default())]
 pub struct Incompatible {
-    /// The key of the grid file that is in error; `None` if the error concerns a strategy or a machine.
+    /// Key of the grid file that has the error; `None` if the error concerns a strategy or a machine.
     pub parameter: Option<&'static str>,
     /// Description of the error, without the key.
     pub problem: String,
@@ -189,8 +189,8 @@ pub fn check_strategies<'a>(
 /// Builds an allocator for a machine and checks it with each of the schedulers.
 ///
 /// # Errors
-/// [`Incompatible`] if the allocator does not support the machine, or can refuse jobs or round up sizes while a
-/// scheduler requires allocators that keep its schedule.
+/// [`Incompatible`] if the allocator does not support the machine. It is also returned if the allocator can refuse jobs
+/// or round up sizes, but a scheduler requires an allocator that does not change the schedule.
 pub fn build<'a>(
     allocator: &AllocatorSpec,
     schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
@@ -369,7 +369,7 @@ pub fn compatible_allocators(
     Ok(kept)
 }
 
-/// Checks that no scheduler repeats recorded start times, because jobs that are not from a log do not have them.
+/// Checks that no scheduler repeats recorded start times, because only jobs from a log have recorded start times.
 ///
 /// # Errors
 /// [`Incompatible`] if a scheduler repeats recorded start times.

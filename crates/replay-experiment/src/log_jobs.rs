@@ -76,7 +76,7 @@ impl LogJobs {
         Ok((left_out != LeftOut::default()).then_some(Self { placed, known, left_out }))
     }
 
-    /// Returns a text that is equal for equal sets of jobs.
+    /// Returns a text that identifies the set of jobs. Equal sets give equal texts.
     pub fn identity(&self) -> String {
         let letter = |(placed, known): (&bool, &bool)| match (placed, known) {
             (_, true) => 'k',

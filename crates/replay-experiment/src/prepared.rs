@@ -103,7 +103,7 @@ mod tests {
 
     static BUILT: AtomicU32 = AtomicU32::new(0);
 
-    /// The allocator `random` with a counter of the number of times that it is built.
+    /// The allocator `random`. A counter counts how often this allocator is built.
     #[derive(Clone, PartialEq, Debug)]
     struct Counted;
 

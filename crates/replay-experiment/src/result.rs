@@ -87,8 +87,8 @@ pub struct RunResult {
     pub metrics: RunMetrics,
     /// Means by job size, ascending.
     pub by_size: Vec<SizeRow>,
-    /// Metrics over the jobs that the run repeating the log has; `None` if that run has all jobs, or if no run repeats
-    /// the log.
+    /// Metrics over the jobs of the run that repeats the log; `None` if this run has all jobs of the trace, or if no
+    /// run repeats the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_log: Option<Box<OverLogJobs>>,
     /// All jobs in order of submission; empty unless they were requested.
@@ -97,7 +97,7 @@ pub struct RunResult {
     /// All allocations in order of their start times; empty unless they were requested.
     #[serde(skip)]
     pub allocations: Vec<Allocation>,
-    /// Load over time. All cells with the same timeline share it.
+    /// Load over time. All cells with the same timeline share this series.
     #[serde(skip)]
     pub series: Arc<Series>,
     /// Wall-clock time of the replay, in seconds.

@@ -30,7 +30,8 @@ pub struct Estimates<Metrics> {
     columns: Vec<Column<Metrics>>,
     /// Cells without distinction of copies: all copies of a trace belong to the same cell.
     cells: Vec<Cell>,
-    /// For each reference cell, the number of its latest copy and the values on this copy. Unused for other cells.
+    /// For each reference cell, the number of its latest copy and the values on this copy. Other cells do not
+    /// use this field.
     latest: Vec<(u32, Vec<Option<f64>>)>,
 }
 

@@ -141,7 +141,8 @@ struct SnapshotObserver<'a> {
     arrivals: Vec<i64>,
     /// Number of processors of each folded job.
     reduced: HashMap<usize, u32>,
-    /// On a cluster, the occupied slots at the instant. A job moves to a higher slot when a job above it ends.
+    /// On a cluster, the occupied slots at the instant. A job moves to a higher slot when a job in a higher
+    /// slot ends.
     slots: Option<Slots>,
     /// Time of the last end of a job, if ends are observed.
     last_end: Option<i64>,

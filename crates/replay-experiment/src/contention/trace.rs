@@ -4,12 +4,12 @@
 //! of packets of a job is chosen such that the job takes its target if it runs alone on the empty machine: in its own
 //! shape if the trace has shapes, otherwise in the most compact box, in the orientation in which the job is fastest.
 //! The module [`isolation`](super::isolate) describes the accuracy. Among other jobs and on other processors, the same
-//! packets take longer. The ratio of this longer time to the time alone in the box is the *stretch* of the job. It is
-//! the product of two factors.
+//! packets take longer. The ratio of this longer time to the time alone in the box is the *stretch* of the job. The
+//! stretch is the product of two factors.
 //!
 //! * The *placement factor* is the ratio of the time alone on the allocated processors to the time alone in the box. It
-//!   measures the effect of the allocator. For five processors in a row it is above 1. It can be below 1 if the order
-//!   of the processors suits the pattern better than the order in the box.
+//!   measures the effect of the allocator. For five processors in a row, the factor is above 1. The factor can be
+//!   below 1 if the order of the processors suits the pattern better than the order in the box.
 //! * The *contention factor* is the ratio of the time among the other jobs to the time alone on the same processors. It
 //!   measures the effect of other jobs. It is exactly 1 for a job that runs alone on the machine.
 //!
@@ -105,7 +105,7 @@ pub struct TraceRun {
 
 /// Runs all jobs together on this thread. Then runs each job alone, in parallel on the threads of the current rayon
 /// pool. The result does not depend on the number of threads. `seed` determines the allocator and the random choices of
-/// jobs. It must be the seed of the isolation, so that jobs send the same packets in both kinds of runs.
+/// jobs. The seed must equal the seed of the isolation, so that jobs send the same packets in both kinds of runs.
 ///
 /// # Errors
 /// [`TraceError`] if a strategy, the network or the simulation fails, or if cancelled.

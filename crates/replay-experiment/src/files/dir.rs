@@ -181,8 +181,8 @@ impl Dir {
         }
     }
 
-    /// Writes a file under a temporary name and renames it, replacing an existing file, when it is complete and on
-    /// the disk.
+    /// Writes a file under a temporary name. When the file is complete and on the disk, it is renamed and replaces an
+    /// existing file.
     ///
     /// # Errors
     /// Errors of the file system.

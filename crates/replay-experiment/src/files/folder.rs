@@ -67,8 +67,8 @@ pub struct DirLock {
 }
 
 impl DirLock {
-    /// Locks a directory for writing. `holder` is the process id and the host of this process, for messages of other
-    /// processes.
+    /// Locks a directory for writing. `holder` is the process id and the host of this process, which other processes
+    /// print in messages.
     ///
     /// # Errors
     /// [`FolderError`] if another process uses the directory, or if the lock file cannot be written or is foreign.

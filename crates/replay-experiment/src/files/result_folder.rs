@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::moves::State;
 use super::{Dir, FileRecord, FolderError, MANIFEST, Results};
 
-/// Pause before the second attempt to read a directory whose results are being replaced. Replacing them takes
-/// milliseconds, because files are only renamed.
+/// Pause before the second attempt to read a directory, if another process is replacing its results. A replacement
+/// takes milliseconds, because files are only renamed.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Error from reading a result directory.

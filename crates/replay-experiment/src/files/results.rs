@@ -69,7 +69,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads the manifest of a directory; `None` if there is none.
+    /// Reads the manifest of a directory; `None` if the directory has no manifest.
     ///
     /// # Errors
     /// [`FolderError`] if the manifest is foreign or cannot be read.
@@ -88,7 +88,7 @@ impl Results {
         ours.map(|results| Some((text, results))).ok_or(FolderError::Foreign(path))
     }
 
-    /// Record of a file; `None` if it is not listed.
+    /// Record of a file; `None` if the manifest does not list the file.
     pub fn of(&self, name: &str) -> Option<&FileRecord> {
         self.files.iter().find(|file| file.name == name)
     }

@@ -272,8 +272,8 @@ fn a_directory_has_one_writer() {
     assert!(!dir.join("lock").exists());
 }
 
-/// One, several or all steps after an arbitrary step fail. In each case either all results are replaced or none, and
-/// the next command completes the move.
+/// One, several or all steps after an arbitrary step fail. In each case, either all results are replaced or no
+/// result is replaced, and the next command completes the move.
 #[test]
 fn results_are_never_replaced_partially() {
     for failing in [1, 4, 1000] {

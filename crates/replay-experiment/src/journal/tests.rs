@@ -93,7 +93,7 @@ fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     (dir, text)
 }
 
-/// Whether exactly the `expected` cells among the first `cells` cells are in the journal, undamaged.
+/// Whether the journal contains, among the first `cells` cells, exactly the cells in `expected` without damage.
 fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
     (0..cells).all(|run| match journal.read(id(run.into())).expect("readable") {
         None => !expected(run),

@@ -11,8 +11,8 @@ use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{PATIENCE, SearchStrategy};
 use crate::RunContext;
 
-/// Number of evaluations with a common stopping threshold. Because it does not depend on the number of threads, the set
-/// of stopped evaluations and their stopping points do not depend on it either.
+/// Number of evaluations with a common stopping threshold. This number is constant. Therefore the set of stopped
+/// evaluations and their stopping points do not depend on the number of threads.
 const BLOCK: usize = 64;
 
 /// Limits and callbacks of a search.

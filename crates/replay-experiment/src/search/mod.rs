@@ -10,10 +10,10 @@
 //! # Perturbed traces
 //!
 //! A problem may contain [perturbed copies](replay_core::workload::shake) of each trace instead of the trace.
-//! Candidates are then ranked by their mean improvement over the copies. [`GapToBest`] shows which candidates
-//! differ significantly from the best candidate. The best of many candidates is best partly by chance: its mean over
-//! the copies on which it was found is too high, so it should be evaluated on other copies. All copies of a search are
-//! in memory once; the number of candidates does not matter.
+//! Candidates are then ranked by their mean improvement over the copies. [`GapToBest`] shows which candidates differ
+//! significantly from the best candidate. The best of many candidates is best partly by chance: its mean over the
+//! copies on which it was found is too high, so it should be evaluated on other copies. Each copy is in memory once,
+//! regardless of the number of candidates.
 //!
 //! # Skipped work
 //!

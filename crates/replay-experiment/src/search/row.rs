@@ -48,8 +48,8 @@ pub struct SearchRow {
     pub feasible: Option<bool>,
     /// Largest excess over a constraint in percentage points; `None` if the evaluation stopped.
     pub excess_percent: Option<f64>,
-    /// Job size with the largest worsening: its processors, its number of jobs, the worsening in percent, and the
-    /// trace.
+    /// Job size with the largest worsening: the size in processors, the number of jobs of this size, the worsening in
+    /// percent, and the trace.
     pub worst: Option<(u32, u64, f64, String)>,
     /// Extent of the evaluation.
     pub extent: Extent,

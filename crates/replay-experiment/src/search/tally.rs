@@ -57,7 +57,7 @@ impl Tally {
         self.others += 1 + other.others;
     }
 
-    /// Sum over all jobs of the weight times the pairwise L1 sum.
+    /// Weighted sum of the pairwise L1 sums of all jobs.
     pub fn weighted_sum(&self, weights: &Weights) -> u128 {
         let classes = (0..).zip(&self.classes);
         classes
@@ -65,7 +65,7 @@ impl Tally {
             .sum()
     }
 
-    /// Sum over all jobs of the weight.
+    /// Sum of the weights of all jobs.
     pub fn weight(&self, weights: &Weights) -> u128 {
         let classes = (0..).zip(&self.classes);
         classes.map(|(size, class)| u128::from(weights.of(size)) * u128::from(class.jobs)).sum()

@@ -18,7 +18,7 @@ use replay_core::workload::stochastic::Stream;
 pub(super) struct Replication<'a> {
     pub stream: &'a Stream,
     pub recorder: &'a SystemRecorder,
-    /// Indices of the jobs that are included in mean times.
+    /// Indices of the jobs over which mean times are computed.
     pub counted: Vec<usize>,
     pub system: SystemMetrics,
     /// Totals of all messages, and the sum of the weighted dispersals of the jobs; `None` unless messages determine the
@@ -74,7 +74,7 @@ impl Replication<'_> {
         self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_packets(sums(all)))
     }
 
-    /// Mean over the sending jobs of the mean of each job; NaN without messages.
+    /// Mean over the sending jobs. Each job contributes the mean over its packets. NaN without messages.
     fn mean_over_senders(&self, sums: fn(&Totals) -> Sums) -> f64 {
         self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_jobs(sums(all)))
     }

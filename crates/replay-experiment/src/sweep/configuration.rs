@@ -1,7 +1,7 @@
 use crate::journal::CellId;
 use replay_core::workload::{Follows, Job, Shake, Waits};
 
-/// Format number of ids. Increase it if the same cell would give other numbers.
+/// Format number of ids. Increase this number if the same cell would give other results.
 const FORMAT: u32 = 2;
 
 /// The configuration of a cell, which determines its id.

@@ -433,7 +433,8 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Candidates have the same results if they are evaluated together or separately, even if a threshold stops them.
+    /// Candidates have the same results whether they are evaluated together or separately. This also holds if a
+    /// threshold stops the evaluations.
     #[test]
     fn joint_evaluation_equals_separate_evaluation(
         drawn in proptest::collection::vec((1u32..4, 0i32..4, 0i32..4, 0i32..4, 0u32..3), 2..20),

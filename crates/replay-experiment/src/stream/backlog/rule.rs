@@ -10,8 +10,8 @@ use replay_core::placement::ties::{CandidateFilter, TermWeights};
 /// A rule that selects the placement of a job.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rule {
-    /// A job needs no placement: it starts if enough processors are free. The utilization is an upper bound for all
-    /// other rules.
+    /// A job needs no placement: it starts if enough processors are free. The utilization under this rule is an upper
+    /// bound of the utilization under all other rules.
     Count,
     /// The first free anchor.
     First,
@@ -83,7 +83,7 @@ impl Estimates {
 
     /// Sets the estimates of the jobs.
     pub(super) fn apply(self, jobs: &mut [Job], seed: u64) {
-        // The random stream differs from the random stream of the jobs.
+        // These random numbers are independent of the random numbers of the jobs.
         let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed_0fe5_7117_a7e5);
         match self {
             Estimates::Exact => {}

@@ -188,14 +188,14 @@ pub fn table() -> Table<AncaOptions> {
         .param(
             "cuts",
             kind::integer(0..=MAX_CUTS),
-            "largest number of times the frame is halved; 16 halves as long as possible",
+            "maximum number of times that the frame is halved; 16 sets no limit",
             |o| &mut o.cuts,
         )
         .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn)
         .param(
             "shape",
             kind::one_of(&ShapeRule::FACTORS_FIRST),
-            "sides of a job without shape: exact and most nearly square, or least total side length",
+            "sides of a job without shape: exact factors nearest to a square, or least total side length",
             |o| &mut o.rule,
         );
     Table::new("allocator", [anca])

@@ -1,5 +1,5 @@
-//! Elmer: a job may get hosts of a cluster that already run other jobs. Its priority on these hosts is then lower than
-//! that of the other jobs.
+//! Elmer: a job may get hosts of a cluster that already run other jobs. On these hosts, the priority of the job is
+//! lower than the priorities of the other jobs.
 //!
 //! Source: S. W. Turner, PhD thesis, Michigan State University, 1995, section 6.3, Figs. 6.7 to 6.9. A job gets all
 //! of its hosts at one priority level: the highest level at which enough hosts are free. With a single level the
@@ -63,7 +63,8 @@ pub struct Hosts {
     /// Seconds between two observations of the utilization by a host's monitor; 0 if the monitor always reports the
     /// current value.
     pub period: f64,
-    /// Fraction of its processor that a process uses at full speed. Used for jobs that do not specify this fraction.
+    /// Fraction of a host's processor that a process uses at full speed. This value applies to jobs that do not specify
+    /// the fraction.
     pub demand: f64,
 }
 
@@ -242,7 +243,7 @@ pub fn table() -> Table<ElmerOptions> {
         .param(
             "mode",
             kind::one_of(&MODES),
-            "guarded keeps later jobs below earlier ones; strict is as printed, where a job may get a level above an earlier one",
+            "guarded: a later job gets a lower level than earlier jobs on its hosts; strict: the published rule, which can give a later job a higher level",
             |o| &mut o.selection.guarded,
         )
         .param(
@@ -254,7 +255,7 @@ pub fn table() -> Table<ElmerOptions> {
         .param(
             "demand",
             kind::positive_to(1.0),
-            "fraction of its processor that a process uses when the job runs at full speed",
+            "fraction of a processor that a process uses when the job runs at full speed",
             |o| &mut o.hosts.demand,
         )
         .computed(

@@ -17,7 +17,7 @@ pub struct RunSetup<'a> {
     pub explanation: ExplanationLog,
     /// Token that cancels decisions. A cancelled decision returns [`Refusal::Cancelled`](super::Refusal::Cancelled),
     /// and the allocator must not be used afterwards. A strategy checks the token only if one of its decisions can take
-    /// more than some tenths of a second.
+    /// more than a few tenths of a second.
     pub stop: CancelToken,
     /// Whether to count [tied sets](Stats::tied_sets).
     pub count_ties: bool,
@@ -43,8 +43,8 @@ pub enum MachineEvent<'a> {
 /// Properties of a strategy that callers must know before it runs. The properties never change.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Capabilities {
-    /// Whether every request gets exactly the requested number of processors if that many are free. The schedule then
-    /// does not depend on the allocator.
+    /// Whether every request gets exactly the requested number of processors if enough processors are free. The
+    /// schedule then does not depend on the allocator.
     pub keeps_schedule: bool,
     /// Whether every refusal because of fragmentation ([`Refusal::Fragmented`](super::Refusal::Fragmented)) holds
     /// until processors become free. A refused request is then also refused on every subset of the free processors.
@@ -78,8 +78,8 @@ pub struct Capabilities {
     pub counts_ties: bool,
 }
 
-/// Capabilities of a strategy that serves every request for no more processors than are free, with exactly the
-/// requested number.
+/// Capabilities of a strategy that serves every request that does not exceed the number of free processors, and
+/// allocates exactly the requested number of processors.
 impl Default for Capabilities {
     fn default() -> Self {
         Self {

@@ -77,7 +77,7 @@
 //!
 //! let entry = Entry::new("strided", Strided { step: 2 })
 //!     .about("Every step-th processor, then the others.")
-//!     .param("step", kind::integer(1..=64), "distance of the first ones", |s| &mut s.step);
+//!     .param("step", kind::integer(1..=64), "distance between the numbers of the preferred processors", |s| &mut s.step);
 //! let allocators = standard().clone().with(Table::new("allocator", [entry]), AllocatorSpec::parse);
 //!
 //! let strided = allocators.read("STRIDED[step=3]")?;
@@ -87,7 +87,7 @@
 //! let mut allocator = strided.build(machine.topology(), 0)?;
 //! allocator.allocate(&machine, Request::of_size(4), &mut chosen).expect("all are free");
 //! assert_eq!(chosen, [0, 3, 6, 1].map(NodeId));
-//! // It is listed like the built-in strategies, and misspellings get the same hints.
+//! // The strategy is listed like the built-in strategies, and misspelt names get the same hints.
 //! assert!(allocators.names().any(|name| name == "strided") && standard().read("strided").is_err());
 //! let advice = |text| allocators.read(text).unwrap_err().to_string();
 //! assert!(advice("strided[step=0]").contains("not an integer from 1 to 64"));
@@ -208,7 +208,7 @@ pub(crate) fn settled_by_count(
     }
 }
 
-/// Counters of a strategy that allocates sub-meshes, buddy blocks or pages. They count from the
+/// Counters of a strategy that allocates sub-meshes, buddy blocks or pages. All counters are zero at the
 /// [begin](Allocator::begin) of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Census {

@@ -202,7 +202,8 @@ impl Allocator for Paging {
                     self.census.operations += 1;
                 }
             }
-            // A page goes out of service as soon as one of its processors does; the page must be free at this time.
+            // A page goes out of service as soon as one of its processors goes out of service; the page must be free at
+            // this time.
             MachineEvent::NodesDown(nodes) => {
                 for node in nodes {
                     let page = self.page_of[node.index()] as usize;
@@ -288,7 +289,7 @@ pub fn table() -> Table<PagingOptions> {
         .param(
             "size",
             kind::integer(0..=MAX_SIZE),
-            "log2 of the page side in processors; sizes from 1 can lose processors",
+            "log2 of the page side in processors; sizes of 1 or more can lose processors",
             |o| &mut o.size,
         )
         .param(

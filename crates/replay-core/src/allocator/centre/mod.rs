@@ -160,13 +160,13 @@ pub fn table() -> Table<CentreStrategy> {
         .param(
             "every",
             kind::integer(16..=1_000_000),
-            "tie=auto: requests between comparisons of the shadow machines",
+            "tie=auto: number of requests between comparisons of the shadow machines",
             |s| &mut s.tuning.every,
         )
         .param(
             "memory",
             kind::integer(16..=100_000_000),
-            "tie=auto: requests after which an observation counts 1/e",
+            "tie=auto: number of requests after which the weight of an observation falls to 1/e",
             |s| &mut s.tuning.memory,
         );
     let gen_alg = entry("gen-alg", Rule::GenAlg)

@@ -43,7 +43,7 @@ pub trait Choice: Send {
     /// last. This method is used only for explanations, so it may be slow.
     fn preference(&mut self, frames: &Frames, machine: &Machine, sides: [u16; 3]) -> Preference;
 
-    /// Whether the strategy finds a free frame whenever one exists.
+    /// Whether the strategy finds a free frame whenever there is a free frame.
     const FINDS_ALL: bool = true;
 
     /// Clears all state about the machine.

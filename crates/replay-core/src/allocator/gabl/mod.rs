@@ -82,8 +82,8 @@ impl Gabl {
         }
     }
 
-    /// Adds allocated sub-meshes, in this order. They must be inside the mesh, disjoint, and busy
-    /// on the machine.
+    /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
+    /// disjoint, and busy on the machine.
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self

@@ -26,7 +26,7 @@ pub fn table() -> Table<GablOptions> {
         .param(
             "tie-shrink",
             kind::one_of(&TieShrink::ALL),
-            "which of equally long sides shrinks: the first (a) or the last (b)",
+            "side that shrinks if several sides are equally long: the first (a) or the last (b)",
             |o| &mut o.tie_shrink,
         )
         .param("engine", kind::one_of(&Engine::ALL), ENGINE, |o| &mut o.engine);

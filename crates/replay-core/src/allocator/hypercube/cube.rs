@@ -74,7 +74,8 @@ impl Cube {
         (Self { stars, base: self.base }, Self { stars, base: self.base | bit })
     }
 
-    /// Returns the halves along the highest spanned dimension; the cube must span at least one.
+    /// Returns the halves along the highest spanned dimension; the cube must span at least one
+    /// dimension.
     #[inline]
     pub fn split(self) -> (Self, Self) {
         self.halves(self.stars.ilog2())

@@ -133,8 +133,8 @@ impl CubeLists {
         std::iter::successors(self.first(dimension), |&cube| self.after(cube))
     }
 
-    /// Returns the cube that is complementary to `cube`; if there are several, the first of them in
-    /// its list.
+    /// Returns the cube that is complementary to `cube`; if several listed cubes are complementary,
+    /// returns the first of them in the list.
     pub fn partner(&self, cube: Cube) -> Option<Cube> {
         let mut first: Option<&Entry> = None;
         let mut found = 0;

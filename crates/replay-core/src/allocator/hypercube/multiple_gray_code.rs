@@ -28,8 +28,8 @@ pub struct MultipleGrayCode {
     /// Whether all codes are used, so that every subcube is recognised.
     complete: bool,
     recogniser: Recogniser,
-    /// By number of dimensions: the bases at which the subcube that the first dimensions of the
-    /// code span is free.
+    /// Entry i contains the bases of the free subcubes that span the first i dimensions of the
+    /// code.
     bases: Vec<Vec<u64>>,
     /// Smallest dimension for which a search has failed since a cube was last returned. No free
     /// subcube of this or a larger dimension is recognised.

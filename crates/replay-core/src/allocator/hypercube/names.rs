@@ -226,13 +226,13 @@ pub fn non_cubic() -> Table<NonCubicOptions> {
         .param(
             "cubes",
             kind::integer(1..=MOST),
-            "largest number of subcubes of a job; its size is rounded up to use at most this number",
+            "maximum number of subcubes of a job; the size of a job is rounded up so that it needs no more subcubes",
             |options| &mut options.cubes,
         )
         .param(
             "adjacent",
             kind::yes_no(),
-            "whether each subcube must be adjacent to another one of the job",
+            "whether each subcube must be adjacent to another subcube of the job",
             |options| &mut options.adjacent,
         );
     Table::new("allocator", [non_cubic])

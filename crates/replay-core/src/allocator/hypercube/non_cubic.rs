@@ -63,8 +63,8 @@ impl NonCubic {
         &self.list
     }
 
-    /// Takes a subcube of `k` dimensions. If adjacency is required, it is adjacent to a subcube that the job already
-    /// has.
+    /// Takes a subcube of `k` dimensions. If adjacency is required, the subcube is adjacent to a subcube that the job
+    /// already has.
     fn take(&mut self, k: u32) -> Option<Cube> {
         if self.taken.is_empty() || !self.adjacent {
             return self.list.take(k);
@@ -165,8 +165,8 @@ impl Allocator for NonCubic {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // If later subcubes must be adjacent to the first subcube, they may be missing because of the position of the
-        // first.
+        // If later subcubes must be adjacent to the first subcube, the position of the first subcube can cause the
+        // refusal.
         let refusals_last = !self.adjacent;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }

@@ -16,7 +16,7 @@ pub struct Records {
     forest: Forest,
     /// Free blocks of each class, numbered in list order.
     free: Vec<OrderedSet>,
-    /// By processor: the block in use whose base is this processor.
+    /// For each processor, the block in use whose base is this processor.
     used: Vec<Option<BlockId>>,
     operations: u64,
 }

@@ -112,9 +112,9 @@ impl Survey {
 /// Scores candidates on a mesh of one dimension.
 ///
 /// On such a mesh the candidates of Gen-Alg and MM are the free processors, and the nearest processors to a candidate
-/// are consecutive free processors. Of two equally near processors, scan order takes the first. Carried order also
-/// takes the first, because the preceding candidate is on the same side. The range of processors therefore moves
-/// forward with the candidates, and scores are computed from prefix sums.
+/// are consecutive free processors. If two processors are equally near, scan order takes the first processor. Carried
+/// order also takes the first processor, because the preceding candidate is on the same side. The range of processors
+/// therefore moves forward with the candidates, and scores are computed from prefix sums.
 #[derive(Debug)]
 pub struct Line {
     /// Positions of the free processors, in scan order.

@@ -26,7 +26,7 @@ pub struct SmallestBox {
 type Range = (usize, usize);
 
 impl Choice for SmallestBox {
-    /// Also counts one operation per combined word.
+    /// Selects a base, and counts one operation per combined word.
     fn choose(
         &mut self,
         frames: &mut Frames,

@@ -48,8 +48,9 @@ pub struct ImportArgs {
     #[arg(long, value_name = "FILE")]
     map: Option<PathBuf>,
 
-    /// Set the number of processors of the machine. The number is written to the header of the trace, because logs do
-    /// not record it.
+    /// Set the number of processors of the machine.
+    ///
+    /// The number is written to the header of the trace, because logs do not record the number of processors.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     processors: Option<u32>,
 
@@ -63,8 +64,8 @@ pub struct ImportArgs {
 
 const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 
-Nodes of jobs, where the log names them, go to FILE.nodes.csv beside FILE.swf, shapes to FILE.shapes.csv, and the job ids of \
-the log, where they are not 1, 2, 3 .., to FILE.ids.csv.";
+If the log names the nodes of jobs, replay writes the nodes to FILE.nodes.csv beside FILE.swf. Shapes are written to \
+FILE.shapes.csv. Job ids of the log that are not 1, 2, 3, .. are written to FILE.ids.csv.";
 
 /// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
@@ -194,7 +195,7 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
         |(path, is_used): &(&PathBuf, bool)| !is_used && fs::symlink_metadata(path).is_ok();
     if let Some((path, _)) = beside.iter().zip(used).find(is_foreign) {
         return Err(Failure::usage_message(format!(
-            "{} exists, and this log has no such file: it would be read with the trace; move it away",
+            "{} exists, but this log has no such data; replay would read the file with the trace: move the file away",
             path.display()
         )));
     }
@@ -203,7 +204,7 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
     let packed = PathBuf::from(packed);
     if fs::symlink_metadata(&packed).is_ok() {
         return Err(Failure::usage_message(format!(
-            "{} exists: it would be read as the nodes of this trace; move it away",
+            "{} exists: replay would read this file as the nodes of the trace; move the file away",
             packed.display()
         )));
     }

@@ -12,7 +12,7 @@ const HELP: &str = "fit=up gives a job the next larger box, if there is one";
 /// Maximum number of lines of the report.
 const LINES: usize = 10;
 
-/// Returns the message that the job with this number received no processors in a run, with the reason.
+/// Returns a message that the job with this number received no processors in a run, and the reason.
 pub fn why_not_started(cell: &Cell, number: i64) -> String {
     let name = &cell.trace.workload.name;
     match size_left_out(cell, number) {

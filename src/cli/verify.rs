@@ -36,8 +36,9 @@ pub struct VerifyArgs {
     #[arg(value_name = "SUITE")]
     suites: Vec<String>,
 
-    /// Run more or longer replications, which takes minutes instead of seconds. replay list suites describes the
-    /// changes for each suite.
+    /// Run more or longer replications, which takes minutes instead of seconds.
+    ///
+    /// The command replay list suites describes the changes for each suite.
     #[arg(long)]
     full: bool,
 
@@ -149,7 +150,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     if checks.is_empty() {
         return Err(Failure::usage_message(
-            "--trace: no published number is of such a trace (replay list suites)",
+            "--trace: no published number belongs to such a trace (replay list suites)",
         ));
     }
     if let Some((path, mut file)) = begun {

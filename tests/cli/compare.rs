@@ -191,7 +191,7 @@ fn rejects_results_of_other_commands() {
     dir.replay(&format!("stream {stream} --arrivals 1 -q --no-plots --out stream")).code(0);
     dir.replay("search --jobs 40 --sr 1..1 --factors 0..1 -q --no-plots --out search").code(0);
     for (folder, words) in
-        [("stream", "stream.csv"), ("search", "replay the vectors that it found")]
+        [("stream", "stream.csv"), ("search", "replay the vectors that the search found")]
     {
         let known = "compare takes results of replays, sweeps (--job-table) and contend";
         let holds = format!("{folder}: holds results of {folder}");

@@ -49,7 +49,7 @@ fn requires_a_machine_without_maxprocs() {
 /// Utilization counts all processors, so spare processors lower it.
 fn warns_of_machines_larger_than_the_log() {
     let dir = Dir::with_trace();
-    let warning = "warning: the log's machine has 100 processors (MaxProcs), this one 144";
+    let warning = "warning: the log's machine has 100 processors (MaxProcs), this machine has 144";
     let run = |machine: &str, rest: &str| {
         dir.replay(&format!("--jobs 50 --alloc mc1x1 --machine {machine} --format json {rest}"))
             .code(0)

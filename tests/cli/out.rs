@@ -345,7 +345,7 @@ fn interrupts_long_decisions() {
         let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
         // Exit code 124 of `timeout` means that the time limit was reached and the program ended after the signal.
         let run = Outcome::new(&line, output.expect("a shell")).code(124);
-        let run = run.prints("hilbert-best-fit").says("what was done is written");
+        let run = run.prints("hilbert-best-fit").says("finished results are written");
         run.demand(
             run.stderr.contains("replay: stopping; ") == quiet.is_empty(),
             "a message unless quiet",

@@ -155,9 +155,9 @@ fn suggests_similar_values() {
         ("--estimates exat", "did you mean \"exact\"?"),
         ("--machine hypercube:4", "is not a torus or mesh"),
         ("--machine torus:4x4x4,torus:8x8x8", "give one machine"),
-        ("--menu trace", "a stream does not have"),
+        ("--menu trace", "a stream has no trace"),
         ("--machine torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
-        ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu does not have its sizes"),
+        ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu does not have the sizes of this mix"),
     ] {
         dir.replay(&format!("stream --backlog 1 {options}")).fails(2, 1, &[word]);
     }

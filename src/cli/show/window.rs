@@ -197,7 +197,7 @@ impl Part<'_> {
                 }
                 (format!("along the {} curve", curve.name()), places)
             }
-            // On a tree or blocks, whatever the layout of leaves.
+            // On a tree or blocks, processors are ordered by number for any layout of leaves.
             None if topology.hierarchy().is_some() => {
                 ("by number".to_string(), (0..topology.processors()).collect())
             }

@@ -33,7 +33,9 @@ pub struct GridChoice {
     #[arg(long, help_heading = "Output")]
     pub yes: bool,
 
-    /// Run one of N parts, 1/N to N/N, which replay merge combines. A part consists of every N-th cell of the grid.
+    /// Run one of N parts, 1/N to N/N, which replay merge combines.
+    ///
+    /// A part consists of every N-th cell of the grid.
     #[arg(long, value_name = "I/N", help_heading = "Output")]
     pub shard: Option<Shard>,
 
@@ -104,7 +106,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub table: TableArgs,
 
-    /// Replace results in the folder that are of another command or configuration, or were changed by hand.
+    /// Replace results in the folder even if they are of another command or configuration, or were changed by hand.
     ///
     /// The journal is also discarded: all cells run again.
     #[arg(long, help_heading = "Output")]
@@ -137,8 +139,9 @@ pub struct PlanArgs {
     #[arg(long, help_heading = "Output")]
     pub list: bool,
 
-    /// Do not run samples to estimate the time. The estimate is rough: samples take only one second for the whole grid,
-    /// and their queues are short.
+    /// Do not run samples to estimate the time.
+    ///
+    /// The estimate is rough: all samples of the grid take only one second, and the queues of the samples are short.
     #[arg(long, help_heading = "Output")]
     pub no_estimate: bool,
 

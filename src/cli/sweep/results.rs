@@ -238,8 +238,8 @@ fn outcome(
                 if !one.is_same(&other) {
                     let (place, here) = (place.display(), here.display());
                     return Err(Failure::data(anyhow::anyhow!(
-                        "cell {run} ({id}) has one result in {place} and another in {here}: run one of them again with \
-                         --force"
+                        "cell {run} ({id}) has one result in {place} and a different result in {here}: run one of these \
+                         shards again with --force"
                     )));
                 }
                 (Outcome::Done(one), place)

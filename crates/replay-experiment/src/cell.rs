@@ -92,7 +92,7 @@ impl Places {
         if count > points {
             let [count, points] = [(count, "node"), (points, "point")]
                 .map(|(count, what)| counted(count as u64, what));
-            return Err(format!("the log names {count}, {machine} has {points}"));
+            return Err(format!("the log names {count}, but {machine} has {points}"));
         }
         let in_order = || (0..count as u32).collect();
         let numbered = nodes.points(points);

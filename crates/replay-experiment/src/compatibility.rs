@@ -75,14 +75,14 @@ pub fn check_grid(grid: &ParameterGrid) -> Result<(), Incompatible> {
     {
         return Err(Incompatible::of(
             "node-map",
-            "maps the nodes of a log to the machine, which only allocator recorded uses",
+            "applies only to allocator recorded (the file maps the nodes of a log to the machine)",
         ));
     }
     if grid.file.strict && recorded.is_none() {
         return Err(Incompatible::of(
             "strict",
-            "stops at contradictions in a log, which only scheduler recorded repeats \
-             (policy strict rejects records that cleaning would change)",
+            "applies only to scheduler recorded: replay stops if the log contradicts itself or \
+             its machine (policy strict rejects records that cleaning would change)",
         ));
     }
     Ok(())
@@ -180,7 +180,7 @@ pub fn check_strategies<'a>(
         return Err(Incompatible::of(
             "ties",
             "none of these allocators scores candidates, so there are no ties to count; mc1x1, \
-             gen-alg and mm do",
+             gen-alg and mm score candidates",
         ));
     }
     Ok(())
@@ -244,8 +244,8 @@ fn check_pair(
     }
     if scheduler.recorded().is_some() && is_always_coupled(built) {
         return Err(Incompatible::new(format!(
-            "allocator {allocator} may change the schedule; scheduler {scheduler} repeats that of the log \
-             and does not support this"
+            "allocator {allocator} may change the schedule; scheduler {scheduler} repeats the \
+             schedule of the log and does not support this"
         )));
     }
     let discipline = scheduler.capabilities();
@@ -253,8 +253,8 @@ fn check_pair(
         if strategy.folds {
             return Err(Incompatible::new(format!(
                 "allocator {allocator} chooses the number of processors and the run time only when a \
-                 job starts; scheduler {scheduler} reserves both when the job arrives and does not \
-                 support this"
+                 job starts; scheduler {scheduler} reserves processors and run time when the job \
+                 arrives and does not support this"
             )));
         }
         return Err(Incompatible::new(format!(

@@ -20,7 +20,7 @@ pub const CAVEAT: &str = "recorded waits include holds, limits, priorities, outa
 
 /// The note for a run that cannot be compared with the log. It is printed after the name of the run.
 pub const NOT_COMPARED: &str =
-    "is not compared with the log: it has no processors for jobs that shared points in the log";
+    "is not compared with the log: in this run, jobs that shared points in the log get no processors";
 
 /// Selects the baseline of each run of a plan: a run that repeats the log.
 #[derive(Clone, Copy, Debug)]
@@ -173,8 +173,9 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
 
 impl Table for LogComparisonRow {
     const NAME: &'static str = "against_log";
-    const ROW: &'static str = "one row per run and metric, and per job size of a run: its value and that of the run that repeats the \
-                               log, over the same jobs";
+    const ROW: &'static str = "one row per run and metric, and per job size of a run: the value \
+                               in the run and the value in the run that repeats the log, over \
+                               the same jobs";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {

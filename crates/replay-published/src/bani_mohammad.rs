@@ -212,8 +212,9 @@ fn points() -> Vec<Key<'static>> {
 /// Busy lists for which the number of operations increases with the load by more than "little". Each entry contains the
 /// measured increase.
 const LITTLE: [(&str, f64); 2] = [(TBL, 8.328), (BL, 3.686)];
-const WHY_LITTLE: &str = "operations of a search grow with the square of the busy list, and each refused job is searched for \
-    again; the thesis prints time, which has a constant part";
+const WHY_LITTLE: &str = "the number of operations of a search grows with the square of the \
+    length of the busy list, and the search is repeated for each refused job; the thesis prints \
+    time, which has a constant part";
 
 /// Claims of the text.
 struct Claims<'a>(&'a Runs<'a>);

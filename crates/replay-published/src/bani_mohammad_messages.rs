@@ -248,7 +248,7 @@ const ENDS: [(&str, &str, [&str; 2]); 4] = [
 type Ranks = fn(Key<'_>) -> Key<'_>;
 const READINGS: [(&str, Ranks); 2] = [("", |key| key), (READ_ROW_MAJOR, row_major)];
 
-const WHY_LONG: &str = "long packets occupy the links of short and of long paths equally long: the gaps widen at no load as printed";
+const WHY_LONG: &str = "long packets occupy the links of short paths for as much time as the links of long paths; the gaps do not widen at any load, in contrast to the thesis";
 
 const STRATEGIES: [&str; 4] = ["gabl", "mbs", "paging", "first-fit"];
 
@@ -564,8 +564,10 @@ fn paths_and_waits(
 const PRINTED_WAITS: [(&str, &str); 3] =
     [("one-to-all", "uniform"), ("all-to-all", "exponential"), ("random", "exponential")];
 
-const WHY_CONTENTION: &str = "a job sends five packets on average: several at once with random pairs, one after another with \
-    one-to-all, and most of them from one process after another with all-to-all, which causes less contention";
+const WHY_CONTENTION: &str = "a job sends five packets on average. With random pairs, it sends \
+    several packets at once. With one-to-all, it sends one packet after another, and with \
+    all-to-all, one process after another sends most packets. These two patterns therefore cause \
+    less contention";
 
 /// Section 4.3.2: with random pairs, packets wait for links for a shorter time than with the other patterns.
 fn contention(runs: &Runs<'_>) -> Result<Vec<Check>, VerifyError> {

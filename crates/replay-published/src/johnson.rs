@@ -328,7 +328,7 @@ fn spreads(
 fn by_spread(check: Check, spread: &Accumulator) -> Check {
     let (copies, mean) = (spread.count(), spread.estimate(CONFIDENCE));
     if copies < 2 {
-        return check.not_judged("fewer than two perturbed copies have this number");
+        return check.not_judged("this number was measured on fewer than two perturbed copies");
     }
     let single = spread.variance() * (1.0 + 1.0 / copies as f64);
     let reach = student_t(CONFIDENCE, copies - 1) * single.sqrt();

@@ -145,9 +145,9 @@ impl Claims<'_> {
         let check = self.claim(what, "0", ours, Tolerance::Absolute(0.0))?;
         checks.push(match self.pattern {
             ALL_TO_ALL => {
-                check.known(3.0, "First Fit takes 11 % longer than printed, and MBS 2.5 % less")
+                check.known(3.0, "the finish time of First Fit is 11 % above the printed time, and the finish time of MBS is 2.5 % below the printed time")
             }
-            "n-body" => check.known(4.0, "Paging(1) takes 17 % longer than printed, Paging(0) 13 % less"),
+            "n-body" => check.known(4.0, "the finish time of Paging(1) is 17 % above the printed time, and the finish time of Paging(0) is 13 % below the printed time"),
             "multigrid" => check
                 .known(1.0, "the printed times of Paging(1) and Paging(3) differ by 0.25 %, and their error is 5 %"),
             _ => check,
@@ -233,7 +233,7 @@ impl Claims<'_> {
                     let what =
                         format!("{name} of Paging over that with the page size before, most");
                     let check = self.claim(&what, "1", most, Tolerance::Below)?;
-                    let why = "in the report's own table both rise from pages of one processor to pages of four";
+                    let why = "in the report's own table, dispersal and blocking are higher for pages of four processors than for pages of one processor";
                     checks.push(check.known(known, why));
                 }
             }

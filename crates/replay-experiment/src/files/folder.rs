@@ -40,7 +40,7 @@ pub enum FolderError {
     #[error("{} was changed after it was written: move it, or replace it with --force", .0.display())]
     Changed(PathBuf),
     /// The directory contains results of another command or configuration.
-    #[error("the directory contains {0}: choose another one, or replace them with --force")]
+    #[error("the directory contains {0}: choose another directory, or replace them with --force")]
     Other(String),
 }
 

@@ -21,7 +21,7 @@ pub enum ResultError {
     Manifest(PathBuf),
     /// The digest of a file differs from its digest in the manifest.
     #[error(
-        "{}: its digest is not the one in {MANIFEST}: the file was changed or damaged after it was \
+        "{}: its digest differs from the digest in {MANIFEST}: the file was changed or damaged after it was \
          written; restore it, or repeat the command that wrote it",
         .0.display()
     )]
@@ -48,8 +48,8 @@ pub enum ResultError {
     Absent(PathBuf),
     /// Another process is replacing the results.
     #[error(
-        "{}: its results are being replaced: wait for the command that writes there, or, if it was \
-         killed, repeat it",
+        "{}: its results are being replaced: wait for the command that writes to this directory; \
+         if that command was killed, repeat it",
         .0.display()
     )]
     BeingReplaced(PathBuf),

@@ -100,7 +100,7 @@ fn table(search_column: &'static SearchColumn) -> Table<Parameters> {
         })
         .check(move |w| match w.weights {
             Weights::Size | Weights::Classes(_) if name != name::mean_pairwise_l1 => {
-                Err("only mean_pairwise_l1 takes weights".to_string())
+                Err("only mean_pairwise_l1 supports weights".to_string())
             }
             _ => Ok(()),
         });

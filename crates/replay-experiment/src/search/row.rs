@@ -202,7 +202,7 @@ impl Table for SearchRow {
             C::new(name::border_share, "", "BF / (AF + WF + BF); negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.border)),
             value,
             improvement,
-            C::new(name::test_improvement_percent, "%", "improvement over no tie-breaking on the test traces; null if the candidate was not evaluated on them", |r| r.test_improvement_percent).rising(),
+            C::new(name::test_improvement_percent, "%", "improvement over no tie-breaking on the test traces; null if the candidate was not evaluated on the test traces", |r| r.test_improvement_percent).rising(),
             C::new(name::improvement_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies; null without --shake", |r| r.shaken.map(|mean| mean.half_width)),
             C::new(name::test_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies of the test traces; null without --shake", |r| r.test_shaken.map(|mean| mean.half_width)),
             C::new(name::behind_percent, "%", "improvement of the best vector of the search minus the improvement of this vector, mean over the same perturbed copies; null for the best vector, and without --shake", |r| r.behind.map(|behind| behind.percent.mean)),

@@ -36,7 +36,7 @@ pub enum SampleError {
         cause: SimulationError,
     },
     /// The stream of a backlog ended before its first job completed.
-    #[error("the stream ends before any of its jobs ends; it needs more of them")]
+    #[error("the stream ends before any of its jobs ends; use more jobs")]
     Drained,
     /// Cancelled.
     #[error(transparent)]

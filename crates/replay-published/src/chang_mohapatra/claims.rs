@@ -65,7 +65,7 @@ fn normal_shares() -> Result<Vec<Check>, VerifyError> {
         checks.push(match i {
             0 => check.known(
                 0.02449,
-                "0.024 to three digits; the printed 0.025 makes the eight printed shares sum to 1",
+                "the value is 0.024 with three digits; with the printed 0.025, the sum of the eight printed shares is 1",
             ),
             _ => check,
         });
@@ -203,14 +203,14 @@ impl Claims {
             what: &what,
             bound: "0",
             tolerance: Tolerance::Above,
-            note: "\"improved rapidly with a small number\" of folds, further ones \"not significant\"",
+            note: "\"improved rapidly with a small number\" of folds, further folds \"not significant\"",
         };
         // Measured values of the full form.
         let known = [(FIRST_FIT, -0.135), (FRAMES, -0.066)];
         match known.into_iter().find(|(name, _)| *name == inner) {
             Some((_, known)) => {
-                let why = "on a mesh with jobs of any shape each further fold adds about as much load as the first; \
-                           the statement holds for turnaround at load 0.4";
+                let why = "on a mesh with jobs of any shape each further fold adds about as much \
+                           load as the first fold; the statement holds for turnaround at load 0.4";
                 self.judge_known(&statement, ours, known, why)
             }
             None => self.judge(&statement, ours),
@@ -323,7 +323,7 @@ impl Claims {
                 what: &what,
                 bound: "10",
                 tolerance,
-                note: "\"around 50 %\": ten times is reached between 0.4 and 0.6; loads chosen for replay",
+                note: "\"around 50 %\": the ratio 10 is reached at a load between 0.4 and 0.6; loads chosen for replay",
             };
             self.judge(&statement, ours)?;
         }

@@ -164,8 +164,8 @@ fn of([afl, heirs]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
         checks.push(if is_known {
             check.known(
                 730.0,
-                "by Fig. 3.9 a subcube returns to the free list while the job that left \
-                 it is running, and merges with cubes that theorem 1 does not cover",
+                "according to Fig. 3.9, an unused subcube of a job returns to the free list \
+                 while the job is running, and merges with cubes that theorem 1 does not cover",
             )
         } else {
             check

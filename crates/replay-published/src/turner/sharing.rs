@@ -111,7 +111,7 @@ fn enlarged(application: Application, times: f64, hosts: u32) -> f64 {
 const FITTED: &str = "a constant of the program was fitted to this number";
 
 /// Note of a number that follows from two printed numbers.
-const FROM_A_LINE: &str = "from the line through 59 ms on one host and 103 ms on six";
+const FROM_A_LINE: &str = "from the line through 59 ms on one host and 103 ms on six hosts";
 
 /// Note of a number on the line of costs of job ends. This line has the same slope as the line of costs of job starts.
 const FROM_A_SLOPE: &str =
@@ -189,8 +189,8 @@ fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
         let check = printed("Fig. 5.3", what, text, ours, 0.01, "")?;
         checks.push(check.known(
             known,
-            "the model has one time of a program for both kernels; the thesis names context switches and messages as \
-             the causes of the difference, but no rule for them",
+            "in the model, a program takes the same time under both kernels; the thesis names context switches and messages as \
+             the causes of the difference, but gives no rule for these causes",
         ));
     }
     checks.extend(same_work(view)?);
@@ -475,8 +475,8 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         fall,
         Tolerance::Above,
     )?;
-    let why = "equation 5.4 of the thesis gives no penalty on one host, where no process waits for messages; the thesis names \
-               drifting priorities as the cause of its measurement, but no rule for them";
+    let why = "equation 5.4 of the thesis gives no penalty on one host, because no process waits for messages; the thesis names \
+               drifting priorities as the cause of the measured penalty, but gives no rule for drifting priorities";
     checks.push(check.known(FALL, why));
     Ok(checks)
 }

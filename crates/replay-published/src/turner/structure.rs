@@ -92,7 +92,7 @@ fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verify
         checks.push(match name {
             "gray code" => check.known(
                 2.0,
-                "twice the number of the buddy system holds for 1 to n - 1 dimensions: there are only 2^n single \
+                "the strategy recognizes twice as many subcubes as the buddy system only for 1 to n - 1 dimensions: there are only 2^n single \
                  processors and one whole hypercube",
             ),
             _ => check,

@@ -339,8 +339,9 @@ impl Claims {
                             // Measured in the full form.
                             self.known(
                                 1.013,
-                                "from a share of 0.7 to 0.9 of small jobs utilization rises by 1 %: large jobs run alone, and the \
-                                 machine is fuller if more small jobs run between two of them",
+                                "if the share of small jobs increases from 0.7 to 0.9, \
+                                 utilization rises by 1 %: large jobs run alone, and the machine \
+                                 is fuller if more small jobs run between two large jobs",
                             );
                         }
                     }
@@ -394,10 +395,10 @@ impl Claims {
                 self.known(
                     RISES[of_strategy][usize::from(small == 16)],
                     if strategy == FL {
-                        "the free list allocates the whole machine to each of these large jobs, so that their limit \
-                         changes nothing"
+                        "the free list allocates the whole machine to each of these large jobs, so \
+                         that the lower limit of the large jobs has no effect"
                     } else {
-                        "larger large jobs leave less room for small ones"
+                        "if the large jobs are larger, fewer processors remain for small jobs"
                     },
                 );
             }

@@ -116,7 +116,7 @@ fn searches_a_selection_rule_on_first_halves() {
     dir.replay("stream --backlog 1 --search --jobs 4 --replications 1 -q").fails(
         1,
         1,
-        &["needs more of them"],
+        &["use more jobs"],
     );
 }
 

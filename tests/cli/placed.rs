@@ -73,7 +73,7 @@ fn node_map_gives_positions() {
     dir.replay(other).fails(
         2,
         1,
-        &["--node-map: maps the nodes of a log to the machine, which only"],
+        &["--node-map: applies only to allocator recorded (the file maps the nodes of a log"],
     );
     let search = "search --trace j.swf --node-map map.csv -q";
     dir.replay(search).fails(2, 1, &["--node-map is for run, sweep and plan"]);
@@ -153,7 +153,7 @@ fn reads_node_lists_in_field_19() {
     run.demand(run.fields(&["total_pairwise_l1"]) == ["1"], "equal to the run on the file");
     let words = ["stdin: the log does not record where its jobs ran"];
     dir.replay_on(LOG.as_bytes(), &format!("{piped} --machine 4x4 -q")).fails(3, 1, &words);
-    let words = ["allocator recorded: c.swf: the log names 2 nodes, 1x1*4 has 1 point\n"];
+    let words = ["allocator recorded: c.swf: the log names 2 nodes, but 1x1*4 has 1 point\n"];
     dir.replay(&format!("{options} --machine 1x1*4 -q")).fails(2, 1, &words);
 }
 
@@ -282,7 +282,7 @@ fn strict_stops_at_conflicts() {
     held.replay("sweep g.toml --out o -q").fails(3, 1, &words);
     // --strict has no effect without recorded starts, so it is an error.
     let words =
-        ["--strict: stops at contradictions in a log, which only scheduler recorded repeats"];
+        ["--strict: applies only to scheduler recorded: replay stops if the log"];
     run(&held, "4x4 --sched fcfs --alloc random --strict").fails(2, 1, &words);
     held.replay("search --trace j.swf --machine 4x4 --strict -q").fails(
         2,
@@ -352,7 +352,7 @@ fn rejects_ambiguous_nodes() {
     let run = dir.replay(&format!("--trace r.swf {both}"));
     run.code(3)
         .says(words[0])
-        .says("2 records with the number of an earlier one, first in line 5: job 2");
+        .says("2 records with the number of an earlier record, first in line 5: job 2");
     dir.replay("--trace r.swf --sched recorded --alloc random --machine 4x4 -q").code(0);
     // No node list uses the duplicate number, so the log is accepted.
     let dir = dir.file("r.nodes.csv", "job,nodes\n3,6-7\n");

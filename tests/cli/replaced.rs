@@ -205,7 +205,7 @@ fn readers_report_changed_files() {
         damaged[whole.len() / 2] ^= 1;
         fs::write(dir.path(&format!("out/{name}")), damaged).expect("a file");
         for reader in readers {
-            let words = format!("out/{name}: its digest is not the one in manifest.json");
+            let words = format!("out/{name}: its digest differs from the digest in manifest.json");
             let failed = dir.replay(reader).code(3).says(&words);
             failed.demand(failed.stdout.is_empty(), "no numbers");
         }

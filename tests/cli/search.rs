@@ -295,7 +295,7 @@ fn rejects_bad_options() {
         ("--objective mean_wait", "schedule alone"),
         ("--objective mean_pairwise", "did you mean \"mean_pairwise_l1\""),
         ("--constraint worst-class", "write SUBJECT<=PERCENT"),
-        ("--alloc hilbert-best-fit", "breaks no ties"),
+        ("--alloc hilbert-best-fit", "has no tie vector"),
         ("--alloc mc1x1[tie=1,1,1,1]", "its vector is already set"),
         ("--alloc mc1x1,mm", "one allocator"),
         ("--sched fcfs,easy", "one scheduler"),
@@ -323,7 +323,7 @@ fn rejects_bad_options() {
         ("--slack 0..0.9:0.000001 --sr 1..500", "more than 100,000,000"),
         ("--sr 1..1024 --factors 0..262143", "more than 100,000,000"),
         ("--seed 1,2", "--seed: a search takes one seed"),
-        ("--constraint worst-class[jobs=1000000]<=1 -q", "no trace has such a job size"),
+        ("--constraint worst-class[jobs=1000000]<=1 -q", "no trace has a matching job size"),
     ] {
         dir.replay(&format!("search {arguments}")).fails(2, 1, &[words]);
     }

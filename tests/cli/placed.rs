@@ -347,7 +347,7 @@ fn rejects_ambiguous_nodes() {
     let dir = dir("1,0-3\n2,\"4,5\"\n3,6-7\n").file("r.swf", &log).file("r.nodes.csv", NODES);
     let both = BOTH;
     let words = [
-        "r.swf: lines 3 and 5 are both job 2, so its nodes, which are given by job number, are ambiguous",
+        "r.swf: lines 3 and 5 are both job 2, so the nodes of this job number are ambiguous",
     ];
     let run = dir.replay(&format!("--trace r.swf {both}"));
     run.code(3)

@@ -98,7 +98,7 @@ pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
 /// Notes about jobs that are kept. Several kinds of log use the same notes.
 pub(super) mod noted {
     pub const NEVER_STARTED: &str = "never started";
-    pub const ESTIMATE: &str = "estimate of 0 or less, taken as unknown";
+    pub const ESTIMATE: &str = "estimate of 0 or less, treated as unknown";
     pub const WAIT: &str = "wait differs from start minus submission; the recorded wait is used";
     pub const RUN: &str = "run time differs from end minus start; the recorded run time is used";
     pub const ELAPSED: &str = "elapsed time differs from end minus start; end minus start is used";

@@ -144,7 +144,7 @@ impl Jobs {
         if words.slurm {
             let (status, over, known) = sacct::state(sacct::first_word(word));
             if !known {
-                sink.about("unknown state, taken as failed");
+                sink.about("unknown state, treated as failed");
             }
             return (status, over);
         }

@@ -75,8 +75,7 @@ impl Sacct {
         self.delimiter = match delimiter(line) {
             // A table with columns of fixed width has no delimiter.
             Some(b' ') if text.contains("  ") => {
-                let what = "this is not a header of sacct -P, but of columns of fixed width, which sacct truncates: use \
-                            sacct -P";
+                let what = "this is a header with columns of fixed width, which sacct truncates: use sacct -P";
                 return Err(ReadStop::Header(what.to_string()));
             }
             Some(delimiter) => delimiter,
@@ -91,7 +90,7 @@ impl Sacct {
         let columns = &self.columns;
         if ["JobID", "Submit", "Start", "End", "State"].iter().all(|name| !columns.has(name)) {
             let what = "this is not a header of sacct -P, which has columns such as JobID and State (sacct -n omits \
-                        it)";
+                the header)";
             return Err(ReadStop::Header(what.to_string()));
         }
         let all = |names: &[&str]| -> Result<Vec<usize>, ReadStop> {
@@ -407,7 +406,7 @@ impl Log for Sacct {
             sink.noted(number, part);
         }
         if !known {
-            sink.noted(number, "unknown state, taken as failed");
+            sink.noted(number, "unknown state, treated as failed");
         }
         if later.is_some() {
             sink.noted(number, "submission moved to the time at which the job became eligible");

@@ -119,7 +119,7 @@ fn imports_sacct_line_by_line() {
         "noted     length of the node list differs from the number of nodes: 1, first in line 6",
         "noted     part of a heterogeneous job: 1, first in line 8",
         "noted     repeated job id, kept: 1, first in line 12",
-        "noted     unknown state, taken as failed: 1, first in line 11",
+        "noted     unknown state, treated as failed: 1, first in line 11",
         "dropped   not ended when the log was written: 1, first in line 9",
         "dropped   array of tasks that did not start: 1, first in line 7",
         "dropped   started before it was submitted: 1, first in line 10",

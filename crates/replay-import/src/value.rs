@@ -255,7 +255,7 @@ mod tests {
         let times = in_order(at("02:50"), Some(at("02:10")), Some(at("02:40")), None);
         assert_eq!(times.start.map(|start| start - times.submit), Some(20 * 60));
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
-        assert!(times.note.is_some_and(|note| note.contains("the later one")));
+        assert!(times.note.is_some_and(|note| note.contains("the later time")));
         let times = in_order(at("01:50"), Some(at("02:10")), Some(at("02:40")), None);
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
         assert!(times.note.is_some_and(|note| note.contains("the earlier one")));

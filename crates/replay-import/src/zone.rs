@@ -48,7 +48,7 @@ impl FromStr for Zone {
             let near = nearest(text, names.iter().map(String::as_str));
             let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
             format!(
-                "\"{}\": a zone is UTC, hours and minutes from it such as +01:00, or a name such as \
+                "\"{}\": a zone is UTC, an offset from UTC such as +01:00, or a name such as \
                  Europe/Prague{near}",
                 excerpt(text)
             )
@@ -155,8 +155,8 @@ pub(super) fn in_order(
         _ if (began, ended) != ordered => {
             Some("time in a repeated hour, chosen to agree with the elapsed time")
         }
-        (true, _) => Some("time in a repeated hour, the later one by the order of the job's times"),
-        (_, true) => Some("time in a repeated hour, taken as the earlier one"),
+        (true, _) => Some("time in a repeated hour, the later time is used because of the order of the job's times"),
+        (_, true) => Some("time in a repeated hour, the earlier time is used"),
         _ => None,
     };
     Times { submit: submit.earlier, start: began, end: ended, note }

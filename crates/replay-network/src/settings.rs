@@ -123,7 +123,7 @@ pub enum SettingsError {
     #[error(transparent)]
     OutOfRange(#[from] NameError),
     /// Links of a torus must take one cycle, because virtual channels share links flit by flit.
-    #[error("link is {0}; on a torus it must be 1, as two virtual channels share each link")]
+    #[error("link is {0}; on a torus link must be 1, because two virtual channels share each link")]
     SlowTorus(u32),
     /// The machine consists of several tori, and the links between them are not defined.
     #[error(

@@ -166,19 +166,24 @@ measures! {
     pub struct HierarchyMetrics, from sums: &HierarchySums {
         mean_leaves: f64 ["leaves"] "mean over jobs of the number of leaves (switches with nodes, or base blocks) on which a job has nodes; null on machines other than trees and blocks"
             = sums.mean(sums.leaves as f64);
-        mean_leaf_ratio: f64 [""] "mean over jobs of the number of leaves divided by the fewest that can hold the job on the idle machine"
+        mean_leaf_ratio: f64 [""] "mean over jobs of the ratio of the number of leaves to the minimum number of \
+            leaves that can hold the job on the idle machine"
             = sums.mean(sums.ratio);
-        mean_upper_blocks: Option<f64> ["blocks"] "mean over jobs of the number of switches of level 1, or of blocks of the second size, that contain nodes of the job; null if the machine has none"
+        mean_upper_blocks: Option<f64> ["blocks"] "mean over jobs of the number of switches of level 1, or of blocks \
+            of the second size, that contain nodes of the job; null if the machine has neither"
             = sums.has_uppers.then(|| sums.mean(sums.upper_blocks as f64));
         mean_level: Option<f64> ["levels"] "mean over jobs of the level of the lowest switch above all nodes (0 for a leaf), or of the index from 0 of the smallest block size whose block holds all nodes; jobs in no single switch or block are excluded"
             = HierarchySums::share(sums.level, sums.levelled);
         mean_pair_hops: f64 ["hops"] "mean over jobs of the mean hop distance over pairs of nodes; 0 for a job of one node"
             = sums.mean(sums.hops);
-        one_leaf_percent: Option<f64> ["%", rising] "share of the jobs of two or more nodes that lie in one leaf"
+        one_leaf_percent: Option<f64> ["%", rising] "share of jobs in one leaf, among the jobs of at least two nodes"
             = HierarchySums::share(100 * sums.several_in_one, sums.several);
-        one_leaf_fitting_percent: Option<f64> ["%", rising] "share of the jobs of two or more nodes, but not more than the largest leaf has, that lie in one leaf"
+        one_leaf_fitting_percent: Option<f64> ["%", rising] "share of jobs in one leaf, among the jobs of at least \
+            two nodes that fit into the largest leaf"
             = HierarchySums::share(100 * sums.several_in_one, sums.fitting);
-        block_fragmentation: Option<f64> ["nodes"] "time average of Slurm's fragmentation of the blocks, from the first submission to the last completion; nodes out of service count as free; null on trees and for repeated logs"
+        block_fragmentation: Option<f64> ["nodes"] "time average of Slurm's fragmentation of the blocks, from the \
+            first submission to the last completion; nodes out of service are treated as free; null on trees and for \
+            repeated logs"
             = None;
         block_fragmentation_percent: Option<f64> ["%"] "block_fragmentation as a share of its value when no node is free"
             = None;

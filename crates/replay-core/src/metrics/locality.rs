@@ -44,15 +44,24 @@ impl Placement {
     ) -> Vec<Column<Row>> {
         type C<Row> = Column<Row>;
         vec![
-            C::new(name::pairwise_l1, "hops", "sum of hop distances over all pairs of requested processors, without those lost to internal fragmentation", move |row| of(row).map(|of| of.0.pairwise_l1)),
+            C::new(name::pairwise_l1, "hops", "sum of hop distances over all pairs of requested processors, without \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.pairwise_l1)),
             C::new(name::distance, "hops", "mean hop distance over all pairs of requested processors; 0 for one processor", move |row| of(row).map(|(place, size)| place.distance(size))),
-            C::new(name::diameter, "hops", "largest L-infinity distance between two processors of the job, including those lost to internal fragmentation", move |row| of(row).map(|of| of.0.diameter)),
-            C::new(name::dispersal, "share", "share of the smallest enclosing box that the job does not hold, from 0 to 1; processors lost to internal fragmentation count as held", move |row| of(row).map(|of| of.0.dispersal)),
-            C::new(name::weighted_dispersal, "processors", "dispersal times the number of processors, including those lost to internal fragmentation", move |row| of(row).map(|of| of.0.weighted_dispersal)),
-            C::new(name::components, "components", "number of connected components of the job's processors, including those lost to internal fragmentation", move |row| of(row).map(|of| of.0.components)),
-            C::new(name::box_x, "processors", "side along x of the smallest box around the job's processors, including those lost to internal fragmentation; on a hypercube the size of the smallest enclosing subcube", move |row| of(row).map(|of| of.0.bounding_box[0])),
-            C::new(name::box_y, "processors", "side of this box along y; 1 on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[1])),
-            C::new(name::box_z, "processors", "side of this box along z; 1 in two dimensions and on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[2])),
+            C::new(name::diameter, "hops", "largest L-infinity distance between two processors of the job, including \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.diameter)),
+            C::new(name::dispersal, "share", "share of the smallest enclosing box that the job does not hold, from 0 \
+                to 1; processors lost to internal fragmentation are counted as held", move |row| of(row).map(|of| of.0.dispersal)),
+            C::new(name::weighted_dispersal, "processors", "dispersal times the number of processors, including \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.weighted_dispersal)),
+            C::new(name::components, "components", "number of connected components of the job's processors, including \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.components)),
+            C::new(name::box_x, "processors", "side along x of the smallest box around the job's processors, \
+                including processors lost to internal fragmentation; on a hypercube the size of the smallest \
+                enclosing subcube", move |row| of(row).map(|of| of.0.bounding_box[0])),
+            C::new(name::box_y, "processors", "side along y of the smallest box around the job's processors; 1 on a \
+                hypercube", move |row| of(row).map(|of| of.0.bounding_box[1])),
+            C::new(name::box_z, "processors", "side along z of the smallest box around the job's processors; 1 in two \
+                dimensions and on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[2])),
         ]
     }
 }

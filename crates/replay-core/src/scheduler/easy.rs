@@ -412,15 +412,16 @@ impl SchedulerOptions for EasyOptions {
 /// The naming table of `easy`.
 pub(super) fn table() -> Table<EasyOptions> {
     let about = "EASY (aggressive) backfilling. A head of the queue that does not fit has a shadow time: the \
-                 estimated end of the running job (visited by estimated end, then job) whose processors make \
-                 it fit. A later job that fits now starts if now + estimate <= shadow time, or if the head \
-                 still fits alongside it at the shadow time. The first such job in queue order starts; then the \
+                 estimated end of the running job (visited by estimated end, then job) whose processors make the head \
+                 fit. A later job that fits now starts if now + estimate <= shadow time, or if the head still fits \
+                 alongside the later job at the shadow time. The first such job in queue order starts; then the \
                  search restarts at the head. Nothing is backfilled while a running job's estimated end \
                  equals the current time. A head that fits by count but is refused by the allocator has \
-                 missed its reservation: until it starts, its shadow time is the last estimated end of all \
-                 running jobs and nothing fits alongside it, so it starts at the latest on an empty machine. If \
-                 the allocator rounds up, a running job counts with the processors that it holds and a \
-                 waiting job with the maximum that it can be given.";
+                 missed its reservation: until the head starts, its shadow time is the last estimated end of all \
+                 running jobs and nothing fits alongside the head. The head starts on an empty machine at the latest. \
+                 If \
+                 the allocator rounds up, a running job is counted with the processors that it holds, and a waiting \
+                 job with the maximum number of processors that it can be given.";
     let entry = Entry::new("easy", EasyOptions::default())
         .about(about)
         .source("Lifka 1995; Mu'alem, Feitelson 2001")
@@ -431,9 +432,9 @@ pub(super) fn table() -> Table<EasyOptions> {
         .param(
             "guard",
             kind::one_of(&Guard::ALL),
-            "what to reserve for the head if the allocator may refuse it: a number of processors (count), or \
+            "what to reserve for the head if the allocator may refuse the head: a number of processors (count), or \
              a place that the allocator finds on a copy of the machine and that later jobs leave free \
-             (place); with place a job may start on processors that go out of service before it ends",
+             (place); with place a job may start on processors that go out of service before the job ends",
             |o| &mut o.guard,
         );
     Table::new("scheduler", [entry])

@@ -166,13 +166,13 @@ impl SchedulerOptions for LazyOptions {
 pub(super) fn table() -> Table<LazyOptions> {
     let lazy = Entry::new("lazy", LazyOptions { patience: 1 })
         .about(
-            "One queue per size 2^k: a job waits for one of its size to end and takes its place rather than \
-             a new one; jobs of other sizes do not wait for it. Each job that ends lets one waiting job of \
+            "One queue per size 2^k: a job waits until another job of its size ends, and takes the place of the ended \
+             job instead of a new place; jobs of other sizes do not wait. Each job that ends lets one waiting job of \
              its size start; the allocator chooses the processors. A job gets a new place only if no job of \
-             its size runs, or if more than patience jobs wait per running one.",
+             its size runs, or if more than patience jobs wait per running job.",
         )
         .source(
-            "Mohapatra, Yu, Das 1995; Chang, Mohapatra 1996, section 2.2; the bound on the queue is ours",
+            "Mohapatra, Yu, Das 1995; Chang, Mohapatra 1996, section 2.2; the bound on the queue was chosen for replay",
         )
         .param(
             "patience",

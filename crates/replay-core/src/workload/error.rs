@@ -90,13 +90,13 @@ impl fmt::Display for CleaningError {
         let (policy, field) = (&self.policy, self.field);
         match self.problem {
             Problem::Drop(reason) => {
-                write!(f, "would be dropped ({reason}; {field}): policy {policy} forbids it")
+                write!(f, "would be dropped ({reason}; {field}): policy {policy} forbids drops")
             }
             Problem::Change(change) => {
-                write!(f, "would be changed ({change}; {field}): policy {policy} forbids it")
+                write!(f, "would be changed ({change}; {field}): policy {policy} forbids changes")
             }
             Problem::TooManyFields => {
-                write!(f, "has more than 18 fields: policy {policy} forbids it")
+                write!(f, "has more than 18 fields: policy {policy} forbids extra fields")
             }
             Problem::SizeOutOfRange { size } => {
                 write!(f, "has {size} processors, which do not fit in 32 bits ({field})")

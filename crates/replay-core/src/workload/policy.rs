@@ -174,7 +174,7 @@ impl Policy {
                     SizeSource::FrontierNodes => "nodes of field 21, else field 5",
                     SizeSource::CeritProcessors => "field 5, at least ppn of field 21",
                     SizeSource::CeritNodes => {
-                        "nodes of field 19, else field 5 over ppn of field 21"
+                        "nodes of field 19, else field 5 divided by ppn of field 21"
                     }
                 },
             ),

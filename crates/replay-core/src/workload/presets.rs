@@ -57,7 +57,7 @@ impl Policy {
     /// the run time are kept.
     pub const SST: Policy = Policy {
         name: "sst",
-        summary: "SST scheduler element: missing estimates are twice the run time, low ones stay",
+        summary: "SST scheduler element: missing estimates are twice the run time, low estimates are kept",
         negative_run: Repair::Drop,
         estimate: EstimateRule { requested: true, zero_is_unknown: true, missing: 2, floor: 0 },
         ..Policy::JOHNSON
@@ -81,7 +81,7 @@ impl Policy {
     /// provides no estimates, so this policy uses the run time as the estimate. An unknown run time is replaced by 0.
     pub const ACCASIM: Policy = Policy {
         name: "accasim",
-        summary: "AccaSim: size from field 8 else 5, no estimates (they are the run time)",
+        summary: "AccaSim: size from field 8 else 5, no estimates (the run time is used)",
         size: SizeSource::RequestedElseAllocated,
         estimate: EstimateRule { requested: false, zero_is_unknown: false, missing: 1, floor: 1 },
         ..Policy::JOHNSON

@@ -130,7 +130,7 @@ impl RecordedPlacements {
         name: &str,
         options: ReadOptions,
     ) -> Result<Self, RecordedPlacementsError> {
-        let beside = "there is no file beside it".to_string();
+        let beside = "there is no nodes file beside the trace".to_string();
         Self::of_records(input, name, options)?.or_nowhere(name.to_string(), beside)
     }
 

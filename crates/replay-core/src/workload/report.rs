@@ -263,7 +263,7 @@ impl fmt::Display for CleaningReport {
             let records = counted(self.repeated.count, "record");
             write!(
                 f,
-                "; {records} with the number of an earlier one, first in line {first_line}: job {job}"
+                "; {records} with the number of an earlier record, first in line {first_line}: job {job}"
             )?;
         }
         if !self.short.is_empty() && self.by_fields().len() > 1 {

@@ -21,7 +21,8 @@ pub enum StochasticError {
     NoTicks,
     /// The jobs, run one after another, would end after tick 2^53.
     #[error(
-        "the jobs would last longer than 2^53 ticks, {ticks_per_unit} to a time unit: take fewer jobs or ticks"
+        "the jobs would last longer than 2^53 ticks, {ticks_per_unit} ticks per time unit: choose fewer jobs or fewer \
+            ticks"
     )]
     TooLong {
         /// Number of ticks in a time unit.

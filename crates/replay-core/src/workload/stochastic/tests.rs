@@ -184,14 +184,14 @@ fn errors_name_the_cause() {
         ),
         (
             |m| m.arrivals = Arrivals::Exponential { mean: 1e300 },
-            "the jobs would last longer than 2^53 ticks, 1000000 to a time unit: take fewer jobs or \
-             ticks",
+            "the jobs would last longer than 2^53 ticks, 1000000 ticks per time unit: choose fewer jobs \
+             or fewer ticks",
         ),
         (
             // A thousand jobs, each far below the limit.
             |m| m.service = Service::Deterministic { time: 1e7 },
-            "the jobs would last longer than 2^53 ticks, 1000000 to a time unit: take fewer jobs or \
-             ticks",
+            "the jobs would last longer than 2^53 ticks, 1000000 ticks per time unit: choose fewer jobs \
+             or fewer ticks",
         ),
     ];
     for (change, expected) in cases {

@@ -86,8 +86,7 @@ pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
         .always();
     let subcubes = Entry::new("subcubes", Sides::plain(SideLaw::Subcubes { shares: Vec::new() }))
         .about(
-            "Requests of 2^k processors, as the subcubes of a hypercube; as nearly square as the machine \
-             allows.",
+            "Requests of 2^k processors, like the subcubes of a hypercube, with sides as equal as the machine allows.",
         )
         .source("Chang, Mohapatra 1996")
         .case(

@@ -70,7 +70,7 @@ fn rejects_malformed_machines() {
         ("0x4", "needs two or three sides of at least 1"),
         ("-4x4", "\"-4\" is not a side length"),
         ("1024x1025", "at most 1,048,576 points"),
-        ("4x4*0", "at least one processor at a point"),
+        ("4x4*0", "at least one processor at each point"),
         ("4x4*two", "\"two\" is not a number of processors at a point"),
         ("hypercube:3*2", "only meshes and tori can have several processors at a point"),
         ("2x2x2x2", "sides"),

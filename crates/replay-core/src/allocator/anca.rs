@@ -183,7 +183,7 @@ impl Allocator for Anca {
 /// Returns the table of `anca`.
 pub fn table() -> Table<AncaOptions> {
     let anca = Entry::new("anca", AncaOptions::default())
-        .about("First Fit; if it fails, the frame is cut into 2, 4, 8, ... equal frames until all fit. Can refuse although enough processors are free. O(N) per searched frame.")
+        .about("First Fit; if First Fit fails, the frame is cut into 2, 4, 8, ... equal frames until all fit. Can refuse although enough processors are free. O(N) per searched frame.")
         .source("Chang, Mohapatra 1998; Bani-Mohammad 2008, section 2.2.2")
         .param(
             "cuts",

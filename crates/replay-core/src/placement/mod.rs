@@ -1,4 +1,4 @@
-//! Placements on 3D tori: the boxes that an operator allows, and the selection of one for a job.
+//! Placements on 3D tori: the boxes that an operator allows, and the selection of a box for a job.
 //!
 //! Slurm 26.05 (May 2026) ships the plugin `topology/torus3d`. For each torus the administrator lists *placements*:
 //! boxes of given sides with a grid of positions. Each position of a placement is an *anchor*. A job gets an anchor
@@ -24,7 +24,7 @@
 //! | [`config`] | `topology.yaml` |
 //! | [`free_anchors`] | the free anchors, updated incrementally |
 //! | [`decide`] | selection of one placement for one request |
-//! | [`ties`] | beyond Slurm: comparison of boxes of all orientations by blocked boxes, contact and delay |
+//! | [`ties`] | comparison of boxes of all orientations by blocked boxes, contact and delay (not in Slurm) |
 //! | [`segments`] | requests in several equal parts, and required nodes |
 //! | [`fragmentation`] | the part of the placements that is blocked |
 //! | [`rank`] | assignment of processes to nodes |

@@ -215,7 +215,8 @@ impl Torus {
         &self.placements
     }
 
-    /// Adds a placement: boxes with these sides at these positions. No side may be longer than that side of the torus.
+    /// Adds a placement: boxes with these sides at these positions. No side may be longer than the corresponding side
+    /// of the torus.
     ///
     /// # Errors
     /// A description if the masks of its anchors would need too much memory.
@@ -401,7 +402,7 @@ impl Layout {
         Some(self.nodes[torus][cell as usize]).filter(|&node| node != HOLE)
     }
 
-    /// Returns the empty set of cells, by torus.
+    /// Returns an empty set of cells for each torus.
     pub fn none(&self) -> Vec<Cells> {
         self.toruses.iter().map(|torus| Cells::none(torus.cells())).collect()
     }

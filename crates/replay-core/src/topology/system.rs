@@ -84,7 +84,8 @@ impl System {
     /// Returns the system with this name, ignoring case.
     ///
     /// # Errors
-    /// [`SystemError`] if the name is unknown. The error contains the most similar known name, if any is similar.
+    /// [`SystemError`] if the name is unknown. The error contains the most similar known name if there is a similar
+    /// name.
     pub fn named(name: &str) -> Result<&'static System, SystemError> {
         let wanted = name.trim();
         SYSTEMS.iter().find(|system| system.name.eq_ignore_ascii_case(wanted)).ok_or_else(|| {

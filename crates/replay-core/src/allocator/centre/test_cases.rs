@@ -28,7 +28,7 @@ pub fn grids() -> impl Strategy<Value = Grid> {
     .prop_map(|axes| Grid::new(&axes).expect("small"))
 }
 
-/// Generates a grid of some thousand processors, on which sums do not fit into 16 bits.
+/// Generates a grid of a few thousand processors, on which sums do not fit into 16 bits.
 pub fn wide_grids() -> impl Strategy<Value = Grid> {
     prop_oneof![
         (1u16..4, 900u16..1500, any::<bool>(), any::<bool>()),

@@ -79,8 +79,7 @@ impl AllocatorOptions for KueueOptions {
 pub fn slurm_tree_table() -> Table<TreeOptions> {
     let entry = Entry::new("slurm-tree", TreeOptions::default())
         .about(
-            "Few leaves of a tree of switches, close together, by the rule that Slurm ships (topology/tree). One node is the \
-             lowest-numbered free one. O(leaves) per leaf chosen.",
+            "Few leaves of a tree of switches, close together, by the rule that Slurm ships (topology/tree). A job of one node gets the free node with the lowest number. O(leaves) per chosen leaf.",
         )
         .source("Slurm 26.05, plugin topology/tree")
         .param(
@@ -109,9 +108,8 @@ pub fn slurm_block_table() -> Table<BlockOptions> {
     let usual = BlockOptions { lenient: true, ..BlockOptions::default() };
     let entry = Entry::new("slurm-block", usual)
         .about(
-            "The fullest block with room, and few base blocks in it, by the rule that Slurm ships (topology/block). One node is \
-             the lowest-numbered free one. Jobs without a place on the idle machine are left out of the run, and counted. \
-             O(base blocks) per base block chosen.",
+            "The fullest block with room, and few base blocks in it, by the rule that Slurm ships (topology/block). A job of one node gets the free node with the lowest number. Jobs without a place on the idle machine are omitted from the run and counted. \
+             O(base blocks) per chosen base block.",
         )
         .source("Slurm 26.05, plugin topology/block")
         .param(
@@ -136,7 +134,7 @@ pub fn kueue_table() -> Table<KueueOptions> {
     let entry = Entry::new("kueue", usual)
         .about(
             "Topology-aware scheduling of Kueue on a tree of switches, one pod per node. Jobs without a place on the idle \
-             machine are left out of the run, and counted. O(switches) per decision.",
+             machine are omitted from the run and counted. O(switches) per decision.",
         )
         .source("Kueue 0.16, topology-aware scheduling")
         .param(

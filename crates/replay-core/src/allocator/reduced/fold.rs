@@ -22,7 +22,7 @@ pub enum Folding {
 pub struct Folded {
     /// The smaller request.
     pub request: Request,
-    /// Number of processes of the larger request per processor of the smaller one.
+    /// Number of processes of the larger request per processor of the smaller request.
     pub ratio: u32,
 }
 

@@ -100,7 +100,7 @@ pub fn table() -> Table<ReducedOptions> {
              processors, placed by another strategy. Not with the scheduler conservative, which reserves \
              processors at arrival, before the folds are known.",
         )
-        .case("t", kind::integer(1..=64), "largest number of folds of a job", |o: &mut ReducedOptions| match &mut o
+        .case("t", kind::integer(1..=64), "maximum number of folding steps of a job", |o: &mut ReducedOptions| match &mut o
             .rule
         {
             Rule::Refused { most } => Some(most),

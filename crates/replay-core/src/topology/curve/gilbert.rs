@@ -1,6 +1,6 @@
 //! The generalised Hilbert curve (Červený's "gilbert"): a space-filling curve for boxes of any side
-//! lengths. It halves the longest side and orients the parts so that each begins next to the end of
-//! the previous part.
+//! lengths. The curve halves the longest side. The parts are oriented so that each part begins next
+//! to the end of the previous part.
 
 use crate::topology::{Coord, Grid};
 

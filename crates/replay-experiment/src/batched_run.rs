@@ -16,7 +16,8 @@ use replay_core::topology::Topology;
 /// Maximum memory in bytes of the machine states of strategies that are replayed together, roughly the L2 cache of one
 /// core. With more memory, cache misses cost more time than sharing saves.
 const MEMORY_LIMIT: usize = 4 << 20;
-/// Maximum number of strategies that are replayed together. Their results are in memory until all have finished.
+/// Maximum number of strategies that are replayed together. The results stay in memory until all these strategies have
+/// finished.
 const MAX_BATCH: usize = 1280;
 
 /// Returns the best number of strategies to replay together on a machine.

@@ -18,7 +18,7 @@ use replay_core::table::{Column, Name, Table, name};
 pub const CAVEAT: &str = "recorded waits include holds, limits, priorities, outages and reservations, which no \
                           scheduler models";
 
-/// The note for a run that cannot be compared with the log. It is printed after the name of the run.
+/// The note for a run that cannot be compared with the log. The note is printed after the name of the run.
 pub const NOT_COMPARED: &str =
     "is not compared with the log: in this run, jobs that shared points in the log get no processors";
 

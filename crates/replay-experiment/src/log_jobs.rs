@@ -33,9 +33,10 @@ pub struct LeftOut {
 /// The jobs of a trace that are part of the run that repeats its log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogJobs {
-    /// For each job, whether the job gets processors in the run that repeats the log.
+    /// One flag per job: `true` if the job gets processors in the run that repeats the log.
     pub placed: Vec<bool>,
-    /// For each job, whether the job gets processors in the run that repeats the log, and their positions are known.
+    /// One flag per job: `true` if the job gets processors in the run that repeats the log, and the positions of these
+    /// processors are known.
     pub known: Vec<bool>,
     /// Number of jobs that are excluded, by reason.
     pub left_out: LeftOut,

@@ -74,7 +74,8 @@ impl RunKey {
 /// The result of a finished cell. The serialized form omits the jobs, the allocations and the series.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunResult {
-    /// Number of the run in its grid, from 0. It is the column `run`, by which rows of different tables are joined.
+    /// Number of the run in its grid, from 0. The column `run` contains this number; rows of different tables are
+    /// joined by this column.
     pub run: u32,
     /// Key of the run.
     pub key: RunKey,

@@ -137,7 +137,7 @@ struct SnapshotObserver<'a> {
     starts: Vec<i64>,
     /// Running jobs by job index.
     held: HashMap<usize, RunningJob>,
-    /// Arrival time of each job. It is the submit time, unless the job depends on another job.
+    /// Arrival time of each job. The arrival time equals the submit time, unless the job depends on another job.
     arrivals: Vec<i64>,
     /// Number of processors of each folded job.
     reduced: HashMap<usize, u32>,

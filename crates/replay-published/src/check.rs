@@ -132,7 +132,7 @@ impl Cause {
     /// All causes, in the order of the columns of the audit.
     pub const ALL: [Self; 3] = [Self::Equal, Self::Bound, Self::Wide];
 
-    /// Largest relative difference at which two numbers count as equal.
+    /// Largest relative difference at which two numbers are treated as equal.
     const ALIKE: f64 = 0.01;
 }
 

@@ -87,7 +87,7 @@ impl Metric {
             )
     }
 
-    /// Whether the metric counts jobs of the log. Such a metric does not depend on the strategy.
+    /// Whether the metric counts jobs of the log. A count of jobs does not depend on the strategy.
     fn is_of_the_log(self) -> bool {
         use Metric::*;
         matches!(self, Jobs | JobsOfFixedSize | PercentOfFixedSize | JobsOfSize2 | RankOfSize2)
@@ -200,7 +200,7 @@ fn find(trace: &str, selection: &Selection) -> Result<Result<Arc<Workload>, NotR
     Ok(Ok(Arc::new(workload)))
 }
 
-/// If the number of jobs of a log differs from the number in the paper, returns this as the reason not to compare it.
+/// Returns the reason not to compare a log if its number of jobs differs from the number in the paper.
 fn other_log(workload: &Workload, jobs: usize) -> Option<NotRun> {
     let (name, found) = (&workload.name, workload.jobs.len());
     let difference = || format!("{name} has {found} jobs, but the paper's log has {jobs}");

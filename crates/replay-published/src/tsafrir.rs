@@ -4,8 +4,8 @@
 //!
 //! # Nothing is judged
 //!
-//! The printed numbers were quoted from memory and have not been compared with the paper. They are shown without a
-//! verdict.
+//! The printed numbers were quoted from memory and have not been compared with the paper. The numbers are shown
+//! without a verdict.
 //!
 //! # Runs
 //!

@@ -55,8 +55,8 @@ impl<'a> Alone<'a> {
         Ok(time)
     }
 
-    /// Returns the positions of processors. They are relative to the first corner of the enclosing box if the time does
-    /// not depend on absolute positions.
+    /// Returns the positions of processors. If the time does not depend on absolute positions, the positions are
+    /// relative to the first corner of the enclosing box.
     fn positions(&self, nodes: &[NodeId]) -> Positions {
         let ContentionInput { topology, messages, .. } = self.input;
         let Some(grid) = topology.grid() else {

@@ -4,7 +4,7 @@
 //! the mean over hundreds of jobs. Strategies are therefore ranked by the *median*. If medians are equal (for example,
 //! if most jobs have no contention), they are ranked by the
 //! [trimmed mean](replay_core::metrics::robust::trimmed_mean). [`two_job_reversals`] removes the two jobs in which two
-//! strategies differ most, and finds the pairs of strategies whose order by a mean is then reversed.
+//! strategies differ most, and finds the pairs of strategies for which this removal reverses the order by a mean.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;

@@ -11,7 +11,7 @@
 //!   measures the effect of the allocator. For five processors in a row, the factor is above 1. The factor can be
 //!   below 1 if the order of the processors suits the pattern better than the order in the box.
 //! * The *contention factor* is the ratio of the time among the other jobs to the time alone on the same processors. It
-//!   measures the effect of other jobs. It is exactly 1 for a job that runs alone on the machine.
+//!   measures the effect of other jobs. The factor is exactly 1 for a job that runs alone on the machine.
 //!
 //! Arrivals and estimates are scaled in the same way. A job without receivers holds its processors for its target.
 //! Without contention, the load therefore equals the load of the trace.
@@ -44,11 +44,11 @@ pub struct JobContention {
     pub packets: u64,
     /// Target: the number of cycles that the job should take if it runs alone, run time x scale.
     pub target: u64,
-    /// Cycles that the job takes alone in its shape or in the most compact box.
+    /// Number of cycles that the job takes if it runs alone in its shape or in the most compact box.
     pub isolated: u64,
-    /// Cycles that the job takes alone on its processors.
+    /// Number of cycles that the job takes if it runs alone on its processors.
     pub alone: u64,
-    /// Cycles that the job takes among the other jobs.
+    /// Number of cycles that the job takes if it runs among the other jobs.
     pub service: u64,
     /// Cycles from arrival to start.
     pub wait: u64,
@@ -233,7 +233,7 @@ pub fn mean_use(links: &LinkUse) -> Option<f64> {
     (!existing.is_empty()).then(|| existing.iter().sum::<f64>() / existing.len() as f64)
 }
 
-/// Id of a run. It is computed from the digest of the jobs, the cell, the [digest](super::Messages::digest) of the
+/// Id of a run. The id is computed from the digest of the jobs, the cell, the [digest](super::Messages::digest) of the
 /// messages, the perturbation `shake` of copies, and the cycles per second.
 pub fn contended_id(
     jobs: &str,

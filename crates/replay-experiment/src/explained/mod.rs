@@ -26,8 +26,8 @@ use replay_core::simulation::{Decision, Observer, Starts, WhenDown};
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
 
-/// Explanation of one start of a job, or of one restart after an outage. It explains the time and the processors of the
-/// start.
+/// Explanation of one start of a job, or of one restart after an outage. It contains the reasons for the start time and
+/// for the choice of the processors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Explained {
     /// The job.

@@ -133,7 +133,7 @@ impl DirLock {
 impl Drop for DirLock {
     fn drop(&mut self) {
         if self.ours {
-            // If removing the file fails, the next process replaces it.
+            // If removing the file fails, the next process replaces the file.
             let _ = self.dir.remove(LOCK);
         }
         if self.new {

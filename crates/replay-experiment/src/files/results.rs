@@ -15,7 +15,8 @@ pub const FORMAT: u32 = 1;
 /// Largest accepted size of a manifest in bytes. This size suffices for a million cells.
 const LARGEST: u64 = 1 << 29;
 
-/// A file as it was written. Its size and its digests distinguish it from another file with the same name.
+/// Record of a file that was written. The size and the digests distinguish the written file from another file with the
+/// same name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileRecord {
     /// Path below the result directory.

@@ -153,7 +153,7 @@ fn other_files_are_kept() {
         assert_eq!(discard(&folder(&dir), true).is_ok(), of_another_version, "{text}");
         assert_eq!(path.exists(), !of_another_version, "{text}");
     }
-    // A truncated header counts as a journal only if a sweep has begun in the directory.
+    // A truncated header is treated as a journal only if a sweep has begun in the directory.
     for text in [&b""[..], b"replay jour"] {
         let dir = tempfile::tempdir().expect("a folder");
         let (dir, path) = (folder(&dir), dir.path().join(JOURNAL_FILE));
@@ -218,7 +218,7 @@ proptest! {
         fs::write(dir.path().join(JOURNAL_FILE), &text).expect("a file");
         let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
         prop_assert!(!journal.damaged().is_empty());
-        // If the damaged byte is a line break, the next line is invalid as well.
+        // If the damaged byte is a line break, the next line is also invalid.
         let lost = |run| run == line || (newline && run == line + 1);
         prop_assert!(holds(&mut journal, CELLS, |run| !lost(run)));
     }

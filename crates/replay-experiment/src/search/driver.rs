@@ -142,8 +142,8 @@ fn alternating_parts<T>(candidates: &[T], together: usize, threads: usize) -> Ve
     (0..threads).flat_map(parts_of_thread).copied().collect()
 }
 
-/// Returns the reduced candidates without a known evaluation, each once. Vectors without effect are omitted. A stopped
-/// evaluation counts as known only if `stopped_is_enough` is set.
+/// Returns the reduced candidates without a known evaluation. Each candidate is returned once. Vectors without effect
+/// are omitted. A stopped evaluation is treated as known only if `stopped_is_enough` is set.
 fn unknown_candidates(
     archive: &mut Archive,
     candidates: &[Candidate],

@@ -74,7 +74,7 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// Whether the objective is to minimize a weighted sum of pairwise L1 sums. Such a sum cannot decrease with further
+    /// Whether the objective is to minimize a weighted sum of pairwise L1 sums. This sum cannot decrease with further
     /// decisions.
     pub fn is_monotonic(&self) -> bool {
         self.search_column.needs == Needs::Pairwise && self.goal == Goal::Min

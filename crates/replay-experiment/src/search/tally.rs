@@ -39,8 +39,8 @@ pub struct WorstClass {
     pub size: u32,
     /// Number of jobs of this size.
     pub jobs: u64,
-    /// Increase of the mean pairwise L1 of these jobs over no tie-breaking, in percent. It is negative if this size
-    /// improves.
+    /// Increase of the mean pairwise L1 of these jobs over no tie-breaking, in percent. The increase is negative if
+    /// this size improves.
     pub worsened_percent: f64,
 }
 

@@ -177,7 +177,7 @@ struct Distances<'a> {
     reduced: Option<u32>,
     pairwise_l1: u64,
     mean_pair: f64,
-    /// Whether to sum dispersals as well.
+    /// Whether dispersals are also summed.
     disperses: bool,
     weighted_dispersal: f64,
 }

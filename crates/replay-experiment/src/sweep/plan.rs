@@ -35,10 +35,10 @@ pub struct Plan {
 pub struct Build {
     /// Version of the program.
     pub version: String,
-    /// Commit of the sources, for information. It ends in "-dirty" if the sources differ from the commit.
+    /// Commit of the sources, for information. The text ends in "-dirty" if the sources differ from the commit.
     #[serde(default)]
     pub commit: String,
-    /// Digest of the sources. It is equal for all checkouts of the same sources.
+    /// Digest of the sources. All checkouts of the same sources have the same digest.
     #[serde(default)]
     pub sources: String,
 }

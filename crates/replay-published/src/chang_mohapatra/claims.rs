@@ -280,7 +280,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Sections 2 and 4.3: First Fit performs as well as Best Fit, which also has complete recognition.
+    /// Sections 2 and 4.3: First Fit and Best Fit perform equally well. Both strategies have complete recognition.
     fn best_fit(&mut self, system: System) -> Result<(), VerifyError> {
         let equal = Statement {
             figure: "sections 2, 4.3",
@@ -585,7 +585,7 @@ mod tests {
     use crate::chang_mohapatra::points::point;
     use replay_core::cancel::CancelToken;
 
-    /// With few jobs, most intervals are wide. Nevertheless no row may differ from its declaration.
+    /// With few jobs, most intervals are wide. Even then, no row may differ from its declaration.
     #[test]
     fn no_judged_claim_changes_undeclared_with_few_jobs() {
         let mut suite = Claims::new(Points::new(1_500, CancelToken::new()));

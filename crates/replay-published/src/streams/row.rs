@@ -61,7 +61,7 @@ pub enum Relation {
     Value,
     /// The printed number is the mean in percent of the baseline.
     Of,
-    /// The printed number is the mean. It is compared as a percentage of the baseline, which is printed in another row.
+    /// The printed number is the mean. The mean is compared as a percentage of the baseline, which another row prints.
     /// Errors that are common to the mean and the baseline cancel. Paired replications estimate the percentage more
     /// precisely than the mean or the baseline.
     Paired,

@@ -1,6 +1,6 @@
 //! Chapters 5 and 6: workstations that jobs share.
 //!
-//! The constants of the programs were chosen by the numbers of section 5.2. These numbers therefore do not test the
+//! The constants of the programs were fitted to the numbers of section 5.2. These numbers therefore do not test the
 //! constants; a note marks such rows. The claims of section 6.5 are tests: replay's results follow from the rates of
 //! [`cluster::rates`](replay_core::cluster::rates), which use no measured value. Each figure of section 6.5 has curves
 //! for two kernels. For the words "slightly", "little" and "significant", the bound chosen for replay is 5 %.
@@ -325,8 +325,8 @@ const SIMPLE: Kernel = Kernel::NON_PREEMPTIVE;
 /// Tolerance for equal times: the rounding to microseconds.
 const EQUAL: Tolerance = Tolerance::Absolute(1e-6);
 
-/// Measured decrease of the high job's penalty from few hosts to many hosts in E1. It is negative, because the penalty
-/// increases.
+/// Measured decrease of the high job's penalty from few hosts to many hosts in E1. The decrease is negative, because
+/// the penalty increases.
 const FALL: f64 = -0.016737;
 
 /// Section 5.3: ratios of measured times to the times of the equations. The module `equations` contains the equations

@@ -88,7 +88,7 @@ struct Points {
 }
 
 impl Points {
-    /// Returns the estimates of a point. They are computed on the first request.
+    /// Returns the estimates of a point. The estimates are computed on the first request.
     fn at(
         &mut self,
         sizes: Sizes,
@@ -470,7 +470,7 @@ mod tests {
         Points { jobs: 1000, known: BTreeMap::new(), stop: CancelToken::new(), exchanged: false }
     }
 
-    /// With few jobs, most rows are undecided because their intervals are wide. Nevertheless no row may differ from its
+    /// With few jobs, most rows are undecided because their intervals are wide. Even then, no row may differ from its
     /// declaration.
     #[test]
     fn no_judged_claim_changes_undeclared_with_few_jobs() {

@@ -58,7 +58,7 @@ fn jobs_alone_take_their_run_time() {
         let isolation = isolated("8x8", pattern, &jobs, 3);
         assert_eq!((isolation.sending(), isolation.off_target()), (38, 0), "{pattern}");
     }
-    // A job that is shorter than a packet sends one packet, and counts as off its target.
+    // A job that is shorter than a packet sends one packet and misses its target.
     let short = isolated("8x8", "all-to-all", &[job(5, 2), job(90_000, 4)], 0);
     assert_eq!((short.quotas[0], short.off_target()), (1, 1));
 }

@@ -18,7 +18,7 @@ const DRAWS: usize = 24;
 /// Random candidates are rounded to integer factors up to a random limit. This is the smallest value of the limit; the
 /// largest value is the largest factor of the space.
 const SMALL: f64 = 6.0;
-/// Number of consecutive batches without a new candidate after which the space counts as exhausted.
+/// Number of consecutive batches without a new candidate after which the space is treated as exhausted.
 const ATTEMPTS: usize = 2000;
 /// Number of batches around one centre with the same step.
 const BATCHES: u32 = 2;

@@ -40,7 +40,7 @@ use replay_core::table::{Column, Table, name};
 /// Number of estimate units per mean service time.
 const UNITS: f64 = 1e6;
 
-/// Seed of the hypothetical machines of the tuner. It is the same for all streams, because the streams already differ.
+/// Seed of the hypothetical machines of the tuner. All streams use the same seed, because the streams already differ.
 const TUNER_SEED: u64 = 0;
 
 /// Confidence level of intervals.

@@ -45,8 +45,8 @@ impl Rule {
         ("lf-eq", of(TermWeights { larger: 1, equal: 1, ..NONE })),
         ("nf", of(TermWeights { contact: 1, ..NONE })),
         ("dl", Rule::DELAY),
-        // DL is measured in millionths of the mean service time. A larger box therefore counts as much as a tenth of
-        // the mean.
+        // DL is measured in millionths of the mean service time. A larger box therefore has the same weight as a tenth
+        // of the mean.
         ("dl-lf", of(TermWeights { delay: 1, larger: 100_000, ..NONE })),
         ("auto", Rule::Auto),
     ];
@@ -64,7 +64,7 @@ pub enum Estimates {
     Exact,
     /// The service time multiplied by 1 + x, where x is an exponential random variable with mean 2.
     Noisy,
-    /// The service time of another job with the same size. Such an estimate contains no information about the job.
+    /// The service time of another job with the same size. This estimate contains no information about the job.
     Shuffled,
 }
 

@@ -29,7 +29,7 @@ const PLAUSIBLE_ROWS: u64 = 1 << 26;
 /// threads are printed as usual.
 ///
 /// # Errors
-/// A message, both for an error of the reader and for a panic.
+/// A message, both for an error of the reader and for a panic of the reader.
 pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

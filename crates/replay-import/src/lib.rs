@@ -29,7 +29,7 @@
 //!
 //! # Adding a format
 //!
-//! Write a type with the trait `Log` in a file of its own; add a [`Kind`], an entry in the table of `source.rs`,
+//! Write a type with the trait `Log` in a separate file; add a [`Kind`], an entry in the table of `source.rs`,
 //! and a line in `reader` here. A table with known columns needs only a map in `layouts.rs`.
 
 mod cobalt;
@@ -130,7 +130,7 @@ trait Log {
         None
     }
 
-    /// Prepares for another file. The file has its own header if logs of this kind have a header.
+    /// Prepares for another file. The file has a separate header if logs of this kind have a header.
     fn begin(&mut self) {}
 
     /// Returns the columns of the current file if it has a header.
@@ -226,7 +226,7 @@ pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Re
     import_all([(how.file.clone(), Ok(Input::Stream(Box::new(input))))], how, outputs)
 }
 
-/// Imports a log from several inputs, one after the other, and writes one trace. Each input has a name for
+/// Imports a log from several inputs, one after another, and writes one trace. Each input has a name for
 /// messages. Jobs are numbered consecutively across the inputs, and a name has the same number in every input.
 ///
 /// # Errors

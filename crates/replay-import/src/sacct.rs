@@ -31,7 +31,8 @@ struct Places {
     elapsed: Option<usize>,
     limit_raw: Option<usize>,
     limit: Option<usize>,
-    /// Columns that give the size of a job that ran, in order of preference, and of a job that did not run.
+    /// Columns with the size of a job that ran, in order of preference. The next field has the columns for jobs that
+    /// did not run.
     ran: Vec<usize>,
     asked: Vec<usize>,
     /// Whether sizes are processors although the user requested nodes.

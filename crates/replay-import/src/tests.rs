@@ -434,7 +434,7 @@ fn merging_does_not_depend_on_the_order_of_rows() {
     }
 }
 
-/// A job that is deleted in one file and ends in the next file does not count as deleted.
+/// A job that is deleted in one file and ends in the next file is not counted as deleted.
 #[test]
 fn matches_events_across_files() {
     let lines: Vec<&str> = TORQUE.split_inclusive('\n').collect();

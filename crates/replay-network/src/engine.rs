@@ -155,7 +155,7 @@ impl Network {
     /// delivered.
     ///
     /// # Errors
-    /// [`Stalled`] if packets are in flight and none of them can ever move.
+    /// [`Stalled`] if packets are in flight and no packet can ever move.
     pub fn advance(
         &mut self,
         until: Option<u64>,

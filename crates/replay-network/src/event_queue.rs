@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The events are the same as those of a sorted list, even if events are added while the
+        /// The events are the same as the events of a sorted list, even if events are added while the
         /// queue advances.
         #[test]
         fn events_come_by_cycle_then_in_the_order_entered(

@@ -1,4 +1,4 @@
-//! Channels of a machine and the routes through them.
+//! Channels of a machine, and routes through the channels.
 //!
 //! Routes are dimension-ordered: x, then y, then z on a mesh or torus; lowest differing bit first on a hypercube
 //! (e-cube). On a wrapped axis a packet takes the shorter direction, upwards if both directions are equal. A packet

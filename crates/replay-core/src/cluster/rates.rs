@@ -4,9 +4,10 @@
 //! share of the host that the job uses at full speed. A job that has the highest priority on all of its hosts runs at
 //! full speed. A job of lower priority gets, on each host, the share that the jobs of higher priority leave:
 //!
-//! * If the processes of a program wait for each other, the program runs at the rate of its slowest process. This rate is
-//!   the minimum over its hosts of the ratio of the remaining share to the demand.
-//! * EP divides its work dynamically among its processes, so it runs at the rate of the sum of the remaining shares.
+//! * If the processes of a program wait for each other, the program runs at the rate of its slowest process: the
+//!   minimum ratio of the remaining share of a host to the demand on the host.
+//! * EP divides its work dynamically among its processes, so it runs at a rate that is determined by the sum of the
+//!   remaining shares.
 //!
 //! On a non-preemptive kernel a Barrier job loses time to a job of lower priority in every phase: the delay d once
 //! (equation 5.4), or P - 1 times if the barrier processes of both jobs share a host (equation 5.5). Jobs of one

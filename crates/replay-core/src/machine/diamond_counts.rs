@@ -195,8 +195,7 @@ impl DiamondCounts {
     pub fn within(&self, x: usize, lane: usize, radius: usize) -> Shorts {
         let highest = self.width + self.height - 1;
         let row = |table, row, lane| shorts(table, row * self.pitch + lane);
-        // Cones before the first row of the table are empty. Cones after the last row equal those
-        // of the last row.
+        // Cones before the first row of the table are empty. Cones after the last row equal the cones of the last row.
         let far = row(&self.cones, (x + radius + 1).min(highest), self.margin + lane);
         let near = row(&self.cones, x.saturating_sub(radius), self.margin + lane);
         // Odd cones of this row are empty at both edges of the table.

@@ -93,8 +93,8 @@ pub struct SizeChange {
     pub fixed: bool,
 }
 
-/// Returns the improvement of `run` compared with `baseline` for each size that occurs in both. If the baseline is 0,
-/// the improvement is 0.
+/// Returns the improvement of `run` compared with `baseline` for each size that occurs in both runs. If the baseline is
+/// 0, the improvement is 0.
 pub fn improvement(baseline: &[SizeRow], run: &[SizeRow], processors: usize) -> Vec<SizeChange> {
     let change = |row: &SizeRow| {
         let base = baseline.iter().find(|base| base.size == row.size)?;

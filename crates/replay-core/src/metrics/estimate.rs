@@ -4,7 +4,7 @@
 //! interval, mean ± t((1 + confidence) / 2, R - 1) · s / √R by Student's t. [`replicate`] runs replications until the
 //! intervals are narrow enough ([`StopRule`]): 95 % confidence and a half-width of 5 % of the mean by default, as in V.
 //! Lo, K. Windisch, W. Liu and B. Nitzberg (IEEE TPDS 8(7), 1997) and S. Bani-Mohammad (PhD thesis, University of
-//! Glasgow, 2008), both on fragmentation.
+//! Glasgow, 2008). Both publications study fragmentation.
 //!
 //! If replications stop when the interval is narrow, the interval is slightly too narrow. The minimum number of
 //! replications keeps this effect small: 95 % intervals of exponential values contain the true mean in 93 to 94 % of

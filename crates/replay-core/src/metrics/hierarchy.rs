@@ -1,4 +1,4 @@
-//! Leaves, blocks and levels of allocations on trees of switches and on blocks, and the fragmentation of blocks over time.
+//! Leaves, blocks and levels of allocations on trees of switches and on blocks. Fragmentation of blocks over time.
 
 use std::collections::HashMap;
 
@@ -21,8 +21,8 @@ pub struct HierarchyPlacement {
     /// Number of switches of level 1, or of blocks of the second size, that contain nodes of the job; `None` if the
     /// machine has neither.
     pub upper_blocks: Option<u32>,
-    /// Level of the lowest switch above all nodes, 0 for a leaf; on blocks the index of the smallest size whose block holds
-    /// all nodes. `None` if no switch or block contains all nodes.
+    /// Level of the lowest switch above all nodes, 0 for a leaf; on blocks the index of the smallest block size for
+    /// which a single block holds all nodes. `None` if no switch or block contains all nodes.
     pub level: Option<u32>,
     /// Mean hop distance over pairs of nodes that run processes; 0 for one node.
     pub hops: f64,
@@ -111,10 +111,10 @@ pub(super) struct HierarchySums {
     levelled: i64,
     level: i64,
     hops: f64,
-    /// Jobs of several nodes, and those of them in one leaf.
+    /// Number of jobs of several nodes. The next field is the number of these jobs in one leaf.
     several: i64,
     several_in_one: i64,
-    /// Jobs of several nodes that fit into a leaf.
+    /// Number of jobs of several nodes that fit into the largest leaf.
     fitting: i64,
     has_uppers: bool,
 }

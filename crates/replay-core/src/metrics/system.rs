@@ -32,7 +32,7 @@ pub struct SystemRecorder {
     in_blocks: u64,
     in_one_block: u64,
     searches: u64,
-    /// For each folded job, the numbers of requested and allocated processors, and the factor by
+    /// For each folded job: the number of requested processors, the number of allocated processors, and the factor by
     /// which the run time increases.
     folded: HashMap<JobId, (u32, u32, f64)>,
     folded_jobs: u64,

@@ -23,7 +23,7 @@ use crate::workload::JobId;
 ///
 /// The profile of reservations is kept from event to event. A compression visits every waiting job
 /// once: most jobs move to an earlier time at which processors have become free, or keep their reservation because
-/// no hole of the profile is long enough for them. A table lookup determines whether a hole can be
+/// no hole of the profile is long enough for these jobs. A table lookup determines whether a hole can be
 /// long enough. A compression of n waiting jobs thus costs about n log n, and a trace in which all
 /// jobs wait and end early costs about the square of their number.
 #[derive(Clone, Debug)]

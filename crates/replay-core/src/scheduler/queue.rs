@@ -71,9 +71,9 @@ pub enum Place {
 
 /// Waiting jobs in queue order.
 ///
-/// A short queue is a list, which is searched linearly. In a long queue the list contains only the latest arrivals, and
-/// all other jobs are in an [`Index`]. In a long queue an arrival, a removal and a search cost O(log n), provided that
-/// the sizes and estimates of the jobs allow subtrees to be skipped.
+/// A short queue is a list, which is searched linearly. In a long queue, the list contains only the latest arrivals,
+/// and an [`Index`] contains all other jobs. In a long queue an arrival, a removal and a search cost O(log n), provided
+/// that the sizes and estimates of the jobs allow subtrees to be skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     order: QueueOrder,

@@ -73,7 +73,7 @@ impl SchedulerSpec {
         Ok(Self::new(table, table.parse(name)?))
     }
 
-    /// Returns whether the discipline uses estimates of jobs, to backfill or to order them.
+    /// Returns whether the discipline uses estimates of jobs, for backfilling or for the order of the queue.
     pub fn uses_estimates(&self) -> bool {
         self.options.uses_estimates()
     }

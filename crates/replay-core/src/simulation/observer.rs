@@ -11,8 +11,8 @@ use crate::workload::JobId;
 pub struct State {
     /// Number of processors held by jobs.
     pub held: u32,
-    /// Number of processors out of service. If a job still holds a processor during its outage, the processor counts as
-    /// held.
+    /// Number of processors out of service. If a job still holds a processor during its outage, the processor is
+    /// counted as held.
     pub down: u32,
     /// Number of processors that the running jobs requested.
     pub requested: u32,

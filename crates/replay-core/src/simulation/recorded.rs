@@ -26,7 +26,8 @@ pub struct Overfull {
     /// Number of jobs that started with too few processors free, assuming that all jobs hold their recorded number of
     /// processors.
     pub all_counted: u64,
-    /// Number of maximal time spans in which too many processors were busy. Jobs of run time 0 do not count as busy.
+    /// Number of maximal time spans in which too many processors were busy. Processors of jobs of run time 0 are not
+    /// counted as busy.
     pub spans: u64,
     /// Length of the longest span in seconds.
     pub longest: i64,
@@ -267,7 +268,8 @@ mod tests {
             prop_assert_eq!(overfull.all_counted, all as u64);
         }
 
-        /// Each job starts at its recorded time, and no more processors are held than exist.
+        /// Each job starts at its recorded time, and the number of held processors never exceeds the number of
+        /// processors of the machine.
         #[test]
         fn starts_are_those_of_the_log_and_processors_suffice(
             jobs in proptest::collection::vec((0i64..50, 0i64..30, 0i64..20, 1u32..5), 1..40)

@@ -64,12 +64,12 @@ impl Sheet {
         Self { legend, ..self }
     }
 
-    /// Returns the line below the table, if there is one.
+    /// Returns the line below the table; `None` if there is no such line.
     pub fn legend(&self) -> Option<&str> {
         self.legend.as_deref()
     }
 
-    /// Returns the line above the table, if there is one.
+    /// Returns the line above the table; `None` if there is no such line.
     pub fn lead(&self) -> Option<&str> {
         self.lead.as_deref()
     }

@@ -1,12 +1,12 @@
 //! Dependencies between jobs: jobs that are submitted after another job has ended (SWF fields 17 and 18).
 //!
-//! The dependencies of a trace are always [counted](DependencyCounts). A replay ignores them unless [`Dependencies`]
-//! selects a rule: the submit times of a log already reflect its dependencies. Dependencies matter only if jobs of the
-//! replay end at other times than in the log.
+//! The dependencies of a trace are always [counted](DependencyCounts). A replay ignores the dependencies unless
+//! [`Dependencies`] selects a rule: the submit times of a log already reflect its dependencies. Dependencies matter
+//! only if jobs of the replay end at other times than in the log.
 //!
 //! Field 17 is the job number of the predecessor. If several records have this number, the predecessor is the last of
-//! these records before the dependent record. If all of them are after the dependent record, the predecessor is the
-//! first of them.
+//! these records before the dependent record. If all records with this number are after the dependent record, the
+//! predecessor is the first of these records.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -225,8 +225,8 @@ impl RecordedPlacements {
     /// placement.
     ///
     /// # Errors
-    /// [`RecordedPlacementsError::Other`] if the file of placements names another trace; [`RecordedPlacementsError::Repeated`] with the first
-    /// repeated job number.
+    /// * [`RecordedPlacementsError::Other`] if the file of placements names another trace.
+    /// * [`RecordedPlacementsError::Repeated`] with the first repeated job number.
     pub fn check(&self, trace: &Workload) -> Result<(), RecordedPlacementsError> {
         if self.by_line {
             return Ok(());

@@ -75,7 +75,8 @@ fn refuses_invalid_headers() {
     assert_eq!(failed.to_string(), words);
 }
 
-/// A Torque record with invalid hosts is kept if another field has the size; else the hosts are its only source.
+/// A Torque record with invalid hosts is kept if another field contains the size. Otherwise the hosts are the only
+/// source of the size.
 #[test]
 fn keeps_torque_records_with_invalid_hosts_and_a_size() {
     let record = |more: &str| {

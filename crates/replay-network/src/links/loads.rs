@@ -149,8 +149,8 @@ impl LinkLoads {
         for &(link, weight) in footprint.streams.iter().flat_map(|stream| &stream.weights) {
             weights[link as usize] = weights[link as usize].max(weight);
         }
-        // For each slot of another job, the largest effects of this job on the other job, and of the other job on this
-        // job.
+        // For each slot of another job, the largest effect of this job on the other job, and the largest effect of the
+        // other job on this job.
         let mut both: BTreeMap<Slot, [f64; 2]> = BTreeMap::new();
         for (&Reserved { link, share, hold }, weight) in footprint.links.iter().zip(weights) {
             let load = &mut self.links[link.index()];

@@ -1,7 +1,7 @@
 //! Contention by link loads. Computes the slowdown of jobs that share links without simulating the flits of all jobs
 //! together.
 //!
-//! The flit model processes every header of every packet for as long as jobs run. The model of link loads simulates
+//! The flit model processes every header of every packet while jobs run. The model of link loads simulates
 //! each job once with the flit model, without other jobs and only for a window of its time. The job's [`Footprint`]
 //! contains the share of the time for which the job reserves each link, the time for which a packet reserves the link,
 //! and the latency of the packets. After that, slowdowns change only when a job that shares links starts or ends. A

@@ -1,7 +1,7 @@
 //! The traffic of jobs: patterns, quotas, barriers, and the mapping of processes to processors.
 //!
 //! A [`Traffic`] is a [`Network`](super::Network) with the jobs that run on it. A job has processes with the *ranks* 0
-//! to n - 1, and a [`Demand`]: a [`Program`] (a loaded [`Pattern`]) and a [`Quota`]. Each process runs on its own
+//! to n - 1, and a [`Demand`]: a [`Program`] (a loaded [`Pattern`]) and a [`Quota`]. Each process runs on a separate
 //! processor; a [`Mapping`] defines the order. The job sends the packets of its pattern's *iterations*, one after
 //! another, until its quota is used up. The job ends when all its packets are delivered.
 //!
@@ -40,8 +40,8 @@
 //!
 //! An iteration is a list of *steps*. In a step some processes send packets; each of these processes has an ordered
 //! list of packets. At a barrier the job waits until all its packets are delivered. The next step begins in the cycle
-//! of the last delivery, and its senders send in the order of their ranks. [`Barrier`] determines where the barriers
-//! are, [`Sends`] and [`Stream`] the order of packets between them.
+//! of the last delivery, and its senders send in the order of their ranks. [`Barrier`] determines the positions of the
+//! barriers. [`Sends`] and [`Stream`] determine the order of packets between two barriers.
 //!
 //! # Quotas
 //!

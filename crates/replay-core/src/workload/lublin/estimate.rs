@@ -1,5 +1,5 @@
-//! User estimates of run times. The model of Lublin and Feitelson has no estimates; this rule adds them,
-//! because backfilling schedulers need them.
+//! User estimates of run times. The model of Lublin and Feitelson has no estimates; this rule adds estimates, because
+//! backfilling schedulers need estimates.
 
 use super::ParameterError;
 use super::gamma::check;

@@ -295,8 +295,7 @@ pub fn table() -> Table<PagingOptions> {
         .param(
             "walk",
             kind::one_of(&WALKS),
-"order of a job's pages, which is the order of its ranks: as taken (first-taken) or reversed \
-             (last-taken)",
+"order of a job's pages and thus of its ranks: the order of allocation (first-taken) or the reverse order (last-taken)",
             |o| &mut o.walk,
         );
     Table::new("allocator", [paging])

@@ -77,8 +77,7 @@ impl AllocatorOptions for ReducedOptions {
         let folds_refused = matches!(self.rule, Rule::Refused { .. });
         if folds_refused && capabilities.keeps_schedule && !self.extend {
             return Err(format!(
-                "inner={inner} never refuses a job while enough processors are free; use extend=yes to fold \
-                 jobs when fewer are free"
+                "inner={inner} never refuses a job while enough processors are free; use extend=yes to fold jobs when too few processors are free"
             ));
         }
         Ok(Box::new(Reduced::new(built, self.rule, self.speedup, topology)))
@@ -96,9 +95,7 @@ pub fn table() -> Table<ReducedOptions> {
     };
     let rsr = entry("rsr", Rule::Refused { most: 1 })
         .about(
-"Restricted size reduction: a refused job is folded, at most t times, and runs longer on fewer \
-             processors, placed by another strategy. Not with the scheduler conservative, which reserves \
-             processors at arrival, before the folds are known.",
+"Restricted size reduction: a refused job is folded at most t times. A folded job runs longer on fewer processors. Another strategy places the jobs. The scheduler conservative is not supported, because it reserves processors at arrival, before the number of folds is known.",
         )
         .case("t", kind::integer(1..=64), "maximum number of folding steps of a job", |o: &mut ReducedOptions| match &mut o
             .rule

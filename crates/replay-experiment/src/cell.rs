@@ -35,7 +35,7 @@ pub struct Trace {
     /// Dependencies between jobs, and the rule by which they are applied.
     chains: Chains,
     dependencies: Dependencies,
-    /// Times at which processors are out of service.
+    /// The times at which processors are out of service.
     outages: Arc<Outages>,
     /// Recorded placements of the jobs.
     places: Option<Arc<Places>>,
@@ -141,7 +141,7 @@ type CachedSchedule = Mutex<Option<Result<Schedule, TimelineError>>>;
 /// The schedule of a trace under a scheduler, independent of the allocator.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// Starts and ends of the jobs.
+    /// Start times and end times of the jobs.
     pub timeline: Arc<Timeline>,
     /// Busy processors and queue length over time.
     pub series: Arc<Series>,

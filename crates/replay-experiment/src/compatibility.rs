@@ -133,7 +133,7 @@ pub fn check_outage_support(
             "down",
             format!(
                 "allocator {allocator} does not support outages; mc1x1, mm, \
-             curves, random, first-fit, paging, mbs, gabl and others do"
+             curves, random, first-fit, paging, mbs, gabl and others support outages"
             ),
         )),
     }
@@ -189,8 +189,8 @@ pub fn check_strategies<'a>(
 /// Builds an allocator for a machine and checks it with each of the schedulers.
 ///
 /// # Errors
-/// [`Incompatible`] if the allocator does not support the machine. It is also returned if the allocator can refuse jobs
-/// or round up sizes, but a scheduler requires an allocator that does not change the schedule.
+/// [`Incompatible`] if the allocator does not support the machine. The same error is returned if the allocator can
+/// refuse jobs or round up sizes, but a scheduler requires an allocator that does not change the schedule.
 pub fn build<'a>(
     allocator: &AllocatorSpec,
     schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,

@@ -54,7 +54,7 @@ const EXPONENTIAL: &str = "exponential";
 const EXPONENTIAL_83: &str = "exponential[mean=83]";
 const PARETO: &str = "pareto[k=15,q=4241,alpha=1]";
 
-/// Loads of Figs. 3.8 (uniform sides) and 3.9 (exponential sides).
+/// The loads of Figs. 3.8 (uniform sides) and 3.9 (exponential sides).
 const UNIFORM_LOADS: [&str; 5] = ["1", "2.2", "3.4", "4.6", "5.8"];
 const EXPONENTIAL_LOADS: [&str; 8] = ["1", "2.6", "4.2", "5.8", "7.4", "9", "10.6", "12.2"];
 /// Section of chapter 5 with the claims that have no figure. In the CSV file, the rows of this section are pairs of
@@ -95,7 +95,7 @@ fn literal(strategy: &str) -> &str {
     }
 }
 
-/// Requests for which chapter 2 describes the allocation.
+/// The requests for which chapter 2 describes the allocation.
 const EXAMPLES: [Example; 2] = [
     Example { place: "Fig. 2.1", machine: "8x8", strategy: "buddy", size: 2, wasted: "50" },
     Example {
@@ -159,7 +159,7 @@ fn sample(row: &Row) -> Sample {
     }
 }
 
-/// Loads of chapter 5 at which the machine is saturated.
+/// The loads of chapter 5 at which the machine is saturated.
 const SATURATED: [(&str, &str); 2] = [("uniform", "0.105"), ("exponential", "0.205")];
 /// Sides, load and scheduler of the points of chapter 5 at which operations are counted on 8x8x8.
 const LITERAL_OF_CHAPTER_5: [[&str; 3]; 4] = [
@@ -169,7 +169,7 @@ const LITERAL_OF_CHAPTER_5: [[&str; 3]; 4] = [
     ["exponential", "0.205", "fcfs"],
 ];
 
-/// Points that the claims need in addition to the points of the rows.
+/// Returns the points that the claims need in addition to the points of the rows.
 fn points() -> Vec<Key<'static>> {
     let mut points = Vec::new();
     for strategy in ALL {

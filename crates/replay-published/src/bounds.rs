@@ -67,9 +67,9 @@ fn verify(
 /// Comparison of one strategy with the optimum over every state of a mesh.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Worst {
-    /// Decisions in which the strategy had a choice.
+    /// Number of decisions in which the strategy had a choice.
     decisions: u64,
-    /// Decisions with an optimal allocation.
+    /// Number of decisions with an optimal allocation.
     best: u64,
     /// Sum over all decisions of the ratio of the pairwise distance to the optimum.
     sum: f64,

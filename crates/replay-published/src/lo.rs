@@ -47,15 +47,15 @@ fn key<'a>(sides: &'a str, load: &'a str, strategy: &'a str) -> Key<'a> {
     }
 }
 
-/// Loads of the points in the paper's plots that replay runs.
+/// The loads at which replay runs points of the paper's plots.
 const LOADS: [&str; 12] = ["0.5", "1", "1.5", "2", "2.5", "3", "4", "5", "6", "8", "9", "10"];
 /// Paging with pages of side 2^0 to 2^3.
 const PAGES: [&str; 4] = ["paging", "paging[size=1]", "paging[size=2]", "paging[size=3]"];
-/// Loads at which page sizes are compared, by distribution of sides.
+/// The loads at which page sizes are compared, by distribution of sides.
 const PAGED_AT: [(&str, [&str; 2]); 2] = [("uniform", ["2.5", "10"]), ("decreasing", ["8", "10"])];
 const CONTIGUOUS: [&str; 3] = ["first-fit", "best-fit", "frame-sliding"];
 
-/// Requests for which a figure of the paper shows the allocation.
+/// The requests for which a figure of the paper shows the allocation.
 const EXAMPLES: [Example; 2] = [
     Example { place: "Fig. 1", machine: "8x8", strategy: "paging[size=1]", size: 6, wasted: "25" },
     Example { place: "Fig. 3", machine: "8x8", strategy: "buddy", size: 5, wasted: "69" },

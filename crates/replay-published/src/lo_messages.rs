@@ -149,7 +149,7 @@ impl Claims<'_> {
             }
             "n-body" => check.known(4.0, "the finish time of Paging(1) is 17 % above the printed time, and the finish time of Paging(0) is 13 % below the printed time"),
             "multigrid" => check
-                .known(1.0, "the printed times of Paging(1) and Paging(3) differ by 0.25 %, and their error is 5 %"),
+                .known(1.0, "the printed times of Paging(1) and Paging(3) differ by 0.25 %, and the error of these times is 5 %"),
             _ => check,
         });
         if matches!(self.pattern, "n-body" | "fft-2d" | "multigrid") {

@@ -18,7 +18,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Points of the jobs that send packets.
+    /// Returns the points of the jobs that send packets.
     pub(super) fn of_jobs(run: &TraceRun) -> Vec<Self> {
         let point = |job: &super::JobContention| {
             Some(Self {

@@ -30,7 +30,7 @@ pub(super) struct LinkService<'a> {
     /// For each job, the totals of its packets, and the number of cycles that the job takes if it runs alone on the
     /// same processors.
     by_job: Vec<(JobTraffic, u64)>,
-    /// Cycles for which each channel was reserved.
+    /// Number of cycles for which each channel was reserved.
     reserved: Vec<f64>,
 }
 
@@ -81,7 +81,7 @@ impl<'a> LinkService<'a> {
         &self.by_job
     }
 
-    /// Cycles for which each channel was reserved.
+    /// Number of cycles for which each channel was reserved.
     pub fn reserved(&self) -> &[f64] {
         &self.reserved
     }

@@ -50,7 +50,7 @@ pub struct JobContention {
     pub alone: u64,
     /// Number of cycles that the job takes if it runs among the other jobs.
     pub service: u64,
-    /// Cycles from arrival to start.
+    /// Number of cycles from arrival to start.
     pub wait: u64,
     /// Mean latency of the packets in cycles.
     pub latency: f64,

@@ -101,9 +101,9 @@ pub fn explain(
     Ok(starts)
 }
 
-/// Records of one simulation of the run.
+/// Recorded data of one simulation of the run.
 struct Simulated {
-    /// Starts of the job in order.
+    /// All starts of the job, in order.
     records: Vec<StartRecord>,
     /// For each start, the history in the queue before the start; empty if jobs start as recorded in the log.
     histories: Vec<JobHistory>,

@@ -209,7 +209,7 @@ fn links_are_not_followed() {
         symlink(target, out.join(name)).expect("a link");
         results(&out, true, &NEW).map_err(|error| error.to_string())
     };
-    // Links have the names of result files.
+    // These links have the names of result files.
     for (name, target) in [
         ("lock", "../outside/file"),
         ("lock", "../outside/new"),

@@ -15,7 +15,7 @@ use crate::RunContext;
 /// evaluations and their stopping points do not depend on the number of threads.
 const BLOCK: usize = 64;
 
-/// Limits and callbacks of a search.
+/// The limits and the callbacks of a search.
 #[derive(Clone, Copy)]
 pub struct Control<'a> {
     /// Largest number of evaluations.

@@ -15,7 +15,7 @@ const FRAMES: &str = "frame-sliding";
 const SQUARES: &str = "buddy";
 /// The load that the paper calls high, in percent.
 const HIGH: u8 = 70;
-/// Loads of the paper's axes, in percent.
+/// The loads on the axes of the paper's figures, in percent.
 const LOADS: [u8; 9] = [10, 20, 30, 40, 50, 60, 70, 80, 90];
 /// Pairs of t and k: RSR-t and limit-k have the same maximum number of folds on eight dimensions.
 const COMPARED: [(u32, u32); 3] = [(7, 0), (2, 5), (1, 6)];

@@ -41,7 +41,7 @@ const STARTS: usize = 200;
 ///
 /// Tie values are sums of integers. If the factors are small integers, some processor sets have equal tie values. With
 /// any nearby ratio, the tie values of these sets differ. For this reason a vector such as (2,13,20,6) can be better
-/// than all vectors near it. Random candidates are therefore rounded to small integers as often as to large integers.
+/// than all nearby vectors. Random candidates are therefore rounded to small integers as often as to large integers.
 #[derive(Clone, Debug)]
 pub struct Local {
     space: Space,

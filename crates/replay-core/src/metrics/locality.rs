@@ -21,7 +21,7 @@ pub struct Placement {
     /// Share of the bounding box that the job does not hold: (volume - k) / volume for k processors. 0 if the job fills
     /// the box. Source: Lo et al., section 5.
     pub dispersal: f64,
-    /// Dispersal times k, the number of processors. Source: Lo et al., section 5.
+    /// Dispersal multiplied by k, the number of processors. Source: Lo et al., section 5.
     pub weighted_dispersal: f64,
     /// Number of connected components.
     pub components: u32,
@@ -49,9 +49,11 @@ impl Placement {
             C::new(name::distance, "hops", "mean hop distance over all pairs of requested processors; 0 for one processor", move |row| of(row).map(|(place, size)| place.distance(size))),
             C::new(name::diameter, "hops", "largest L-infinity distance between two processors of the job, including \
                 processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.diameter)),
-            C::new(name::dispersal, "share", "share of the smallest enclosing box that the job does not hold, from 0 \
+            C::new(name::dispersal, "share", "share of processors in the smallest enclosing box that are not held by \
+                the job, from 0 \
                 to 1; processors lost to internal fragmentation are counted as held", move |row| of(row).map(|of| of.0.dispersal)),
-            C::new(name::weighted_dispersal, "processors", "dispersal times the number of processors, including \
+            C::new(name::weighted_dispersal, "processors", "dispersal multiplied by the number of processors, \
+                including \
                 processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.weighted_dispersal)),
             C::new(name::components, "components", "number of connected components of the job's processors, including \
                 processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.components)),

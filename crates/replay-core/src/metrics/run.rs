@@ -79,7 +79,7 @@ impl JobMeasures {
             C::new(name::arrival, "s", "arrival in trace time; the wait begins at the arrival; differs from the \
                 submission only for jobs that follow others (--deps)", |job| job.arrival),
             C::new(name::start, "s", "start, in trace time", |job| job.start),
-            C::new(name::run_time, "s", "time that the job held its processors", |job| job.run),
+            C::new(name::run_time, "s", "time for which the job held its processors", |job| job.run),
             C::new(name::end, "s", END, |job| job.start + job.run),
             estimate,
             user,
@@ -197,10 +197,12 @@ measures! {
         mean_diameter: f64 ["hops"] "mean over jobs of the largest L-infinity distance between two processors, \
             including processors lost to internal fragmentation; null if not measured"
             = places.mean(places.diameter as f64);
-        mean_dispersal: f64 ["share"] "mean over jobs of the share of the smallest enclosing box that the job does \
-            not hold; processors lost to internal fragmentation are counted as held; null if not measured"
+        mean_dispersal: f64 ["share"] "mean over jobs of the share of processors in the smallest enclosing box that \
+            are not held by the job; processors lost to internal fragmentation are counted as held; null if not \
+            measured"
             = places.mean(places.dispersal);
-        mean_weighted_dispersal: f64 ["processors"] "mean over jobs of dispersal times the number of processors, \
+        mean_weighted_dispersal: f64 ["processors"] "mean over jobs of dispersal multiplied by the number of \
+            processors, \
             including processors lost to internal fragmentation; null if not measured"
             = places.mean(places.weighted_dispersal);
         mean_components: f64 ["components"] "mean over jobs of the number of connected components of its processors, \
@@ -216,8 +218,9 @@ measures! {
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct ScheduleMetrics, from times: Times {
         jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = times.waits.sorted.len() as u64;
-        utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to processors \
-            times makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed is included" = times.utilization;
+        utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to the product \
+            of processors and makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed \
+            is included" = times.utilization;
         held_utilization: Option<f64> ["share", rising] "utilization with all processors of the jobs' points, which no other job can use; null if each point of the machine holds one processor" = times.held_utilization;
         makespan: i64 ["s"] "last completion minus first submission" = times.makespan;
         mean_wait: f64 ["s"] "mean over jobs of start minus arrival" = times.waits.mean;

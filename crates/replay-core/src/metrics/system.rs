@@ -251,7 +251,9 @@ measures! {
     /// Bani-Mohammad 2008 (equations 2.2 and 2.3, weighted by time).
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SystemMetrics, from system: &Simulated<'_> {
-        allocated_utilization: f64 ["share", rising] "utilization including processors lost to internal fragmentation; null, like all following columns, for strategies that neither refuse jobs nor hand out units" = system.allocated() / system.capacity;
+        allocated_utilization: f64 ["share", rising] "utilization including processors lost to internal \
+            fragmentation; null, like all following columns, for strategies that neither refuse jobs nor allocate \
+            whole units" = system.allocated() / system.capacity;
         internal_fragmentation_percent: f64 ["%"] "processor-time allocated to jobs beyond their request, as a share of all allocated processor-time" = system.recorder.internal_fragmentation_percent();
         refusals: u64 ["refusals"] "refused attempts for which enough processors were free; if the strategy folds \
             jobs, the smallest number to which the strategy would then fold the job is enough" = system.recorder.refusals;
@@ -271,9 +273,12 @@ measures! {
         asked_per_job: f64 ["attempts"] "number of these requests per job that called the allocator; the results of \
             the other requests followed from earlier refusals" = system.per_job(system.overhead.allocator_calls);
         operations_per_job: f64 ["operations"] "number of elementary operations of the allocator per job; 0 if the allocator does not count operations" = system.per_job(system.overhead.operations);
-        promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and got a guaranteed latest start, which a head gets only when a later job could overtake it; null for schedulers without guarantees" = system.overhead.promises.map(|promises| promises.given);
-        late_heads: Option<u64> ["jobs"] "promised heads that started later than first guaranteed" = system.overhead.promises.map(|promises| promises.broken);
-        latest_head: Option<u64> ["s"] "largest delay of a promised head beyond its first guarantee" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
+        promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and got a guaranteed latest \
+            start; a head gets a guarantee only if a later job could overtake the head; null for schedulers without \
+            guarantees" = system.overhead.promises.map(|promises| promises.given);
+        late_heads: Option<u64> ["jobs"] "heads with a guaranteed start that started later than their first \
+            guarantee" = system.overhead.promises.map(|promises| promises.broken);
+        latest_head: Option<u64> ["s"] "largest delay of a head beyond its first guaranteed start" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
         slots_held_percent: Option<f64> ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines" = system.slots_held_percent();
         refused_sizes: Option<u64> ["sizes"] "number of job sizes that were refused for lack of processors or of a \
             placement, including the last size of each attempt; null, like all following columns, for strategies that \

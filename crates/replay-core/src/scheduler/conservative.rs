@@ -231,8 +231,8 @@ impl SchedulerOptions for ConservativeOptions {
 pub(super) fn table() -> Table<ConservativeOptions> {
     let about = "Conservative backfilling: every job reserves at its arrival the earliest start for its whole \
                  estimate; when a job completes early, each waiting job in queue order takes the earliest \
-                 reservation possible now (compression); a job starts when its reservation is due. Only \
-                 for allocators that never refuse, round up or fold jobs.";
+                 reservation possible now (compression); a job starts when its reservation is due. This scheduler \
+                 supports only allocators that never refuse, round up or fold jobs.";
     let entry = Entry::new("conservative", ConservativeOptions::default())
         .about(about)
         .source("Mu'alem, Feitelson 2001")

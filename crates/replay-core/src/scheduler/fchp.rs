@@ -73,8 +73,8 @@ impl SchedulerOptions for FchpOptions {
 pub(super) fn table() -> Table<FchpOptions> {
     let fchp = Entry::new("fchp", FchpOptions)
         .about(
-            "First come, highest priority: like fcfs, but each job that ends lets only one waiting job be \
-             tried; the priorities are those of the allocator elmer.",
+            "First come, highest priority: like fcfs, but when a job ends, only one waiting job is tried. The \
+                allocator elmer determines the priorities.",
         )
         .source("Turner 1995, section 6.2.2");
     Table::new("scheduler", [fchp])

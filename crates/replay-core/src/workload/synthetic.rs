@@ -136,7 +136,7 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
         .case(
             "machine",
             kind::parsed("WxL|WxDxH"),
-            "mesh whose sides are the longest sides of jobs",
+            "mesh; the sides of jobs do not exceed its sides",
             of!(Stream, machine),
         )
         .case(

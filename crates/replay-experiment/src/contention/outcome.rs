@@ -148,8 +148,9 @@ measures! {
         mean_wait_cycles: Option<f64> ["cycles"] "mean time from arrival to start over all jobs" = mean(distributions.run, |job| Some(job.wait as f64));
         mean_turnaround_cycles: Option<f64> ["cycles"] "mean time from arrival to end over all jobs" = mean(distributions.run, |job| Some((job.wait + job.service) as f64));
         makespan_cycles: i64 ["cycles"] "end of the last job, measured from the first arrival" = distributions.run.system.finish_time;
-        utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to processors \
-            times makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed is included" = distributions.run.system.utilization;
+        utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to the product \
+            of processors and makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed \
+            is included" = distributions.run.system.utilization;
     }
 }
 

@@ -127,8 +127,8 @@ macro_rules! metrics {
 #[rustfmt::skip]
 metrics! {
     FinishTime: finish_time ["time units"] "completion of the last job, from time 0", "Finish time (time units)", |r| r.units(r.system.finish_time as f64);
-    Utilization: utilization_percent ["%"] "processor-time that jobs requested and held, as a share of finish time \
-        times processors; on shared hosts, only the processor-time in which jobs computed is included", "Utilization \
+    Utilization: utilization_percent ["%"] "processor-time that jobs requested and held, as a share of the product of \
+        finish time and processors; on shared hosts, only the processor-time in which jobs computed is included", "Utilization \
         (%)", |r| 100.0 * r.system.utilization;
     AllocatedUtilization: allocated_utilization_percent ["%"] "utilization_percent including processors lost to internal fragmentation", "Utilization with lost processors (%)", |r| 100.0 * r.system.allocated_utilization;
     Turnaround: turnaround_time ["time units"] "mean time from arrival to completion (response time)", "Mean turnaround (time units)", |r| r.mean(r.ends() - r.arrivals());
@@ -159,8 +159,8 @@ metrics! {
         repeated, jobs without a recorded placement are excluded, and the value is null if no job has a recorded \
         placement", "Mean pairwise L1 (hops)", |r| r.distances[0] / r.jobs();
     PairDistance: mean_pair_distance ["hops"] "mean over jobs of the mean hop distance of two processors of a job; one-processor jobs count as 0", "Mean distance of a pair (hops)", |r| r.distances[1] / r.jobs();
-    WeightedDispersal: mean_weighted_dispersal ["processors"] "mean over jobs of dispersal times the number of \
-        processors, including processors lost to internal fragmentation; null if not measured", "Weighted dispersal \
+    WeightedDispersal: mean_weighted_dispersal ["processors"] "mean over jobs of dispersal multiplied by the number \
+        of processors, including processors lost to internal fragmentation; null if not measured", "Weighted dispersal \
         (processors)", |r| r.mean_over_jobs(|(_, weighted)| *weighted);
 }
 

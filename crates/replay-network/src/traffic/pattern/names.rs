@@ -249,7 +249,7 @@ fn with_discipline(entry: Entry<Pattern>) -> Entry<Pattern> {
         .external(
             PRESET,
             kind::one_of(&Preset::ALL),
-            "the paper whose choices are the defaults of all other parameters",
+            "the paper that determines the defaults of all other parameters",
             Preset::Lo,
         )
         .check(|pattern| match pattern.kind.file() {

@@ -110,7 +110,7 @@ impl Capabilities {
     }
 }
 
-/// Limits on the number of processors that a request can get.
+/// The limits on the number of processors that a request can get.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
     /// Minimum number of processors in any state of the machine. It is below the requested number only if the strategy

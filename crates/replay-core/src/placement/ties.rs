@@ -85,8 +85,8 @@ struct Fixed {
     spread: Vec<u64>,
     /// Whether a placement counts in DL.
     large: Vec<bool>,
-    /// By placement, axis and position: the first position at which a box overlaps the same boxes as at this position.
-    /// Only boxes that count in DL are considered.
+    /// For each placement, axis and position, the first position at which a box overlaps the same boxes as at the given
+    /// position. Only boxes that count in DL are considered.
     equivalent_positions: Vec<[Vec<u32>; 3]>,
     overlaps: Arc<Overlaps>,
 }

@@ -336,7 +336,7 @@ pub struct Layout {
     nodes: Vec<Vec<u32>>,
 }
 
-/// Marks a cell without a node.
+/// Value that marks a cell without a node.
 const HOLE: u32 = u32::MAX;
 
 impl Layout {

@@ -205,7 +205,7 @@ impl CentreRule {
         Ok(competition.admitted.into_iter().min_by_key(|one| (one.tie, one.score)))
     }
 
-    /// Returns the number of distinct processor sets with the best primary score. The conditions on `size` are those of
+    /// Returns the number of distinct processor sets with the best primary score. `size` must satisfy the conditions of
     /// [`choose`](Self::choose).
     ///
     /// # Errors
@@ -222,9 +222,9 @@ impl CentreRule {
         Ok(sets.len() as u32)
     }
 
-    /// Builds all candidates and returns the candidates whose scores are within `slack`. The conditions on `size` are
-    /// those of [`choose`](Self::choose). A candidate is dropped as soon as a better score excludes it, because all
-    /// candidates of a large machine would need too much memory.
+    /// Builds all candidates and returns the candidates whose scores are within `slack`. `size` must satisfy the
+    /// conditions of [`choose`](Self::choose). A candidate is dropped as soon as a better score excludes it, because
+    /// all candidates of a large machine would need too much memory.
     ///
     /// # Errors
     /// [`Cancelled`] if `stop` is cancelled.

@@ -127,7 +127,7 @@ impl TieRule {
     }
 }
 
-/// Choice among the candidates whose score is the best score or close to it.
+/// Rules for the choice among the candidates with the best score, or with scores close to the best score.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TieBreaking {
     /// Rule that determines the tie values.

@@ -55,7 +55,8 @@ pub trait Choice: Send {
 pub struct Preference {
     /// Description that completes the sentence "it takes ...".
     pub rule: &'static str,
-    /// Names of the compared values; the frame with the lowest values wins. Empty if the order of positions decides.
+    /// The names of the compared values; the frame with the lowest values wins. Empty if the order of positions
+    /// decides.
     pub columns: Vec<&'static str>,
     /// Bases with their values.
     pub bases: Vec<(Coord, Vec<u64>)>,

@@ -27,7 +27,7 @@ pub enum Mode {
     Preferred,
     /// The job may get any nodes.
     Unconstrained,
-    /// Each slice of the job stays within one domain; the job as a whole need not.
+    /// Each slice of the job stays within one domain. The whole job may use several domains.
     SliceOnly,
 }
 
@@ -104,7 +104,7 @@ impl KueueOptions {
     }
 
     /// Returns whether the last domain of a job is chosen by best fit. If the next domain has room for all remaining
-    /// pods, the domain with the least room among those with enough room is then used instead.
+    /// pods, the domain with the least room among the domains with enough room is then used instead.
     pub fn is_fitted(&self) -> bool {
         !self.is_least() && self.profile != Profile::Most
     }

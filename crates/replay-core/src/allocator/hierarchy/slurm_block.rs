@@ -142,8 +142,8 @@ impl BlockRule {
         Ok(())
     }
 
-    /// Repeats attempts until one succeeds. Each failed attempt excludes nodes or base blocks from later attempts.
-    /// Returns `false` if no attempt succeeds.
+    /// Repeats attempts until an attempt succeeds. Each failed attempt excludes nodes or base blocks from later
+    /// attempts. Returns `false` if no attempt succeeds.
     fn attempts(
         &self,
         free: &FreeNodes,

@@ -91,7 +91,7 @@ struct Work {
     totals: Vec<u32>,
 }
 
-/// Marks the absence of a switch.
+/// Value that marks the absence of a switch.
 const NONE: u32 = u32::MAX;
 
 /// Result of comparing two leaves.

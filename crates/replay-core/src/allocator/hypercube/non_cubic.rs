@@ -33,7 +33,7 @@ pub struct NonCubic {
     cubes: u32,
     /// Whether cubes of a job must be adjacent.
     adjacent: bool,
-    /// Stars of each allocated cube, by the base of the cube.
+    /// The stars of each allocated cube, by the base of the cube.
     held: Vec<u32>,
     /// Cubes of the current job.
     taken: Vec<Cube>,

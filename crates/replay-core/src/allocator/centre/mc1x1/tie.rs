@@ -20,7 +20,7 @@ use crate::allocator::centre::tie::{MOST_WALLS, TieVector, WallRule, walls_of};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
-/// Counts for the tie values on one grid.
+/// The counts from which tie values are computed, for one grid.
 #[derive(Clone, Debug)]
 pub struct TieCounts<C> {
     /// `walls[i]` counts the free processors whose wall weight exceeds i. The sum of these counts over all i is the sum
@@ -37,7 +37,7 @@ pub struct TieCounts<C> {
     taken: Vec<NodeId>,
 }
 
-/// Counts for the tie values of 16 neighbouring centres.
+/// The counts from which the tie values of 16 neighbouring centres are computed.
 pub struct LaneTerms<L> {
     /// Outermost shell L.
     last: [L; LANES],
@@ -49,11 +49,11 @@ pub struct LaneTerms<L> {
     seen: [L; LANES],
     /// Number of positions in ring L + 1 that are not free.
     busy: [L; LANES],
-    /// Sums by level of wall weight.
+    /// The wall sums, by level of wall weight.
     walls: [WallTerms<L>; MOST_WALLS as usize],
 }
 
-/// Sums of wall weights: over r < L, in the complete shells, and in the last shell.
+/// Three sums of wall weights: over r < L, in the complete shells, and in the last shell.
 #[derive(Clone, Copy, Default)]
 struct WallTerms<L> {
     inside: [L; LANES],
@@ -115,7 +115,7 @@ impl<L: Lane> LaneTerms<L> {
     }
 }
 
-/// Sums of one centre for a scan radius. They are multiplied by the weights of a vector.
+/// The sums of one centre for a scan radius. The sums are multiplied by the weights of a vector.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TieSums {
     /// Sum of (cnt(r) - k) over r = L..=M. Its weight is AF.
@@ -125,7 +125,7 @@ pub struct TieSums {
     /// Wall sum without the last shell: the sum of wall(r) over r < L, plus SR + 1 times the wall weights in the
     /// complete shells. Its weight is WF.
     pub wall: i64,
-    /// Bounds of the contribution of the last shell to `wall`.
+    /// Lower and upper bound of the contribution of the last shell to `wall`.
     pub last_wall: [i64; 2],
     /// The part that is taken from the last shell.
     pub shell: PartialShell,

@@ -1,4 +1,4 @@
-//! Scores of the candidates on any grid of moderate size.
+//! An engine that scores candidates on any grid of moderate size.
 
 use super::candidates::{Candidates, LeastPairs, Selection};
 use super::sections::Sections;
@@ -8,7 +8,7 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{BallCounts, LANES, Machine, Shorts};
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
-/// Scores candidates on any grid of moderate size.
+/// Engine that scores candidates on any grid of moderate size.
 ///
 /// For each radius, the centres whose last shell has this radius are processed, 16 neighbouring centres at a time. The
 /// sections of their balls give lower bounds of the scores. Only centres that no bound excludes are scored processor by
@@ -28,7 +28,7 @@ pub struct Balls {
     waiting: Vec<u32>,
     /// Mask by entry: all bits are set if the entry is still waiting.
     wanted: Vec<u16>,
-    /// By entry: number of the outermost shell plus one if the entry is excluded, otherwise 0.
+    /// For each entry, the number of the outermost shell plus one if the entry is excluded, otherwise 0.
     excluded_beyond: Vec<u16>,
 }
 
@@ -210,7 +210,7 @@ impl Balls {
         }
     }
 
-    /// Returns whether a neighbour whose outermost shell is smaller by one is excluded.
+    /// Returns whether there is an excluded neighbour with an outermost shell that is smaller by one.
     fn is_beyond_excluded(&self, at: usize, last: usize) -> bool {
         let last = last as u16;
         if last == 0 {

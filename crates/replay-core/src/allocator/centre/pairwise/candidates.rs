@@ -188,7 +188,7 @@ pub struct LeastPairs {
     /// Largest shell number at which wrap-around does not shorten any distance within a shell.
     flat: usize,
     anywhere: Vec<u64>,
-    /// Bounds by shell number and number of processors; empty until first used.
+    /// The bounds by shell number and number of processors; empty until first used.
     in_shells: Vec<Vec<u64>>,
 }
 
@@ -259,7 +259,8 @@ fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
             }
         }
     }
-    // By number of other positions: the smallest sum of the distances from one position to this many other positions.
+    // For each number of other positions, the smallest sum of the distances from one position to this many other
+    // positions.
     let mut sums = vec![u64::MAX; positions.len()];
     let mut at = vec![0u32; 2 * shell as usize + 1];
     for p in positions.iter().filter(|[x, y, z]| 0 <= *x && x <= y && y <= z) {

@@ -112,7 +112,7 @@ impl Diamond {
     /// Returns the smallest D of all positions in the last shell, free or not. No position beyond the shell has a
     /// smaller D. Reason: consider the two steps, in x and in y, from a position outside S towards the centre. At least
     /// one of them does not increase D. Otherwise more than half of S would be beyond the position in x, and more than
-    /// half in y, so that some processor of S would be beyond the position in both.
+    /// half in y, so that some processor of S would be beyond the position in both directions.
     fn find_least_cost(&self, x: usize, y: usize, last: usize) -> u64 {
         let [left, right] = self.window.y().map(usize::from);
         let mut least = u32::MAX;

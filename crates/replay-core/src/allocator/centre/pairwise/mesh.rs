@@ -1,4 +1,4 @@
-//! Scores of the candidates on a 2D mesh.
+//! An engine that scores candidates on a 2D mesh.
 
 use super::candidates::{Candidates, LeastPairs, Selection};
 use super::diamond::{Diamond, Reaches, Verdict, Window};
@@ -6,7 +6,7 @@ use crate::allocator::centre::definition::ShellOrder;
 use crate::machine::{DiamondCounts, Machine};
 use crate::topology::{Coord, Grid};
 
-/// Scores candidates on a 2D mesh without wrap-around.
+/// Engine that scores candidates on a 2D mesh without wrap-around.
 ///
 /// Candidates are scored by ascending reach. The first candidates have compact sets, whose low
 /// scores exclude most other candidates by a bound. Suppose that the outermost shell of a centre is
@@ -23,8 +23,8 @@ pub struct Mesh {
     queue: Vec<u32>,
     /// Position in the queue of the next candidate, by outermost shell.
     places: Vec<u32>,
-    /// By position: number of the outermost shell plus one, or 0 if the position is not excluded.
-    /// The table has a border around the mesh.
+    /// For each position, the number of the outermost shell plus one; 0 if the position is not
+    /// excluded. The table has a border around the mesh.
     excluded_beyond: Vec<u16>,
     least: LeastPairs,
     carried: CarriedPart,

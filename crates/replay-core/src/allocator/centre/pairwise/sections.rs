@@ -21,8 +21,8 @@ pub type Words = [u32; LANES];
 pub struct Sections {
     last: usize,
     cuts: [Cuts; 3],
-    /// By distance: the smallest term of all positions at this distance or farther, along the first
-    /// and the second dimension.
+    /// For each distance, the smallest term of all positions at this distance or farther, along the
+    /// first and the second dimension.
     least: [Vec<Words>; 2],
 }
 

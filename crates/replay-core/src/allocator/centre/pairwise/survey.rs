@@ -1,4 +1,4 @@
-//! Scores of single candidates on every grid, and of all candidates on a line.
+//! Engines that score single candidates on every grid, and all candidates on a line.
 
 use super::candidates::Selection;
 use crate::allocator::centre::definition::{Metric, ShellOrder};
@@ -109,7 +109,7 @@ impl Survey {
     }
 }
 
-/// Scores candidates on a mesh of one dimension.
+/// Engine that scores candidates on a mesh of one dimension.
 ///
 /// On such a mesh the candidates of Gen-Alg and MM are the free processors, and the nearest processors to a candidate
 /// are consecutive free processors. If two processors are equally near, scan order takes the first processor. Carried

@@ -55,8 +55,8 @@ pub fn search_gallery(
 }
 
 /// Returns the best improvement by scan radius, wall share and border share, over whole evaluations with any slack;
-/// `None` if there are no whole evaluations. If not all scan radii fit on a page, those with the best vectors are
-/// shown.
+/// `None` if there are no whole evaluations. If not all scan radii fit on a page, the scan radii of the best vectors
+/// are shown.
 pub fn surface(objective: &str, search: &SearchRun<'_>) -> Option<Surface> {
     let ranked = search.archive.ranked();
     let mut radii: Vec<u32> = Vec::new();

@@ -54,7 +54,7 @@ fn compares_contention_job_by_job() {
         let ours = rows[0][*name].as_f64().expect("a number");
         assert!((ours - mean).abs() < 1e-9 * mean, "{name}: {ours}, not {mean}");
     }
-    // Medians and trimmed means equal those in `contend.csv` too.
+    // Medians and trimmed means also equal the values in `contend.csv`.
     let of_runs = |name: &str| -> Vec<f64> {
         let mut lines = csv::Reader::from_reader(runs.as_bytes());
         let at = lines.headers().expect("names").iter().position(|title| title == name);

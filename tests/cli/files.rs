@@ -149,7 +149,7 @@ fn force_replaces_results_of_other_commands() {
             expected.extend(["journal.txt", "plan.json"].map(str::to_string));
         }
         expected.sort();
-        // No files of the previous command remain, nor the journal of a sweep.
+        // No file of the previous command remains, and no journal of a sweep remains.
         assert_eq!(dir.files("out"), expected, "{before}, then {command}");
         before = command;
     }

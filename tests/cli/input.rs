@@ -341,7 +341,7 @@ fn built_in_trace_has_one_name() {
     dir.replay("--trace lublin-10x10 -q --machine 2x2 --format csv").code(0).prints(",2,");
 }
 
-/// If a command waits for input, a signal ends it at once, with a message and exit code 130.
+/// If a command waits for input, a signal ends the command at once, with a message and exit code 130.
 fn interrupts_commands_that_wait_for_input() {
     let dir = Dir::with_trace();
     let fifo = dir.path("fifo");

@@ -1,4 +1,4 @@
-//! Machines: default, explicit and unsupported ones.
+//! Machines: default machines, machines given by options, and unsupported machines.
 
 use super::dir::{Dir, TINY};
 

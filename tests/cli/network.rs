@@ -334,7 +334,7 @@ fn link_loads_rank_allocators_like_flits() {
     }
     assert_eq!(number(&links[0], "mean_contention_factor"), 1.0);
     assert!(number(&links[2], "mean_contention_factor") > 1.02, "{:?}", links[2]);
-    // A shorter window gives another value, but this value also distinguishes scattered jobs from boxes.
+    // A shorter window gives another value, but also this value distinguishes scattered jobs from boxes.
     let part = run("links[window=300]");
     assert_ne!(part[2]["mean_stretch"], links[2]["mean_stretch"]);
     assert_eq!(number(&part[0], "mean_contention_factor"), 1.0);
@@ -382,7 +382,7 @@ fn results_do_not_depend_on_threads() {
     assert_eq!(one, run(3));
 }
 
-/// There are five jobs on each day, and the machine is idle between the days. A run is split at these idle times, and
+/// There are five jobs on each day, and the machine is idle between the days. A run is split at these idle times, but
 /// observers receive all jobs.
 fn one_run_does_not_depend_on_threads() {
     let job = |number: u32| {

@@ -309,7 +309,7 @@ fn interrupted_runs_without_results_leave_no_table() {
     assert!(!dir.path("results").exists());
 }
 
-/// Partial results replace complete ones only with --force.
+/// Partial results replace complete results only with --force.
 fn interrupted_runs_do_not_replace_results_without_force() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 20 --alloc random --out results").code(0);
@@ -425,7 +425,7 @@ fn malformed_traces_leave_no_results() {
     assert!(!dir.path("results").exists());
 }
 
-/// A full pipe blocks the run; the second signal ends it at once.
+/// A full pipe blocks the run; the second signal ends the run at once.
 fn second_interrupt_ends_a_run_blocked_on_stdout() {
     let dir = Dir::with_trace();
     // The output has some megabytes; a pipe holds 64 KiB.

@@ -77,7 +77,7 @@ fn node_map_gives_positions() {
     );
     let search = "search --trace j.swf --node-map map.csv -q";
     dir.replay(search).fails(2, 1, &["--node-map is for run, sweep and plan"]);
-    // Cell ids depend on the map, and a sweep accepts one.
+    // Cell ids depend on the map, and a sweep accepts a map.
     let dir = dir.file("turned.csv", "node,x\na,1\nb,2\nc,3\nd,4\ne,5\nf,6\n");
     let id = |map: &str| {
         dir.replay(&format!("plan {both} --node-map {map} --list --format json -q"))

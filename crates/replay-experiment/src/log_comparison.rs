@@ -117,8 +117,8 @@ impl<'a> Side<'a> {
 }
 
 /// Returns the rows of a run over the jobs that both runs have. The metrics over all these jobs are followed by the
-/// metrics of each job size. The result is empty if the run lacks jobs of the baseline. This happens if the jobs shared
-/// points in the log, and the run repeats their start times but assigns whole points.
+/// metrics of each job size. The result is empty if the run lacks jobs of the baseline. A run lacks
+/// jobs if the jobs shared points in the log, and the run repeats their start times but assigns whole points.
 pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
     let (own, baseline) = (Side::of(run), Side::of(log));
     let mut rows = Vec::new();

@@ -378,7 +378,8 @@ mod tests {
 
     proptest! {
         /// A snapshot at any second contains exactly the jobs that run at this second according to the table of jobs.
-        /// Their measures are equal, and their processors are disjoint. This holds for both simulation loops.
+        /// The measures in both are equal, and the processors of the jobs are disjoint. Both simulation loops are
+        /// tested.
         #[test]
         fn snapshots_agree_with_the_run(
             jobs in prop::collection::vec((0i64..40, 0i64..60, 1u32..12), 1..60),

@@ -161,7 +161,7 @@ pub struct Check {
     pub what: String,
     /// Number as printed.
     pub printed: String,
-    /// Number to compare with. It is the printed number, except for known misprints.
+    /// Number to compare with. This is the printed number, except for known misprints.
     pub published: f64,
     /// Measured value.
     pub ours: Measured,

@@ -48,8 +48,8 @@ use replay_core::workload::{SearchPath, Shake};
 pub struct Selection {
     /// Directories that are searched for traces.
     pub traces: SearchPath,
-    /// Names of traces, meshes or side distributions to verify. They are matched as prefixes; case and punctuation are
-    /// ignored. If the list is empty, everything is verified.
+    /// Names of traces, meshes or side distributions to verify. The names are matched as prefixes; case and punctuation
+    /// are ignored. If the list is empty, everything is verified.
     pub only: Vec<String>,
     /// Whether to run the full form of each suite, see [`Suite::full`].
     pub full: bool,

@@ -1,5 +1,5 @@
-//! Correlations between distances, dispersal and stretch. They are computed over the jobs of each run, and over the
-//! allocators for each combination of trace, machine, scheduler and seed.
+//! Correlations between distances, dispersal and stretch. The correlations are computed over the jobs of each run, and
+//! over the allocators for each combination of trace, machine, scheduler and seed.
 
 use super::{ContentionRun, TraceRun};
 use crate::RunKey;

@@ -44,7 +44,7 @@ struct Running {
     alone: u64,
     /// Cycles of `alone` that remain until the job ends.
     left: f64,
-    /// Totals of the packets in the simulation of the job alone.
+    /// Totals of the packets in the simulation of the job without other jobs.
     simulated: JobTraffic,
 }
 

@@ -70,7 +70,7 @@ impl Messages {
         Ok(Self { network: preset.network(), options, program, quota, window: None })
     }
 
-    /// Returns the number of cycles for which a job with a target of `target` cycles is simulated alone.
+    /// Returns the number of cycles for which a job with a target of `target` cycles is simulated without other jobs.
     fn simulated_cycles(&self, target: u64) -> u64 {
         self.window.map_or(target, |window| window.min(target))
     }

@@ -4,14 +4,16 @@
 //! of packets of a job is chosen such that the job takes its target if it runs alone on the empty machine: in its own
 //! shape if the trace has shapes, otherwise in the most compact box, in the orientation in which the job is fastest.
 //! The module [`isolation`](super::isolate) describes the accuracy. Among other jobs and on other processors, the same
-//! packets take longer. The ratio of this longer time to the time alone in the box is the *stretch* of the job. The
-//! stretch is the product of two factors.
+//! packets take longer. The *stretch* of the job is the ratio of this longer time to the time that the job takes if it
+//! runs alone in the box. The stretch is the product of two factors.
 //!
-//! * The *placement factor* is the ratio of the time alone on the allocated processors to the time alone in the box. It
-//!   measures the effect of the allocator. For five processors in a row, the factor is above 1. The factor can be
-//!   below 1 if the order of the processors suits the pattern better than the order in the box.
-//! * The *contention factor* is the ratio of the time among the other jobs to the time alone on the same processors. It
-//!   measures the effect of other jobs. The factor is exactly 1 for a job that runs alone on the machine.
+//! * The *placement factor* is the ratio of the time that the job takes alone on the allocated processors to the time
+//!   that it takes alone in the box. This factor measures the effect of the allocator. For five processors in a row,
+//!   the factor is above 1. The factor can be below 1 if the order of the processors suits the pattern better than the
+//!   order in the box.
+//! * The *contention factor* is the ratio of the time that the job takes among the other jobs to the time that it takes
+//!   alone on the same processors. This factor measures the effect of other jobs. The factor is exactly 1 for a job
+//!   that runs alone on the machine.
 //!
 //! Arrivals and estimates are scaled in the same way. A job without receivers holds its processors for its target.
 //! Without contention, the load therefore equals the load of the trace.
@@ -63,25 +65,26 @@ pub struct JobContention {
 }
 
 impl JobContention {
-    /// Ratio of the time among the other jobs to the time alone in the box; `None` for a job that sends no packets.
+    /// Ratio of the time that the job takes among the other jobs to the time that it takes alone in the box; `None` for
+    /// a job that sends no packets.
     pub fn stretch(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.service as f64 / self.isolated as f64)
     }
 
-    /// Ratio of the time alone on the same processors to the time alone in the box; `None` for a job that sends no
-    /// packets.
+    /// Ratio of the time that the job takes alone on the same processors to the time that it takes alone in the box;
+    /// `None` for a job that sends no packets.
     pub fn placement_factor(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.alone as f64 / self.isolated as f64)
     }
 
-    /// Ratio of the time among the other jobs to the time alone on the same processors; `None` for a job that sends no
-    /// packets.
+    /// Ratio of the time that the job takes among the other jobs to the time that it takes alone on the same
+    /// processors; `None` for a job that sends no packets.
     pub fn contention_factor(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.service as f64 / self.alone as f64)
     }
 
-    /// Whether the job sends packets, and the time that it takes alone differs from its target by more than
-    /// [`TOLERANCE`](super::TOLERANCE). The cause is the granularity of the pattern.
+    /// Whether the job sends packets and misses its target by more than [`TOLERANCE`](super::TOLERANCE) if it runs
+    /// alone. The cause is the granularity of the pattern.
     pub fn is_off_target(&self) -> bool {
         self.packets > 0 && !is_near(self.isolated, self.target)
     }
@@ -136,7 +139,7 @@ pub fn run_trace(
             .stopped_by(input.watch.stop.clone());
         let observations = run_together(input, isolation, cell, &mut service)?;
         let network = service.traffic.network();
-        // Run each job again, alone on the same processors.
+        // Run each job again on the same processors, without the other jobs.
         let empty = Alone::new(input, seed)?;
         let nodes = observations.nodes.par_iter().enumerate().with_max_len(1);
         let alone = nodes.map(|(job, nodes)| {

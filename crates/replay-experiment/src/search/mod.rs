@@ -19,9 +19,9 @@
 //!
 //! * Vectors with equal ratios are equivalent. [`Space::grid`] contains one vector for each ratio, and the archive
 //!   answers requests for equivalent vectors without an evaluation. The results are exact.
-//! * With [`Control::keep`], an evaluation can stop early. It stops when its sum so far, plus a lower bound for the
-//!   remaining jobs (see `lower_bound`), exceeds the sum of the last candidate to be kept. The results are exact,
-//!   because sums only increase. The threshold is the same for all evaluations of a block, so that the number of
+//! * With [`Control::keep`], an evaluation can stop early. The evaluation stops when its sum so far, plus a lower bound
+//!   for the remaining jobs (see `lower_bound`), exceeds the sum of the last candidate to be kept. The results are
+//!   exact, because sums only increase. The threshold is the same for all evaluations of a block, so that the number of
 //!   threads does not affect which evaluations stop.
 //!
 //! # Resuming

@@ -47,7 +47,7 @@ const COSTS: [&str; 2] = ["the start of a job", "the end of a job"];
 struct View(Option<[&'static str; 2]>);
 
 impl View {
-    /// Returns the name that is exchanged with `name`, or `name` itself.
+    /// Returns the name that is exchanged with `name`; `name` itself if it is not exchanged.
     fn of(self, name: &'static str) -> &'static str {
         match self.0 {
             Some([a, b]) if name == a => b,

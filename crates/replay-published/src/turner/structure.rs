@@ -31,7 +31,7 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Returns the strategy that is exchanged with `name`, or `name` itself.
+/// Returns the strategy that is exchanged with `name`; `name` itself if it is not exchanged.
 fn substitute(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'static str {
     match exchanged {
         Some([a, b]) if name == a => b,

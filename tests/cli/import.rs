@@ -80,7 +80,7 @@ fn imports_shapes() {
     let odd = dir.file("odd.csv", format!("{log}2,9,CLOS,4,4,60\n2,9,T2D,3x3,4,60\n"));
     let run = odd.replay("import rfold odd.csv --write b.swf").code(0);
     let run = run.says("noted     no shape: 1, first in line 4").says("side file: b.shapes.csv");
-    let run = run.says("noted     shape does not match the size, left out: 1, first in line 5");
+    let run = run.says("noted     shape does not match the size, omitted: 1, first in line 5");
     run.says("noted     repeated job id, kept: 1, first in line 5");
     assert_eq!(rows(&odd, "b.shapes.csv"), rows(&odd, "a.shapes.csv"));
     let run = odd.replay("--trace b.swf --machine 4x4x4 --alloc first-fit").code(0);

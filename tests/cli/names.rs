@@ -82,7 +82,7 @@ fn suggests_similar_parameters() {
     dir.replay("--alloc random[quark=1]").fails(
         2,
         1,
-        &["unknown parameter", "it has no parameters"],
+        &["unknown parameter", "this name has no parameters"],
     );
     dir.replay("--alloc mc1x1[order=diagonal]").fails(2, 1, &["order=\"diagonal\"", "scan"]);
 }

@@ -179,7 +179,7 @@ impl Log for Cobalt {
         let text = row.perhaps(places.location);
         match location(text) {
             Location::Unknown => sink.about("no location"),
-            Location::Odd => sink.about("impossible location, left out"),
+            Location::Odd => sink.about("impossible location, omitted"),
             Location::List => {
                 if count_nodes(text) != Ok(size as u64) {
                     sink.about(noted::UNLIKE);

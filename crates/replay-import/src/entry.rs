@@ -108,8 +108,8 @@ pub(super) mod noted {
     pub const ROW_NOT_COMPARED: &str = "row beyond the limit for comparison with later files";
     pub const TASKS: &str = "tasks of arrays that did not start";
     pub const NO_SHAPE: &str = "no shape";
-    pub const NO_LIST: &str = "unreadable node list, left out";
-    pub const LONG_LIST: &str = "list of nodes longer than any machine allows, left out";
+    pub const NO_LIST: &str = "unreadable node list, omitted";
+    pub const LONG_LIST: &str = "list of nodes longer than any machine allows, omitted";
     pub const UNLIKE: &str = "length of the node list differs from the number of nodes";
 }
 

@@ -181,7 +181,7 @@ impl Columns {
                     .any(|part| part.trim().eq_ignore_ascii_case(name))
             {
                 return ReadStop::Header(format!(
-                    "there is one column, \"{}\": names are separated by another character",
+                    "the header has a single column, \"{}\": the names are separated by another character",
                     excerpt(only)
                 ));
             }

@@ -116,7 +116,7 @@ impl Sacct {
         }
         if self.source.running && elapsed_raw.or(elapsed).is_none() {
             let what =
-                "running=yes needs the column ElapsedRaw or Elapsed: the time that jobs have run";
+                "running=yes needs the column ElapsedRaw or Elapsed for the run time so far";
             return Err(ReadStop::Header(what.to_string()));
         }
         self.places = Some(Places {
@@ -392,10 +392,10 @@ impl Log for Sacct {
             return Ok(());
         }
         if places.by_cores {
-            sink.noted(number, "size in processors, since no column has nodes");
+            sink.noted(number, "size in processors, because no column has numbers of nodes");
         }
         if is_open && over && !unfinished {
-            sink.noted(number, "end computed from the elapsed time, since the log has none");
+            sink.noted(number, "end computed from the elapsed time, because the log has no end");
         }
         if let Some(note) = times.note {
             sink.noted(number, note);

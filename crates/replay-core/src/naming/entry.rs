@@ -280,7 +280,7 @@ type Set<T, V> = dyn Fn(&mut T, V) + Send + Sync;
 /// Returns the error of an unknown key.
 fn no_parameter(kind: &'static str, name: &StrategyName, key: &str, keys: &[&str]) -> NameError {
     let advice = advice(key, keys.iter().copied(), || match keys {
-        [] => "it has no parameters".to_string(),
+        [] => "this name has no parameters".to_string(),
         known => format!("known are {}", known.join(", ")),
     });
     name.error(kind, format!("unknown parameter \"{}\"; {advice}", excerpt(key)))

@@ -186,7 +186,7 @@ mod tests {
             ("esay", "did you mean \"easy\"?"),
             ("largst", "did you mean \"largest\"?"),
             ("quarks", "known are fcfs, priority, easy, "),
-            ("fcfs[order=fifo]", "unknown parameter \"order\"; it has no parameters"),
+            ("fcfs[order=fifo]", "unknown parameter \"order\"; this name has no parameters"),
             ("largest[order=smallest]", "\"largest\" already sets order=largest"),
             ("easy[order=sideways]", "is not one of fifo, largest, smallest"),
         ] {

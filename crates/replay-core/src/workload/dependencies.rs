@@ -143,7 +143,7 @@ impl fmt::Display for DependencyCounts {
         let plural = if named == 1 { "" } else { "s" };
         write!(f, "{} record{plural} with a preceding job", grouped(named))?;
         match constant {
-            Some(value) => write!(f, ", {value} in all of them (not meaningful)")?,
+            Some(value) => write!(f, ", {value} in all records (not meaningful)")?,
             None if named > 0 => write!(
                 f,
                 ": {} usable ({} earlier in the file, {} later), {} absent, {} naming itself",

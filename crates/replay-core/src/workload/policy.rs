@@ -230,10 +230,10 @@ impl EstimateRule {
         };
         match (self.requested, self.floor) {
             (false, _) => runs(self.missing),
-            (true, 0) => format!("field 9; {} where unknown", runs(self.missing)),
+            (true, 0) => format!("field 9; {} if unknown", runs(self.missing)),
             (true, floor) if floor == self.missing => format!("field 9, at least {}", runs(floor)),
             (true, floor) => {
-                format!("field 9, at least {}; {} where unknown", runs(floor), runs(self.missing))
+                format!("field 9, at least {}; {} if unknown", runs(floor), runs(self.missing))
             }
         }
     }

@@ -363,10 +363,10 @@ impl Builder {
             Some(found) => {
                 found.map(|found| self.add_midplanes(number, found)).map_err(|why| why.to_string())
             }
-            None if bare.is_empty() => Err("it is empty".to_string()),
-            None if bare.contains('"') => Err("it contains a quote".to_string()),
+            None if bare.is_empty() => Err("the text is empty".to_string()),
+            None if bare.contains('"') => Err("the text contains a quote".to_string()),
             None if bare.contains(char::is_control) => {
-                Err("it contains a control character".to_string())
+                Err("the text contains a control character".to_string())
             }
             None => {
                 let found = names(bare, RecordedPlacements::MOST).map_err(|why| why.to_string());
@@ -438,10 +438,10 @@ mod tests {
             ("\"2,1-0\"", "\"2,1-0\" is not a list of nodes: \"1-0\": a range that runs backwards"),
             ("A0-3 B0-12 C0-3 D0-3 E0-1", "B12 is outside Mira"),
             ("A0-3 B0-3", "a blank in a name"),
-            ("\"\"", "\"\" is not a list of nodes: it is empty"),
+            ("\"\"", "\"\" is not a list of nodes: the text is empty"),
             ("\"n[0-9999999]\"", "more than 1048576 nodes"),
-            ("\"0-3", "is not a list of nodes: it contains a quote"),
-            ("n\0", "is not a list of nodes: it contains a control character"),
+            ("\"0-3", "is not a list of nodes: the text contains a quote"),
+            ("n\0", "is not a list of nodes: the text contains a control character"),
         ] {
             let placed = read(&format!("job,nodes\n1,n1\n2,{list}\n4,n[\n3,n2\n")).expect(list);
             let unreadable = placed.unreadable().expect(list);

@@ -124,7 +124,7 @@ fn head(file: &mut (impl Read + Seek)) -> Result<(FileMetadata, ArrowSchema), St
     match begun {
         Ok(()) if magic == MAGIC => {}
         Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
-            return Err(format!("cannot read it: {error}"));
+            return Err(format!("cannot read the file: {error}"));
         }
         _ => return Err("this is not Parquet: it does not begin with PAR1".to_string()),
     }

@@ -170,7 +170,7 @@ fn counts_values_missing_from_sacct() {
     let expected = [
         ("not ended when the log was written", 1),
         ("no size", 1),
-        ("size in processors, since no column has nodes", 2),
+        ("size in processors, because no column has numbers of nodes", 2),
         ("never started", 1),
     ];
     for (what, count) in expected {
@@ -194,5 +194,5 @@ fn only_notes_on_kept_jobs_are_counted() {
         COBALT.replace(",512.0,512.0,MIR-04880-37BB1-513,0", ",0,512.0,MIR-04880-37BB1-513,0");
     let made = super::made("cobalt", &odd);
     assert_eq!(made.report.count("size not positive"), 1);
-    assert_eq!(made.report.count("impossible location, left out"), 0);
+    assert_eq!(made.report.count("impossible location, omitted"), 0);
 }

@@ -216,7 +216,7 @@ fn arrivals_are_written_as_mean_or_rate() {
         ("exponential[rate=0]", "rate=\"0\" is not a positive number"),
         // The rate is positive, but its inverse is not finite.
         ("exponential[rate=1e-320]", "mean=\"inf\" is not a positive number"),
-        ("at-once[mean=1]", "unknown parameter \"mean\"; it has no parameters"),
+        ("at-once[mean=1]", "unknown parameter \"mean\"; this name has no parameters"),
         ("weekly", "unknown; known are exponential, at-once"),
     ] {
         assert_eq!(text.parse::<Arrivals>().unwrap_err().problem, problem, "{text}");

@@ -77,7 +77,7 @@
 //!
 //! let entry = Entry::new("strided", Strided { step: 2 })
 //!     .about("Every step-th processor, then the others.")
-//!     .param("step", kind::integer(1..=64), "distance between the numbers of the preferred processors", |s| &mut s.step);
+//!     .param("step", kind::integer(1..=64), "distance between preferred processors", |s| &mut s.step);
 //! let allocators = standard().clone().with(Table::new("allocator", [entry]), AllocatorSpec::parse);
 //!
 //! let strided = allocators.read("STRIDED[step=3]")?;

@@ -280,7 +280,8 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
     }
 }
 
-/// Compares canonical names, also for a parameter that is itself a strategy.
+/// Two strategies are equal if their canonical names are equal. This also applies to strategies that are values of
+/// parameters.
 impl PartialEq for AllocatorSpec {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()

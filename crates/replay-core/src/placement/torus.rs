@@ -219,7 +219,7 @@ impl Torus {
     /// of the torus.
     ///
     /// # Errors
-    /// A description if the masks of its anchors would need too much memory.
+    /// A description of the problem if the masks of the anchors would need too much memory.
     pub fn allow(&mut self, sides: [u16; 3], steps: &Steps) -> Result<(), String> {
         let Steps { spacing, seed, wrapped, flush } = *steps;
         let positions = [0, 1, 2].map(|axis| {

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! SwitchName=s0 Nodes=n[00-17]          # a leaf
-//! SwitchName=s1 Switches=s0             # a switch above others
+//! SwitchName=s1 Switches=s0             # a switch above other switches
 //! BlockName=b0 Nodes=n[00-17]           # a base block, in a file without switches
 //! BlockSizes=18,72
 //! ```

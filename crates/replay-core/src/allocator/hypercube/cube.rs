@@ -115,8 +115,8 @@ impl Cube {
     }
 }
 
-/// Moves bit i of `value` to the i-th lowest set bit of `places`. Bits of `value` without such a
-/// bit in `places` are dropped.
+/// Moves bit i of `value` to the i-th lowest set bit of `places`. Bits of `value` for which
+/// `places` has no set bit are dropped.
 pub fn deposit(value: u32, places: u32) -> u32 {
     let (mut rest, mut result, mut bit) = (places, 0, 0);
     while rest != 0 {

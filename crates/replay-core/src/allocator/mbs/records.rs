@@ -128,8 +128,8 @@ impl Records {
         }
     }
 
-    /// Releases every block in use whose base is one of `nodes`. If `nodes` are the processors of a job, these are the
-    /// blocks of the job.
+    /// Releases every block in use whose base is one of `nodes`. If `nodes` are the processors of a job, the blocks of
+    /// this job are released.
     pub fn release(&mut self, nodes: &[NodeId]) {
         for node in nodes {
             if let Some(block) = self.used[node.index()].take() {

@@ -10,7 +10,7 @@
 //! | `limit` | always, to the size of a k-cube, 2^k processors |
 //! | `average-limit` | always, to the mean dimension of the requests in the system |
 //!
-//! The limits are those of C. Yu and C. R. Das, ICPP 1994, as described in the paper. The paper does not state how
+//! The limits are from C. Yu and C. R. Das, ICPP 1994, as described in the paper. The paper does not state how
 //! the mean is rounded; here it is rounded to the nearest dimension.
 //!
 //! The size of a step depends on the inner strategy ([`Folding`]). A [`Speedup`] determines the longer run time.

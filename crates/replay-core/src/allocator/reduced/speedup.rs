@@ -132,7 +132,7 @@ mod tests {
         }
         assert!(close(downey(8.0, 2.0, 22.0), 8.0));
         assert!(close(downey(8.0, 2.0, 8.0), 192.0 / 38.0));
-        // This job requests half as many processors as its average parallelism.
+        // The number of processors that this job requests is half of its average parallelism.
         let stretch = Speedup::Downey { parallelism: 2.0, sigma: 1.0 }.stretch(8, 4, 2);
         assert!(close(stretch, (32.0 * 8.0 / 39.0) / (32.0 * 4.0 / 35.0)));
     }

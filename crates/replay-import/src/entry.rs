@@ -79,7 +79,8 @@ impl Entry<'_> {
     };
 }
 
-/// Bytes of a line of the nodes file without the list: a number, a comma, two quotes and the line break.
+/// Number of bytes of a line of the nodes file, not counting the list: a number, a comma, two quotes and the line
+/// break.
 const AROUND: usize = 32;
 
 /// Counts the nodes in a list. Returns the note for the report if the list is invalid or too long for the nodes

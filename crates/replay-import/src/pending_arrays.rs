@@ -138,7 +138,7 @@ mod tests {
     }
 
     proptest! {
-        /// The tasks are the same as in a set of numbers.
+        /// The operations give the same tasks as operations on a set of numbers.
         #[test]
         fn tasks_equal_those_of_a_set(
             steps in proptest::collection::vec((any::<bool>(), 0u64..40, 0u64..6), 0..40),

@@ -109,7 +109,7 @@ impl Moment {
         self.earlier < self.later
     }
 
-    /// Returns the earlier point, or the later point if only the later point is at or after `time`.
+    /// Returns the later point if only the later point is at or after `time`; otherwise the earlier point.
     fn not_before(self, time: i64) -> i64 {
         if self.earlier < time && time <= self.later { self.later } else { self.earlier }
     }

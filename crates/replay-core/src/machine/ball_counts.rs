@@ -103,7 +103,7 @@ impl BallCounts {
         self.seen = 0;
     }
 
-    /// Updates the free processors from `machine`, whose topology must be the grid.
+    /// Updates the free processors from `machine`. The topology of the machine must be the grid.
     pub fn update(&mut self, machine: &Machine, coords: &[Coord]) {
         if machine.version() == self.seen {
             return;

@@ -80,7 +80,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Updates the table from `machine`, whose topology must be this grid.
+    /// Updates the table from `machine`. The topology of the machine must be this grid.
     #[inline(always)]
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {

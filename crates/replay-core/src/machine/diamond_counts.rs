@@ -86,7 +86,7 @@ impl DiamondCounts {
         })
     }
 
-    /// Updates the tables from `machine`, whose topology must be the grid.
+    /// Updates the tables from `machine`. The topology of the machine must be the grid.
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {
             return;

@@ -48,7 +48,7 @@ pub struct Bounds {
     pub size: u32,
     /// Maximum estimate, except for jobs within `extra`.
     pub estimate: i64,
-    /// Maximum of [`QueuedJob::takes`] for jobs with a longer estimate.
+    /// Maximum value of [`QueuedJob::takes`] for jobs with an estimate above the maximum.
     pub extra: u32,
 }
 

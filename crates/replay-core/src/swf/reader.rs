@@ -199,7 +199,7 @@ impl<R: BufRead> Reader<R> {
 }
 
 impl State {
-    /// Processes a line, including the line end if there is one.
+    /// Processes a line, including its line end if present.
     #[inline]
     fn take(&mut self, raw: &[u8], record: &mut Record) -> Result<Line, Error> {
         self.line += 1;

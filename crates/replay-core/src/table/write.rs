@@ -42,7 +42,7 @@ pub fn write_csv<'a, Row: 'a>(
 /// Returns rows as CSV; see [`write_csv`].
 ///
 /// # Errors
-/// Never fails, because it writes to memory.
+/// Never fails, because the function writes to memory.
 pub fn csv<Row: Table>(rows: &[Row]) -> io::Result<String> {
     let mut text = Vec::new();
     write_csv(&Row::columns(), rows, true, &mut text)?;

@@ -31,7 +31,7 @@ mod tests {
         let job = |number: u32, submit: u32, user: i64| {
             format!("{number} {submit} 0 60 4 -1 -1 4 60 -1 1 {user} -1 -1 -1 -1 -1 -1\n")
         };
-        // The second job is submitted first; the third has no user.
+        // The second job is submitted first; the third job has no user.
         let trace = ["; MaxProcs: 16\n".to_string(), job(1, 9, 7), job(2, 5, 0), job(3, 9, -1)];
         let workload = Workload::from_reader(
             trace.concat().as_bytes(),

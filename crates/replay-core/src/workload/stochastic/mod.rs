@@ -155,7 +155,7 @@ impl StochasticStream {
             }
             let size = shape.iter().map(|&side| u32::from(side)).product();
             let shape = Some(shape);
-            // The value is the same as when the trace is written and read again.
+            // Writing the trace and reading the trace again gives the same value.
             let limit = (run > 0).then(|| u32::try_from(run).unwrap_or(u32::MAX));
             jobs.push(Job { number, submit, run, estimate: run, size, line: 0, shape, limit });
         }

@@ -453,7 +453,7 @@ fn of_trace(trace: &str, error: TraceError) -> Failure {
     match error {
         TraceError::Scale { .. } => Failure::usage_message(format!("--scale: {trace}: {error}")),
         TraceError::Packets { .. } => Failure::usage_message(format!(
-            "--scale: {trace}: {error}; lower --scale, take fewer or shorter jobs (--jobs, --from), or use link loads \
+            "--scale: {trace}: {error}; lower --scale, select fewer or shorter jobs (--jobs, --from), or use link loads \
              (--network links)"
         )),
         error => Failure::usage(error),

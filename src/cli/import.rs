@@ -105,7 +105,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"))
     {
         return Err(Failure::usage_message(format!(
-            "--write {}: traces are written uncompressed; write {} and compress it with gzip",
+            "--write {}: traces are written uncompressed; write {} and compress this file with gzip",
             path.display(),
             path.with_extension("").display()
         )));
@@ -167,7 +167,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         let beside = write.is_some_and(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file()));
         if report.nodes > 0 && !beside {
             eprint_line(
-                "the log names the nodes of jobs; --write FILE writes them to FILE.nodes.csv",
+                "the log names the nodes of jobs; --write FILE writes the nodes to FILE.nodes.csv",
             );
         }
     }

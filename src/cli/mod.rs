@@ -242,7 +242,7 @@ fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error>
     Err(clap::Error::raw(
         clap::error::ErrorKind::ArgumentConflict,
         format!(
-            "--{option} is before {subcommand}: options of a command follow its name\n\nFor more information, try \
+            "--{option} is before {subcommand}: options of a command follow the name of the command\n\nFor more information, try \
              '--help'.\n"
         ),
     ))

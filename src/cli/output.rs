@@ -34,7 +34,7 @@ use replay_output::report::{
 };
 use std::io::stdout;
 
-/// The runs of a grid.
+/// The runs of a grid, which are printed and written as they are computed.
 pub struct Runs<'a> {
     loaded: &'a ResolvedGrid,
     ties: bool,

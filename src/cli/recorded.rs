@@ -86,8 +86,8 @@ pub fn placed(
     })?;
     if !quiet && places.in_order {
         eprint_line(format_args!(
-            "{}, recorded placements: names of nodes are not numbers of points of {}; nodes take its first points in the \
-             order of their names, so that distances depend on that order (--node-map gives their points)",
+            "{}, recorded placements: node names are not numbers of points of {}; nodes are assigned to the first points in \
+             the order of their names, so distances depend on this order (--node-map assigns other points)",
             trace.workload.name, trace.topology
         ));
     }
@@ -182,7 +182,7 @@ pub fn report_missing_waits(workload: &Workload, quiet: bool) -> Result<(), Fail
     if let (Some(Job { number, line, .. }), false) = (first, quiet) {
         eprint_line(format_args!(
             "{name}, recorded: excluded from all metrics: {} without a recorded wait (field 3), first job {number} (line \
-             {line}); other schedulers run such jobs",
+             {line}); other schedulers include these jobs",
             counted(count as u64, "job"),
         ));
     }

@@ -310,7 +310,7 @@ impl Session {
         let Place::Staged(staging) = place else { return Ok(Vec::new()) };
         let path = staging.path().to_path_buf();
         if self.partial && staging.would_replace() {
-            eprint_line("replay: the earlier results are kept (--force would replace them)");
+            eprint_line("replay: the earlier results are kept (--force replaces the results)");
             unfinished(&path);
             return Ok(Vec::new());
         }

@@ -103,13 +103,13 @@ pub struct ShowArgs {
 
 const ABOUT_OUT: &str = "Write results into this folder.
 
-Table held (Parquet, CSV), the map plots/machine as SVG, PNG, PDF and CSV, and a manifest. With --candidates table and figure are \
-candidates. With --gantt and --film the tables are placements and fragmentation, and the figures plots/gantt or \
-plots/film.svg, and plots/fragmentation.";
+The results are the table held (Parquet, CSV), the map plots/machine as SVG, PNG, PDF and CSV, and a manifest. With \
+--candidates, the table and the figure have the name candidates. With --gantt and --film, the tables are placements and \
+fragmentation, and the figures are plots/fragmentation and plots/gantt or plots/film.svg.";
 
 const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 
-For --perfetto.";
+This option is for --perfetto.";
 
 /// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {

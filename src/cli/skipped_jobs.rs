@@ -17,7 +17,7 @@ pub fn why_not_started(cell: &Cell, number: i64) -> String {
     let name = &cell.trace.workload.name;
     match size_left_out(cell, number) {
         Some(size) => format!(
-            "--job {number}: {} leaves out this job of {name}: no permitted box has its size, {} ({HELP})",
+            "--job {number}: {} leaves out this job of {name}: no permitted box has the size of the job, {} ({HELP})",
             cell.key().strategy(),
             grouped(size),
         ),

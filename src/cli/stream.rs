@@ -494,7 +494,7 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                 if args.load.is_some() && load > 1.0 {
                     return Err(Failure::usage_message(format!(
                         "--load: {} is above 1, the capacity of the machine; --arrivals takes arrivals per time unit \
-                         ({} of them are this load on {topology})",
+                         ({} arrivals are this load on {topology})",
                         plain(load),
                         plain((rate * 1e6).round() / 1e6)
                     )));

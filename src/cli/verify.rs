@@ -101,7 +101,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     if args.full && !suites.iter().any(|suite| suite.full.is_some()) {
         return Err(Failure::usage_message(
-            "--full has no effect in these suites; replay list suites describes its effect",
+            "--full has no effect in these suites; replay list suites describes the effect of --full",
         ));
     }
     // Outputs are checked before any work.
@@ -191,7 +191,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     if let Some(suite) = unfinished {
         eprint_line(format_args!(
-            "replay: interrupted in {suite}; the suites before it are complete"
+            "replay: interrupted in {suite}; the earlier suites are complete"
         ));
         return Ok(Exit::Interrupted);
     }

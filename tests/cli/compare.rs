@@ -173,7 +173,7 @@ fn compares_sweeps_with_a_job_table() {
     dir.replay("compare sweep:0 sweep:1").fails(
         3,
         1,
-        &["sweep/jobs.parquet does not exist: the same sweep with --job-table writes it"],
+        &["sweep/jobs.parquet does not exist: the same sweep with --job-table writes this table"],
     );
     dir.replay(&format!("sweep {cells} --job-table -q --out sweep")).code(0);
     dir.replay(&format!("{cells} -q --no-plots --out run")).code(0);
@@ -379,7 +379,7 @@ fn reports_what_cannot_be_compared() {
         dir.replay(&format!("compare {rest}")).fails(code, 1, words);
     };
     fails("out nowhere", 3, &["nowhere: "]);
-    let advice = "lean/jobs.parquet does not exist: the same command without --no-jobs writes it";
+    let advice = "lean/jobs.parquet does not exist: the same command without --no-jobs writes this table";
     fails("lean:0 lean:1", 3, &[advice]);
     fails("out:0 out:7", 2, &["out:7: out has runs 0 to 1"]);
     dir.replay("--jobs 50 --alloc mbs,gabl -q --no-plots --out other").code(0);

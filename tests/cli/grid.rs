@@ -246,7 +246,7 @@ fn recorded_schedule_has_the_waits_of_the_log() {
     run.demand(rows == expected, &format!("the mean of field 3: {rows:?}"));
     let run = run.says(
         "log, recorded: excluded from all metrics: 1 job without a recorded wait (field 3), first job 4 (line 5); other \
-         schedulers run such jobs\n",
+         schedulers include these jobs\n",
     );
     run.says("log on 2x2, recorded: 1 job starts with too few processors free; if these jobs are counted as busy, 1 \
         does, in 1 period of at most 5 s, \

@@ -541,7 +541,7 @@ fn limits_packets_before_any_run() {
     for (command, words) in [
         (
             "contend --jobs 16 --scale 1e9",
-            ["--scale: lublin-10x10: at 1000000000 cycles", "lower --scale, take fewer"],
+            ["--scale: lublin-10x10: at 1000000000 cycles", "lower --scale, select fewer"],
         ),
         // This run would take hours on one thread.
         ("contend --jobs 16 --scale 2e7 --alloc mbs", ["at most 1e9", "--network links"]),

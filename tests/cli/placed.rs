@@ -61,7 +61,7 @@ fn node_map_gives_positions() {
     assert_eq!(run.fields(&["total_pairwise_l1"]), ["24"]);
     run.demand(!run.stderr.contains("in order of their names"), "positions are not guessed");
     dir.replay(&format!("{both} -q")).code(0);
-    dir.replay(both).code(0).says("(--node-map gives their points)");
+    dir.replay(both).code(0).says("(--node-map assigns other points)");
     for (command, code, words) in [
         ("--node-map bad.csv", 3, "bad.csv:4: field y: 4 is outside 4x4*2, which has 0 to 3"),
         ("--node-map j.swf", 3, "j.swf:1: field node: the header is \"; MaxProcs: 16\""),

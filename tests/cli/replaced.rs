@@ -220,7 +220,7 @@ fn readers_report_changed_files() {
     dir.replay("compare short:0 short:1").fails(
         3,
         1,
-        &["short/jobs.parquet does not exist: the same command without --no-jobs writes it"],
+        &["short/jobs.parquet does not exist: the same command without --no-jobs writes this table"],
     );
 }
 

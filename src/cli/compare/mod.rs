@@ -137,7 +137,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     for runs in [&base, &others] {
         if runs.manifest.is_null() && !args.process.quiet {
             eprint_line(format_args!(
-                "{}: has no manifest.json; its tables are not checked",
+                "{}: has no manifest.json; the tables of the folder are not checked",
                 runs.text
             ));
         }
@@ -145,7 +145,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let tables = base.tables;
     if tables != others.tables {
         let [one, two] = [&base, &others].map(|runs| format!("{} has {}", runs.text, runs.holds()));
-        return Err(Failure::usage_message(format!("{one}, {two}: name two folders of one kind")));
+        return Err(Failure::usage_message(format!("{one}, {two}: name two folders of the same kind")));
     }
     if args.schedule {
         return schedules(args, style, &base, &others);
@@ -296,7 +296,7 @@ fn schedules(
 ) -> Result<Exit, Failure> {
     if base.tables.start.is_none() {
         return Err(Failure::usage_message(format!(
-            "--schedule: {} has {}, whose jobs have no start times in seconds of the trace",
+            "--schedule: {} has {}; jobs of these results have no start times in seconds of the trace",
             base.text,
             base.holds()
         )));
@@ -542,8 +542,8 @@ fn no_jobs(
     manifest: &serde_json::Value,
 ) -> Failure {
     let writes = match manifest["kind"].as_str() {
-        Some("sweep") => "the same sweep with --job-table writes it",
-        Some("run") => "the same command without --no-jobs writes it",
+        Some("sweep") => "the same sweep with --job-table writes this table",
+        Some("run") => "the same command without --no-jobs writes this table",
         _ => return Failure::data(anyhow::anyhow!("{error}")),
     };
     let path = folder.path().join(JobsTable::file(tables));
@@ -614,7 +614,7 @@ fn paired<'a>(
         others.runs.iter().filter_map(|other| Some([of(other)?, other])).collect();
     if pairs.is_empty() {
         return Err(Failure::usage_message(format!(
-            "{} ({} runs) and {} ({} runs) have no run in common: {}; FOLDER:RUN names one",
+            "{} ({} runs) and {} ({} runs) have no run in common: {}; FOLDER:RUN names one run",
             base.text,
             base.runs.len(),
             others.text,

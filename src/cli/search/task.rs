@@ -295,7 +295,7 @@ fn space(args: &SearchArgs, slacks: Vec<Slack>) -> Result<Space, Failure> {
     let largest = |list: &Numbers| list.ends()[1];
     let option = args.tie_lists.first_factor().unwrap_or("--factors");
     if factors.iter().all(|list| largest(list) == 0) {
-        return refuse(format!("{option}: all factors are 0, which break no tie"));
+        return refuse(format!("{option}: all factors are 0, so no vector breaks a tie"));
     }
     if factors.iter().chain([&scan_radii]).any(|list| largest(list) > limit) {
         return refuse(format!("--sr, {option}: entries must not exceed 1,000,000"));

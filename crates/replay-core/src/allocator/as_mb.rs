@@ -179,9 +179,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// A request that does not exceed the number of free processors gets exactly its size. It
-        /// gets a frame if a free frame exists. The recorded blocks agree with the free processors
-        /// after every step.
+        /// A request that does not exceed the number of free processors gets exactly its size. The
+        /// request gets a frame if a frame of this size is free. The recorded blocks agree with the
+        /// free processors after every step.
         #[test]
         fn serves_every_request_that_free_processors_allow(
             machine in proptest::sample::select(vec!["8x8", "12x10", "torus:7x9", "16x16"]),

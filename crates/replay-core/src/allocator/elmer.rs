@@ -13,7 +13,7 @@
 //! The choice among the free hosts is random. The algorithm of the thesis has two faults. A job may get a lower level
 //! on idle hosts. A later job may then get a higher level on such a host, which violates the rule that earlier jobs
 //! have priority. In the *guarded* mode, a host is free at a level only if no job runs on the host below this level.
-//! This mode also prefers idle hosts. It is not in the thesis.
+//! This mode also prefers idle hosts. The guarded mode is not in the thesis.
 //!
 //! Cost: one pass over the slots.
 
@@ -42,7 +42,7 @@ pub struct HostSelection {
 pub enum Pick {
     /// Random hosts; each host has the same probability.
     Random,
-    /// The hosts with the lowest numbers. This choice is for tests and examples; it is not in the thesis.
+    /// The hosts with the lowest numbers. This choice is for tests and examples, and is not in the thesis.
     Lowest,
 }
 
@@ -73,7 +73,7 @@ impl Hosts {
     pub const PLAIN: Hosts = Hosts { costs: false, period: 0.0, demand: 1.0 };
 }
 
-/// The Elmer allocator. Its random choices depend on the seed and on all earlier requests.
+/// The Elmer allocator. The random choices of hosts depend on the seed and on all earlier requests.
 #[derive(Debug)]
 pub struct Elmer {
     cluster: Cluster,

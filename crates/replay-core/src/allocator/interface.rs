@@ -26,7 +26,7 @@ pub struct RunSetup<'a> {
 /// A change of the machine or the queue between two requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum MachineEvent<'a> {
-    /// A job has released these processors. They are listed in the order in which the allocator chose them.
+    /// A job has released these processors. The processors are listed in the order in which the allocator chose them.
     Released(&'a [NodeId]),
     /// Free processors have gone out of service.
     NodesDown(&'a [NodeId]),
@@ -60,13 +60,15 @@ pub struct Capabilities {
     /// of the strategy finds a placement. The head may start later than its reservation.
     pub reserves_by_trial: bool,
     /// Whether the chosen processors depend only on the size and shape of the request and on the set of free
-    /// processors. They then do not depend on the time, on the owners of busy processors, or on random numbers.
+    /// processors. If `true`, the choice does not depend on the time, on the owners of busy processors, or on random
+    /// numbers.
     pub chooses_by_free: bool,
     /// Whether jobs that are not [servable](Bounds::servable) are rejected on submission: a run omits these jobs and
     /// counts them. If `false`, a run with such a job is an error.
     pub rejects_unsupported_sizes: bool,
-    /// Whether the strategy supports outages. This is `true` for strategies that use only the set of free processors,
-    /// and for strategies that update their state on [`MachineEvent::NodesDown`] and [`MachineEvent::NodesUp`].
+    /// Whether the strategy supports outages. The value is `true` for strategies that use only the set of free
+    /// processors, and for strategies that update their state on [`MachineEvent::NodesDown`] and
+    /// [`MachineEvent::NodesUp`].
     pub supports_outages: bool,
     /// Whether jobs may run on fewer processors than they request.
     pub folds: bool,
@@ -113,13 +115,13 @@ impl Capabilities {
 /// The limits on the number of processors that a request can get.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// Minimum number of processors in any state of the machine. It is below the requested number only if the strategy
-    /// [folds](Capabilities::folds) jobs.
+    /// Minimum number of processors in any state of the machine. The minimum is below the requested number only if the
+    /// strategy [folds](Capabilities::folds) jobs.
     pub min_processors: u32,
-    /// Minimum number of processors in the current state of the machine. It exceeds
+    /// Minimum number of processors in the current state of the machine. This value exceeds
     /// [`min_processors`](Self::min_processors) if the minimum depends on the other jobs.
     pub min_processors_now: u32,
-    /// Maximum number of processors. It exceeds the requested number only if the strategy rounds up.
+    /// Maximum number of processors. The maximum exceeds the requested number only if the strategy rounds up.
     pub max_processors: u64,
     /// `false` if not even the empty machine can serve the request; a run with such a job does not begin. `true` if
     /// the strategy cannot decide whether the empty machine can serve the request.

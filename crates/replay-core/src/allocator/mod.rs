@@ -243,9 +243,9 @@ pub trait Allocator: Send {
     }
 
     /// Appends the chosen processors to `chosen`, which is empty before the call. The processors are free and distinct.
-    /// They are listed unit by unit in the order of allocation, and row-major from the base within a unit. The first
-    /// `request.size` processors run the job's processes; the remaining processors are lost to internal fragmentation.
-    /// If the request is refused, `chosen` stays empty.
+    /// The processors are listed unit by unit in the order of allocation, and row-major from the base within a unit.
+    /// The first `request.size` processors run the job's processes; the remaining processors are lost to internal
+    /// fragmentation. If the request is refused, `chosen` stays empty.
     ///
     /// A strategy that [folds](Capabilities::folds) jobs may serve a smaller request instead. [`Stats::reduction`] then
     /// contains the smaller request.
@@ -283,11 +283,11 @@ pub trait Allocator: Send {
     }
 
     /// Returns whether a refusal of the request `refused` because of fragmentation ([`Refusal::Fragmented`]) implies
-    /// that the request `asked` is refused too, on the same free processors and on any subset of them. This holds, for
-    /// example, if every free box for `asked` contains a free box for `refused`. The implied refusal is
-    /// [`Refusal::TooFewFree`] if fewer processors are free than the [`max_processors`](Bounds::max_processors) of
-    /// `asked`, otherwise [`Refusal::Fragmented`]. A strategy that finds every free box returns `true` if both requests
-    /// are equal.
+    /// that the request `asked` is refused too, on the same free processors and on any subset of them. A refusal of
+    /// `refused` implies a refusal of `asked`, for example, if every free box for `asked` contains a free box for
+    /// `refused`. The implied refusal is [`Refusal::TooFewFree`] if fewer processors are free than the
+    /// [`max_processors`](Bounds::max_processors) of `asked`, otherwise [`Refusal::Fragmented`]. A strategy that finds
+    /// every free box returns `true` if both requests are equal.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         let _ = (refused, asked);
         false

@@ -5,7 +5,7 @@ use crate::naming::Value;
 use crate::topology::curve::Curve;
 use crate::topology::{Grid, Topology};
 
-/// Options of a strategy. They build the strategy's allocator.
+/// Options of a strategy, from which the strategy's allocator is built.
 pub trait AllocatorOptions: Value {
     /// Builds the allocator for a machine. `seed` is used by strategies with random choices.
     ///

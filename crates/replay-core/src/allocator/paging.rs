@@ -243,7 +243,7 @@ impl Allocator for Paging {
 
     fn bounds(&mut self, request: Request) -> Bounds {
         // Without its last page the job has too few processors, and the last page has at most the largest size. The
-        // bound is exact if all pages are equal. It is an upper bound if the last pages are smaller.
+        // value is exact if all pages are equal, and an upper bound if the last pages are smaller.
         let before_the_last = u64::from(request.size - 1) / self.divisor * self.divisor;
         Bounds::up_to(before_the_last + self.largest, request)
     }

@@ -1,8 +1,9 @@
 //! Selection of one placement for one request, by the rule of Slurm 26.05.
 //!
-//! A candidate is an anchor of the requested size. It has no holes, all of its nodes are free, and it contains every
-//! required node. Candidates are visited torus by torus, placement by placement, in the order of anchors. A candidate
-//! replaces the best candidate so far if it is better by the first criterion in which the two candidates differ:
+//! A candidate is an anchor of the requested size. A candidate has no holes, all of its nodes are free, and it contains
+//! every required node. Candidates are visited torus by torus, placement by placement, in the order of anchors. A
+//! candidate replaces the best candidate so far if it is better by the first criterion in which the two candidates
+//! differ:
 //!
 //! 1. the largest weight of its nodes: smaller is better;
 //! 2. its cost: smaller is better, but only between anchors of one placement of one torus;

@@ -99,7 +99,7 @@ impl Anchors {
 pub struct AnchorRule {
     /// The spacing of positions.
     pub anchors: Anchors,
-    /// Whether a box at the last position of an axis that does not wrap ends at the end of the axis.
+    /// For axes that do not wrap: whether a box at the last position ends at the end of the axis.
     pub flush: bool,
 }
 

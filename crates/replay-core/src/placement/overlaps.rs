@@ -27,9 +27,9 @@ pub struct AxisOverlap {
 pub struct Word {
     /// Index of the word: its first position is `at` times 64.
     pub at: u32,
-    /// Bits of the positions that share a cell with the box.
+    /// Bits of the positions whose boxes share a cell with the given box.
     pub met: u64,
-    /// Bits of the positions whose boxes are contained in the box.
+    /// Bits of the positions whose boxes are contained in the given box.
     pub inside: u64,
 }
 

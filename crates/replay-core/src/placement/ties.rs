@@ -1,4 +1,4 @@
-//! Selection among all free boxes of a size, in all orientations. This is an extension of Slurm's rule.
+//! Selection among all free boxes of a size, in all orientations: an extension of Slurm's rule.
 //!
 //! Every candidate has several terms, which are integers. The candidate with the smallest weighted sum of terms wins.
 //! If sums are equal, the first of these candidates in the order of Slurm's scan wins. Let c be a candidate of n cells.

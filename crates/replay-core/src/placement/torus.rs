@@ -100,7 +100,7 @@ pub fn cells_of(mask: &[Part]) -> impl Iterator<Item = u32> + '_ {
 pub struct Placement {
     /// Sides along x, y, z.
     pub sides: [u16; 3],
-    /// Number of cells of the box: the size of the jobs that it serves.
+    /// Number of cells of the box: the size of the jobs that get this box.
     pub size: u32,
     /// Positions along each axis, in scan order.
     positions: [Vec<u16>; 3],
@@ -121,7 +121,7 @@ pub struct Steps {
     pub seed: [u16; 3],
     /// Whether boxes wrap around the edge, along x, y, z.
     pub wrapped: [bool; 3],
-    /// Whether a box at the last position of an axis that does not wrap ends at the edge.
+    /// For axes that do not wrap: whether a box at the last position ends at the edge.
     pub flush: bool,
 }
 

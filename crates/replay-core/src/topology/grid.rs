@@ -114,8 +114,8 @@ impl Grid {
         usize::from(self.axes[axis].extent)
     }
 
-    /// Returns the number of points. It equals the number of processors if each point has one
-    /// processor.
+    /// Returns the number of points. The number of points equals the number of processors if each
+    /// point has one processor.
     pub fn processors(&self) -> usize {
         (0..3).map(|axis| self.extent(axis)).product()
     }

@@ -1,6 +1,6 @@
 //! Interconnects of machines: meshes, tori, hypercubes, clusters of workstations, trees of switches and blocks.
 //!
-//! A [`Topology`] defines the [`NodeId`], coordinates, distances and neighbours of every processor. It does not
+//! A [`Topology`] defines the [`NodeId`], coordinates, distances and neighbours of every processor. A topology does not
 //! record which processors are busy.
 //!
 //! [`Topology::from_str`](std::str::FromStr) parses this grammar, and `Display` prints it:
@@ -89,7 +89,8 @@ pub enum Topology {
 }
 
 impl Topology {
-    /// Returns the number of points. It equals the number of processors if each point has one processor.
+    /// Returns the number of points. The number of points equals the number of processors if each point has one
+    /// processor.
     pub fn processors(&self) -> usize {
         match self {
             Topology::Grid(grid) => grid.processors(),

@@ -272,7 +272,7 @@ impl CentreRule {
         Ok(Competition { candidates: centres.len(), best, admitted })
     }
 
-    /// Returns the sums from which the tie value of a set is computed. They are 0 if there is no tie vector.
+    /// Returns the sums from which the tie value of a set is computed. The sums are 0 if there is no tie vector.
     fn tie_terms(
         &self,
         machine: &Machine,
@@ -337,9 +337,9 @@ impl Candidate {
     }
 }
 
-/// Returns the processors of the complete shells. Then it repeatedly adds the free processor with the smallest total L1
-/// distance to the processors already chosen. `scan` contains the free processors in scan order, and `sorted` contains
-/// them by distance to the centre.
+/// Returns the processors of the complete shells and further free processors. Each further processor has the smallest
+/// total L1 distance to the processors already chosen. `scan` contains the free processors in scan order, and `sorted`
+/// contains them by distance to the centre.
 fn greedy(
     grid: &Grid,
     centre: Coord,

@@ -8,7 +8,7 @@ use crate::topology::{Axis, Coord, Grid, NodeId};
 ///
 /// The carried order sorts by the distances to all earlier centres, the latest first. The result depends only on the
 /// processors near the cut. The shell is therefore not sorted. Instead, each earlier centre narrows the shell to the
-/// processors that still compare equal at the cut. This ends after a few centres.
+/// processors that still compare equal at the cut. The narrowing ends after a few centres.
 #[derive(Clone, Debug, Default)]
 pub struct ShellCut {
     undecided: Vec<NodeId>,

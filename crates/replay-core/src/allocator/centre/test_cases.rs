@@ -69,7 +69,7 @@ pub fn machine(grid: &Grid, busy: f64, seed: u64) -> Machine {
 }
 
 /// Compares the chosen processors and the number of tied sets of a fast engine with the definition.
-/// They are compared on a machine, and on the states that result from the engine's decisions.
+/// The comparison is made on a machine, and on the states that result from the engine's decisions.
 /// `shares` are the requested sizes as fractions of the number of free processors.
 ///
 /// With [`ShellOrder::Greedy`] the engines run the definition itself, so the comparison only checks

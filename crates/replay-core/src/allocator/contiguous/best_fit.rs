@@ -7,7 +7,7 @@
 //!   surface touches busy processors or walls.
 //! * [`Candidates`]: the base with the fewest neighbours that are bases too; among these bases, the
 //!   base in the smallest connected area of bases (Bani-Mohammad 2008, section 2.2.1: most busy
-//!   neighbours, then least surrounding free area). This is the default: the finish times agree
+//!   neighbours, then least surrounding free area). This measure is the default: the finish times agree
 //!   with Table 1 of Lo et al. (1997) within 2 %. The finish times with [`Surroundings`] are up to
 //!   6 % shorter.
 //! * [`SmallestBox`]: the lowest corner of the smallest maximal free box that contains the frame

@@ -93,7 +93,7 @@ impl<C: Choice> Contiguous<C> {
         }
     }
 
-    /// Returns the sub-mesh that the request would get now. It depends only on the set of free processors.
+    /// Returns the sub-mesh that the request would get now. The result depends only on the set of free processors.
     ///
     /// # Errors
     /// [`Refusal`] if the request would be refused now.

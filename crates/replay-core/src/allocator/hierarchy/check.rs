@@ -272,7 +272,7 @@ pub fn sweep_cost(machine: &Hierarchy) -> u128 {
 }
 
 /// Returns the job sizes that Slurm's rule for the machine cannot place on the idle machine. The sizes are at most the
-/// number of nodes. They are returned as ascending ranges of first and last size.
+/// number of nodes. The result consists of ascending ranges of first and last size.
 pub fn never_runs(machine: &Hierarchy) -> Vec<[u32; 2]> {
     let nodes = machine.processors() as u32;
     if let Some(tree) = machine.tree() {

@@ -1,9 +1,9 @@
 //! Kueue's topology-aware scheduling (`tas_flavor_snapshot.go`), one pod per node.
 //!
 //! *Domains* are switches and nodes. The rule first selects a level at which one domain, or several domains together,
-//! have room for the job. It then distributes the pods over the domains below, level by level. Domains are ordered by
-//! the number of slices for which they have room, then by the number of pods, then by the path of their names (by
-//! bytes).
+//! have room for the job. The rule then distributes the pods over the domains below, level by level. Domains are
+//! ordered by the number of slices for which they have room, then by the number of pods, then by the path of their
+//! names (by bytes).
 //!
 //! Cost: one pass over the switches of each examined level, and sorting the switches below the chosen switches. Nodes
 //! are examined only in chosen leaves, because free nodes are interchangeable.

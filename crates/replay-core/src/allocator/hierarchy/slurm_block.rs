@@ -1,8 +1,9 @@
 //! Slurm's rule for blocks (`eval_nodes_block.c` of `topology/block`, Slurm 26.05).
 //!
 //! A job is placed in rounds: one round, or one round per segment. A round first chooses a block of the level that its
-//! size needs. Among the blocks with enough free nodes, it chooses the block with the fewest free nodes. It then
-//! chooses base blocks in this block. If a round stalls, the rule removes one of the chosen nodes and tries again.
+//! size needs. Among the blocks with enough free nodes, it chooses the block with the fewest free nodes. The round then
+//! chooses base blocks in the chosen block. If a round stalls, the rule removes one of the chosen nodes and tries
+//! again.
 //!
 //! Cost: one pass over the base blocks to choose a block; and for each chosen base block one pass over the base blocks
 //! of the block.

@@ -14,8 +14,8 @@ use crate::topology::NodeId;
 pub struct Cube {
     /// The spanned dimensions, as bits.
     pub stars: u32,
-    /// The fixed bits; the bits of spanned dimensions are 0. This is also the number of the lowest
-    /// processor.
+    /// The fixed bits; the bits of spanned dimensions are 0. The value is also the number of the
+    /// lowest processor.
     pub base: u32,
 }
 

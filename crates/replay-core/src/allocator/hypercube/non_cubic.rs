@@ -1,10 +1,10 @@
 //! Non-cubic allocation (Kim, Das and Lin 1991; Turner 1995, section 3.1): a job gets several subcubes. Each subcube is
 //! adjacent to another subcube of the job.
 //!
-//! A job of p processors gets a subcube for each 1 in the binary representation of p, the largest subcube first. It
-//! thus gets exactly p processors: for example, 11 processors in cubes of 3, 1 and 0 dimensions. If the number of cubes
-//! is limited, p is rounded up to the next number with at most this number of ones in its binary representation. For
-//! example, with at most two cubes, 11 becomes 12: cubes of 3 and 2 dimensions. The first cube comes from the [free
+//! A job of p processors gets a subcube for each 1 in the binary representation of p, the largest subcube first. The
+//! job thus gets exactly p processors: for example, 11 processors in cubes of 3, 1 and 0 dimensions. If the number of
+//! cubes is limited, p is rounded up to the next number with at most this number of ones in its binary representation.
+//! For example, with at most two cubes, 11 becomes 12: cubes of 3 and 2 dimensions. The first cube comes from the [free
 //! list](super::free_list). Each further cube is the first listed cube of the smallest sufficient dimension that is
 //! adjacent to a cube of the job. When it is split and only one half is adjacent to the job, the adjacent half is used.
 //! If no listed cube is adjacent, all free subcubes are searched, and the first adjacent subcube is taken. The thesis

@@ -14,7 +14,7 @@ pub enum SidesRule {
     /// that can hold the job. A prime number of processors becomes a row.
     #[default]
     Exact,
-    /// The best mesh by the criteria of `Exact` among meshes with y <= 4 x. It may have more
+    /// The best mesh by the criteria of `Exact` among meshes with y <= 4 x. The mesh may have more
     /// processors than requested.
     Compact,
     /// A row, which consists of consecutive codewords of a Gray code.

@@ -130,8 +130,9 @@ impl Forest {
         1 << (self.arity_log * class as u32)
     }
 
-    /// Returns the number of blocks of a class that a job of `size` processors requests. This is a
-    /// digit of the size in base `arity`; for the largest class it includes all higher digits.
+    /// Returns the number of blocks of a class that a job of `size` processors requests. The result
+    /// is a digit of the size in base `arity`; for the largest class the result includes all higher
+    /// digits.
     pub fn digit(&self, size: u32, class: usize) -> u32 {
         let rest = size >> (self.arity_log * class as u32);
         if class + 1 == self.classes() { rest } else { rest & (self.arity() - 1) }

@@ -75,7 +75,7 @@ impl Records {
             return false;
         };
         for larger in (class + 1..=from).rev() {
-            // The lower left buddy is the first block of its class. It is divided further.
+            // The lower left buddy, the first block of its class, is divided further.
             if let Some(number) = self.free[larger].first() {
                 self.divide(self.forest.block(larger, number));
             }

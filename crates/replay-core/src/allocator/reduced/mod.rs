@@ -1,7 +1,8 @@
 //! Jobs on fewer processors than they request.
 //!
 //! Source: C. Chang and P. Mohapatra, "An adaptive job allocation method for multicomputer systems", ICDCS 1996. These
-//! strategies decorate any other strategy. They *fold* a job: each step makes the job smaller and its run time longer.
+//! strategies decorate any other strategy. A strategy *folds* a job: each step makes the job smaller and its run time
+//! longer.
 //!
 //! | name | when a job is folded |
 //! |---|---|
@@ -30,8 +31,8 @@
 //!
 //! # Jobs larger than the machine
 //!
-//! A job that is larger than the machine can run if the strategy always folds it to a size that fits. Otherwise it is
-//! an input error.
+//! A job that is larger than the machine can run if the strategy always folds it to a size that fits. Otherwise such a
+//! job is an input error.
 //!
 //! # Strategies that never refuse
 //!

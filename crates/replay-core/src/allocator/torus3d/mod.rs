@@ -184,7 +184,7 @@ impl Placements {
     }
 }
 
-/// Returns an idle machine with all anchors counted.
+/// Returns an idle machine on which all anchors have been counted.
 fn idle(decider: &Decider, layout: &Layout) -> Vec<FreeAnchors> {
     let mut machine = decider.machine(layout, layout.all());
     machine.iter_mut().zip(layout.toruses()).for_each(|(open, torus)| open.compute_all(torus));

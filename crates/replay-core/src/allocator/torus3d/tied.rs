@@ -1,4 +1,4 @@
-//! Selection of boxes by weighted terms. This combines [`Ties`] with the statistics of a replay.
+//! Selection of boxes by weighted terms: combines [`Ties`] with the statistics of a replay.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -102,7 +102,8 @@ impl Tied {
         Self::on(ties, self.rule, tuner)
     }
 
-    /// Returns a copy without caches and without learning. It is used for queries after many boxes have been released.
+    /// Returns a copy without caches and without learning. The copy is used for queries after many boxes have been
+    /// released.
     pub fn detached(&self) -> Self {
         Self {
             ties: self.ties.without_cache(),

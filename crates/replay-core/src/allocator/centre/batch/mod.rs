@@ -35,7 +35,7 @@ pub struct BatchPlacement<'a> {
     pub configs: &'a mut Vec<u32>,
 }
 
-/// A request for a machine that is not part of the batch. It is decided with an additional configuration.
+/// A request for a machine that is not part of the batch. The request is decided with an additional configuration.
 #[derive(Debug)]
 pub struct ExternalQuery<'a> {
     /// Index of the occupancy whose state equals the state of the machine ([`BatchReplay::find`]).

@@ -186,8 +186,8 @@ fn values(weights: &[[i32; LANES]; WEIGHTS], entry: &Entry) -> [i32; LANES] {
     values
 }
 
-/// Updates the winners with a candidate. It wins in a lane if its value is lower than the best value so far, or if the
-/// values are equal and its rank is lower.
+/// Updates the winners with a candidate. The candidate wins in a lane if its value is lower than the best value so far,
+/// or if the values are equal and its rank is lower.
 #[inline(always)]
 fn enter(best: &mut [i32; LANES], first: &mut [i32; LANES], values: &[i32; LANES], rank: i32) {
     for i in 0..LANES {

@@ -5,8 +5,8 @@ use std::ops::{BitAnd, BitOr, Not};
 use crate::machine::{BoxCounts, Count, LANES, Row};
 use crate::topology::{Grid, NodeId};
 
-/// An unsigned integer in one vector lane. It has 16 bits if all sums fit into 16 bits, which
-/// doubles the number of lanes per vector; otherwise 32 bits.
+/// An unsigned integer in one vector lane. The integer has 16 bits if all sums fit into 16 bits,
+/// otherwise 32 bits. With 16 bits a vector has twice as many lanes.
 pub trait Lane:
     Copy
     + Default

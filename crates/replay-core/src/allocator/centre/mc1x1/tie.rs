@@ -118,12 +118,12 @@ impl<L: Lane> LaneTerms<L> {
 /// The sums of one centre for a scan radius. The sums are multiplied by the weights of a vector.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TieSums {
-    /// Sum of (cnt(r) - k) over r = L..=M. Its weight is AF.
+    /// Sum of (cnt(r) - k) over r = L..=M. The weight of this sum is AF.
     pub available: i64,
-    /// SR times the number of positions in ring L + 1 that are not free. Its weight is BF.
+    /// SR times the number of positions in ring L + 1 that are not free. The weight of this product is BF.
     pub border: i64,
     /// Wall sum without the last shell: the sum of wall(r) over r < L, plus SR + 1 times the wall weights in the
-    /// complete shells. Its weight is WF.
+    /// complete shells. The weight of the wall sum is WF.
     pub wall: i64,
     /// Lower and upper bound of the contribution of the last shell to `wall`.
     pub last_wall: [i64; 2],
@@ -186,7 +186,8 @@ impl<C: Count> TieCounts<C> {
         self.walls = (0..heaviest).map(|level| BoxCounts::of_subset(grid, above(level))).collect();
     }
 
-    /// Recomputes the wall weights after processors have gone out of service or returned to service. This is rare.
+    /// Recomputes the wall weights after processors have gone out of service or returned to service. Such changes are
+    /// rare.
     #[cold]
     fn recompute_weights(&mut self, machine: &Machine, grid: &Grid) {
         self.down_seen = machine.down_version();
@@ -216,7 +217,8 @@ impl<C: Count> TieCounts<C> {
         self.down_seen = u64::MAX;
     }
 
-    /// Returns whether all sums on a machine of `processors` processors fit into 16 bits. They always fit into 32 bits.
+    /// Returns whether all sums on a machine of `processors` processors fit into 16 bits. The sums always fit into 32
+    /// bits.
     pub fn is_narrow(counts: &BoxCounts<C>, processors: usize) -> bool {
         let radii = u64::from(counts.max_radius()) + 2;
         radii * (processors as u64) < u64::from(u16::MAX)

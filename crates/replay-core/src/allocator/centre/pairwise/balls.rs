@@ -68,7 +68,7 @@ impl Balls {
         self.counts.reset();
     }
 
-    /// Enters the score of every candidate that can matter.
+    /// Computes the score of every candidate that can still win, and enters the score into the selection.
     ///
     /// # Errors
     /// [`Cancelled`] if `stop` is cancelled.
@@ -421,7 +421,8 @@ impl Undecided {
         }
     }
 
-    /// Fills the set with the processors of a shell. Their positions must be below 16,384 in every dimension.
+    /// Fills the set with the processors of a shell. The positions of the processors must be below 16,384 in every
+    /// dimension.
     fn start(&mut self, shell: impl ExactSizeIterator<Item = Coord>) {
         let count = shell.len();
         self.numbers.clear();
@@ -475,8 +476,8 @@ impl Undecided {
     }
 
     /// Considers the line through `centre` along a dimension. Returns whether no centre on this line distinguishes any
-    /// processors. This is the case if all processors have the same position along the dimension, and the same distance
-    /// in the other dimensions.
+    /// processors. No centre does so if all processors have the same position along the dimension, and the same
+    /// distance in the other dimensions.
     fn ties_all(&mut self, centre: Coord, along: usize) -> bool {
         let first = self.positions[along].first().map_or(0, |eight| eight[0]);
         let positions = self.positions[along].iter().flatten();

@@ -22,9 +22,9 @@ pub struct Diamond {
     shell: Vec<[u16; 2]>,
     /// Cost of each processor of the shell.
     costs: Vec<u32>,
-    /// Number of processors of S by row of the window. It is later replaced by the x term of D.
+    /// Number of processors of S by row of the window. The number is later replaced by the x term of D.
     by_x: Vec<u32>,
-    /// Number of processors of S by column of the window. It is later replaced by the y term of D.
+    /// Number of processors of S by column of the window. The number is later replaced by the y term of D.
     by_y: Vec<u32>,
     histogram: Vec<u32>,
     pairs: u64,
@@ -184,9 +184,9 @@ fn positions_before(last: usize) -> usize {
 }
 
 /// Fills in the strips from `first` to `end` of a diamond of radius `last` - 1 around `centre`. The strips are at most
-/// `last` away from the centre. Returns the sum of the distances along this axis over all pairs of the `all`
-/// processors of the diamond. It is computed as the number of pairs that each cut between neighbouring strips
-/// separates, summed over all cuts.
+/// `last` away from the centre. Returns the sum of the distances along this axis over all pairs of the `all` processors
+/// of the diamond. The sum is computed as the number of pairs that each cut between neighbouring strips separates,
+/// summed over all cuts.
 #[inline(always)]
 fn cuts(
     strips: &mut Vec<u32>,
@@ -280,7 +280,7 @@ pub struct DistanceReach {
     pub within: usize,
 }
 
-/// The reaches of all centres for one request. They are computed for 16 centres at a time.
+/// The reaches of all centres for one request. The reaches are computed for 16 centres at a time.
 ///
 /// The outermost shells of two neighbouring centres differ by at most one. The search for the outermost shell of a
 /// centre therefore begins just below the outermost shells of the previous row, and continues diamond by diamond.

@@ -56,7 +56,8 @@ impl Mesh {
         self.counts.reset();
     }
 
-    /// Enters the score of every candidate that can matter.
+    /// Computes the score of every candidate that can still win, and enters the score into the
+    /// selection.
     pub fn compete(
         &mut self,
         machine: &Machine,
@@ -154,8 +155,8 @@ impl Mesh {
 /// with an additional shortcut. An earlier centre outside the window around the shell distinguishes
 /// the processors exactly like the nearest position of the window, because for every processor the
 /// distance to the centre exceeds the distance to this position by the same number of steps. In a
-/// row of centres, most centres have the same nearest position as the previous centre. These
-/// centres are skipped.
+/// row of centres, most centres have the same nearest position as the previous centre. Centres with
+/// the same nearest position are skipped.
 #[derive(Debug, Default)]
 struct CarriedPart {
     undecided: Vec<[u16; 2]>,

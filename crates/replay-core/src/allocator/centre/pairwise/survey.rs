@@ -8,7 +8,7 @@ use crate::topology::{Coord, Grid, NodeId};
 
 /// The complete shells and the last shell around one centre.
 ///
-/// This engine supports every grid. It costs a few steps per free processor and centre.
+/// This engine supports every grid. The cost is a few steps per free processor and centre.
 #[derive(Debug)]
 pub struct Survey {
     grid: Grid,
@@ -165,7 +165,7 @@ impl Line {
     }
 }
 
-/// Returns the sum of pairwise L1 distances. It is computed from the number of processors at each position of each
+/// Returns the sum of pairwise L1 distances, computed from the number of processors at each position of each
 /// dimension.
 pub fn pairs_of(grid: &Grid, histograms: &[Vec<u32>; 3]) -> u64 {
     let axes = histograms.iter().zip(grid.axes());

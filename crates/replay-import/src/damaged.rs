@@ -58,7 +58,7 @@ pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
 }
 
 /// Reads the footer of a file and checks that its counts agree with each other and with the size of
-/// the file, since readers allocate memory by these counts before they read values.
+/// the file, because readers allocate memory by these counts before reading values.
 ///
 /// # Errors
 /// A message that describes the fault of the footer.

@@ -102,7 +102,7 @@ impl Pending {
         }
     }
 
-    /// Removes a task that has started in this file or in a later file.
+    /// Removes a task that has started, in this file or in a later file.
     pub fn started(&mut self, id: &str, task: u64) {
         if let Some(array) = self.0.get_mut(id) {
             array.tasks.remove(task);

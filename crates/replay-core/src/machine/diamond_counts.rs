@@ -8,7 +8,7 @@
 //! four entries of a summed-area table over these coordinates. Table entries are stored by their
 //! *apex*: the cone of (x, y) contains all (x', y') with x' <= x and |y' - y| <= x - x', and the
 //! odd cone of (x, y) is the cone with its apex at (x - 1/2, y + 1/2). The corners of the diamond
-//! lie in row x (odd cones) and in rows x + r and x - r - 1 (cones), at lanes that move with y. As
+//! lie in row x (odd cones) and in rows x + r and x - r - 1 (cones), at lanes that depend on y. As
 //! in [`BoxCounts`](super::BoxCounts), the counts of 16 neighbouring centres take a few vector
 //! loads. The *lane* dimension is y.
 

@@ -153,7 +153,7 @@ pub fn student_t(confidence: f64, freedom: u64) -> f64 {
     quantile(0.5 + confidence / 2.0, freedom as f64)
 }
 
-/// Returns the quantile `p` of Student's t with `freedom` degrees of freedom, which need not be an integer.
+/// Returns the quantile `p` of Student's t with `freedom` degrees of freedom. `freedom` need not be an integer.
 pub(super) fn quantile(p: f64, freedom: f64) -> f64 {
     if freedom > MANY as f64 {
         return expansion(Normal::standard().inverse_cdf(p), freedom);

@@ -18,8 +18,8 @@ pub struct Placement {
     /// 1, 1); on a cluster: (processors of the job, 1, 1); for a job on several tori: (total cells of the boxes on all
     /// these tori, 1, 1); on a tree or blocks: (nodes of the smallest enclosing switch or block, 1, 1).
     pub bounding_box: [u32; 3],
-    /// Share of the bounding box that the job does not hold: (volume - k) / volume for k processors. 0 if the job fills
-    /// the box. Source: Lo et al., section 5.
+    /// Share of processors in the bounding box that are not held by the job: (volume - k) / volume for k processors. 0
+    /// if the job fills the box. Source: Lo et al., section 5.
     pub dispersal: f64,
     /// Dispersal multiplied by k, the number of processors. Source: Lo et al., section 5.
     pub weighted_dispersal: f64,

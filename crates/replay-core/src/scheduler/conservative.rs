@@ -67,8 +67,7 @@ impl Conservative {
         }
     }
 
-    /// Returns the reserved duration. A job with estimate 0 still needs its processors for a
-    /// second.
+    /// Returns the reserved duration. For a job with estimate 0, a second is reserved.
     fn duration(job: &QueuedJob) -> i64 {
         job.estimate.max(1)
     }

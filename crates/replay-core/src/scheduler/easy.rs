@@ -126,7 +126,7 @@ struct Guarantee {
     /// The number of free processors if the job selected last took the counted number of processors.
     free: Option<u32>,
     shadow: i64,
-    /// Number of processors that remain free at the shadow time when the head has started.
+    /// Number of processors that remain free at the shadow time after the start of the head.
     extra: u32,
 }
 
@@ -170,8 +170,8 @@ impl Easy {
         Some(Selection { job: job.id, reason, respects_reservation })
     }
 
-    /// Returns the shadow time of a head that does not fit now, and the number of processors that remain free at that
-    /// time when the head has started.
+    /// Returns the shadow time of a head that does not fit now, and the number of processors that remain free at the
+    /// shadow time after the start of the head.
     fn shadow(&self, head: &QueuedJob, system: System<'_>) -> Option<(i64, u32)> {
         if self.missed == Some(head.id) {
             return Some((system.running.last_estimated_end()?, 0));

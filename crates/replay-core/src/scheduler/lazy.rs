@@ -15,7 +15,7 @@ use crate::workload::JobId;
 ///
 /// * A job that ends leaves its place to a waiting job of its dimension, including a job that arrives at the same time.
 ///   If no job of the dimension waits, the place is lost. If a dimension has a place, the head of its queue may start;
-///   each start in the dimension uses one place if the dimension has places.
+///   each start in the dimension uses up a place if the dimension has a place.
 /// * Otherwise the head starts if no job of its dimension runs, or if more than `patience` jobs of the dimension wait
 ///   per running job; the head then gets a new subcube. The sources do not state this bound; it was chosen for
 ///   `replay`.

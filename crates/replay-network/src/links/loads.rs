@@ -253,9 +253,9 @@ impl LinkLoads {
         }
     }
 
-    /// Propagates a change of a job's reservations by `part` of its shares. A neighbour is marked if the accumulated
-    /// changes may affect its slowdown. If jobs are slow, queues are long: one more packet then delays a number of
-    /// packets that is about the product of both slowdowns.
+    /// Propagates a change of a job's reservations. Each share of the job changes by the fraction `part`. A neighbour
+    /// is marked if the accumulated changes may affect its slowdown. If jobs are slow, queues are long: one more packet
+    /// then delays a number of packets that is about the product of both slowdowns.
     fn propagate(&mut self, neighbours: &[Neighbour], part: f64, slowdown: f64) {
         for &Neighbour { slot, effect } in neighbours {
             let Some(job) = &mut self.jobs[slot] else { continue };

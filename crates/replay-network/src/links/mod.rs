@@ -14,10 +14,11 @@
 //! slowdown of j; it is 1 without other jobs. A slower job sends less often: it reserves l for the share s_jl = r_jl /
 //! f_j of the time.
 //!
-//! * A header of j at l waits for the packets of other jobs that it finds there. The mean wait is w_jl = sum over i !=
-//!   j of s_il (h_il / 2 + w_il). With probability s_il a packet of i is crossing the link, and on average half of its
-//!   crossing is done. By Little's law s_il w_il / h_il packets of i wait before the header, and each of these packets
-//!   takes h_il cycles. (These are the mean value equations of a closed network with queues in order of arrival.)
+//! * A header of j at l waits for the packets of other jobs that are already at l. The mean wait is w_jl = sum over i
+//!   != j of s_il (h_il / 2 + w_il). With probability s_il a packet of i is crossing the link, and on average half of
+//!   its crossing is done. By Little's law s_il w_il / h_il packets of i wait before the header, and each of these
+//!   packets takes h_il cycles. (These are the mean value equations of a closed network with queues in order of
+//!   arrival.)
 //! * The waits of a job for its own packets are part of L_j, and are not counted again.
 //! * A job has the same number of packets in flight with and without other jobs, because a process sends its next
 //!   packet when the previous packet has left. By Little's law the time of the job is therefore proportional to the

@@ -7,8 +7,8 @@ use super::exchange::Exchange;
 use super::pattern::{Order, Strides, Targets};
 use super::table::Table;
 
-/// The steps of an iteration. A step has the processes that send in it, and the packets of each process in order. Every
-/// step has at least one sender, and every rule has at least two processes.
+/// The steps of an iteration. A step has the processes that send in this step, and the packets of each process in
+/// order. Every step has at least one sender, and every rule has at least two processes.
 #[derive(Clone, Debug)]
 pub enum Rule {
     /// Every process sends to every other process.

@@ -10,7 +10,7 @@ pub enum StochasticError {
     /// A distribution has an impossible parameter or does not fit the machine.
     #[error(transparent)]
     Distribution(#[from] NameError),
-    /// A side of the machine is 0, or its number of processors does not fit in 32 bits.
+    /// A side of the machine is 0, or the number of processors of the machine does not fit in 32 bits.
     #[error("a machine of {} x {} x {} processors cannot be used", .extents[0], .extents[1], .extents[2])]
     Machine {
         /// Sides of the machine.

@@ -80,12 +80,13 @@ pub struct GridArgs {
     #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub oversize: Option<OversizeArg>,
 
-    /// Treat jobs that follow others (fields 17, 18) by this rule: ignore, honour, shift, force [default: ignore].
+    /// Treat jobs that depend on other jobs (fields 17, 18) by this rule: ignore, honour, shift, force [default:
+    /// ignore].
     ///
     /// honour: a job arrives no earlier than the end of its predecessor in the replay plus the think time. shift: the
     /// time between the end of the predecessor and the arrival of the job is the same as in the log, and the wait is
-    /// counted from this arrival. force: as honour, even if field 17 has the same value in all records and is therefore
-    /// probably meaningless.
+    /// counted from this arrival. force: the same as honour, even if field 17 has the same value in all records and is
+    /// therefore probably meaningless.
     #[arg(long, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub deps: Option<String>,
 

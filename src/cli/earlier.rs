@@ -13,7 +13,8 @@ use replay_output::report::page::Csv;
 const COMMAND: usize = 300;
 
 /// Returns the hexadecimal BLAKE3 digest of a configuration as JSON. The configuration determines the numbers of the
-/// results and the set of tables. Threads, host, time, and options for printing and drawing are not part of it.
+/// results and the set of tables. Threads, host, time, and options for printing and drawing are not part of the
+/// configuration.
 ///
 /// # Errors
 /// If `configuration` has no JSON form.

@@ -55,7 +55,7 @@ impl MessageArgs {
         }
         let Ok(mut name) = shown.parse::<StrategyName>() else { return shown };
         name.set("preset", self.preset());
-        // With the defaults of another preset, the name may denote another pattern.
+        // With the parameter `preset`, the name may denote another pattern.
         match Pattern::try_from(&name) {
             Ok(same) if same == *pattern => name.to_string(),
             _ => shown,

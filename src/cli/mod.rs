@@ -96,7 +96,7 @@ use exit::Exit;
   replay sweep --trace KTH-SP2 --sr 1..9 --factors 0..10 --out results/sweep
       Ten thousand cells, resumable: after an interruption the same command continues.
   replay verify johnson --trace KTH-SP2
-      Published numbers beside ours.
+      Prints published numbers beside our numbers.
 
 Without --trace the synthetic trace that comes with the program is replayed.
 

@@ -20,9 +20,9 @@ use replay_core::topology_file::TopologyFile;
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay place --machines toruses --cases decisions.csv --write answers.csv
-      Each row names a machine toruses/NAME.yaml, its free nodes and a request.
+      Each row names a machine toruses/NAME.yaml, the free nodes of the machine and a request.
   replay place --machines trees --cases decisions.csv > answers.csv
-      With a column rule: machines trees/NAME.conf or NAME.yaml, and a rule of trees or blocks.")]
+      The cases have a column rule; the machines are trees/NAME.conf or trees/NAME.yaml.")]
 pub struct PlaceArgs {
     /// Read machines from this folder.
     ///
@@ -52,7 +52,7 @@ pub struct PlaceArgs {
     #[arg(long, value_name = "NAME")]
     topology: Option<String>,
 
-    /// Read the hosts that exist from this file, one per line [default: all hosts exist].
+    /// Read the names of existing hosts from this file, one per line [default: all hosts exist].
     ///
     /// Cells of other hosts have no node.
     #[arg(long, value_name = "FILE")]

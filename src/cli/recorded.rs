@@ -16,7 +16,7 @@ use replay_experiment::grid::ParameterGrid;
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Places, Trace};
 
-/// Text about the treatment of jobs for which too few processors are free at the recorded start.
+/// Message about jobs for which too few processors are free at the recorded start.
 const WITHOUT: &str = "these jobs get no processors and are excluded from all metrics";
 
 /// Advice for logs in which several jobs share a node.

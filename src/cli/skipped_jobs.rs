@@ -1,4 +1,4 @@
-//! Jobs of sizes for which an allocator has no box. They are reported when all runs are done.
+//! Jobs of sizes for which an allocator has no box. These jobs are reported when all runs are done.
 
 use std::collections::BTreeMap;
 

@@ -80,8 +80,8 @@ fn writes_flits_of_channels() {
     assert_eq!(carried, 4 * 8);
 }
 
-/// A job that runs alone has no contention under any random pattern, and its row does not depend on
-/// the other seeds.
+/// A job that runs alone has no contention under any random pattern, and the row of this job does not depend on the
+/// other seeds.
 fn rows_depend_only_on_their_own_seed() {
     let dir = Dir::new()
         .file("one.swf", "; MaxProcs: 256\n1 0 0 300 24 -1 -1 24 300 -1 1 1 1 -1 -1 -1 -1 -1\n");

@@ -250,7 +250,7 @@ impl Decision<'_> {
                 weights,
             }
         };
-        // Only the candidates that are drawn need shells and weights.
+        // Only the listed candidates have shells and weights.
         let drawn = self.rows().iter().take(LISTED);
         let candidates: Vec<CandidateMap> = drawn.enumerate().map(map).collect();
         let shown = candidates.len().min(Candidates::MOST);

@@ -43,8 +43,7 @@ const MEDIAN: &str = "median";
 const HEADING: f64 = 16.0;
 /// Minimum length of an axis with bars that do not begin at 0, as a share of the value at which the bars begin.
 const LEAST_SPAN: f64 = 0.02;
-/// Minimum ratio of the largest to the smallest value for which an axis with bars that do not begin at 0 is
-/// logarithmic.
+/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic, if its bars do not begin at 0.
 const WIDE: f64 = 2.0;
 
 impl Comparison {

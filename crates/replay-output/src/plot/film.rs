@@ -67,7 +67,7 @@ impl Film {
         register()?;
         let fixed_width = style.size.map(|_| style.page().width);
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
-        // Choose the number of slices side by side for which the page is approximately square.
+        // Choose the number of slices side by side so that the page is approximately square.
         let across = (1..=slices)
             .find(|across| across * columns >= slices.div_ceil(*across) * rows)
             .unwrap_or(slices);

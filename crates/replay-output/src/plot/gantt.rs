@@ -88,8 +88,8 @@ fn clock(local: i64) -> (String, String) {
 }
 
 impl Gantt {
-    /// Returns as many dates as fit on the axis, and the title of the axis. The unit of the axis is `seconds` long.
-    /// Returns `None` if the dates are unknown.
+    /// Returns the dates on the axis and the title of the axis. The number of dates is limited by the room on the axis.
+    /// The unit of the axis is `seconds` long. Returns `None` if the dates are unknown.
     fn dates(&self, panel: &Panel, seconds: f64) -> Result<Option<(Vec<Tick>, String)>, PlotError> {
         let Some(epoch) = self.epoch else { return Ok(None) };
         let [from, until] = self.window.map(|at| at.saturating_add(epoch));

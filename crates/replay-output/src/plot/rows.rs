@@ -216,7 +216,7 @@ pub fn axis_title(title: &str, scale: Scale) -> String {
     if scale.is_log() { format!("{title}, log scale") } else { title.to_string() }
 }
 
-/// Minimum ratio of the largest to the smallest value for which an axis is logarithmic.
+/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic.
 const WIDE: f64 = 100.0;
 
 /// Returns the scale of bars. It begins at 0, or is logarithmic if the values span more than two decades. A scale of

@@ -116,7 +116,7 @@ pub fn convergence(objective: &str, searches: &[SearchRun<'_>]) -> Convergence {
 
 /// Returns a map of the improvement by vector and trace.
 pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
-    // Shorten names to as many letters as fit side by side.
+    // Shorten names so that they fit side by side.
     let letters = (64 / matrix.parts.len().max(1)).clamp(6, 24);
     let row =
         |found: &Found| format!("({}) {}", found.candidate, first_letters(&found.on, letters));

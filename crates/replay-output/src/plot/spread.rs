@@ -18,7 +18,7 @@ use replay_experiment::{RunKey, RunResult};
 pub const MOST: usize = PALETTE.len();
 /// Approximate maximum number of steps of a curve.
 const STEPS: f64 = 200.0;
-/// Minimum ratio of the largest to the smallest value for which an axis is logarithmic.
+/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic.
 const WIDE: f64 = 4.0;
 
 /// Returns a subtitle clause with the number of strategies that are not shown; `None` if all strategies are shown.

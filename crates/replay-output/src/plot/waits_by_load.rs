@@ -11,7 +11,7 @@ pub const FEWEST: usize = 3;
 
 const HOUR: f64 = 3600.0;
 
-/// The runs of a strategy at one load: runs on the trace, one per seed, and runs on perturbed copies.
+/// The runs of a strategy at one load: a run on the trace for each seed, and runs on perturbed copies.
 pub struct AtLoad<'a> {
     /// Offered load.
     pub load: f64,

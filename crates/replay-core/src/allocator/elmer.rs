@@ -221,7 +221,7 @@ pub fn table() -> Table<ElmerOptions> {
     let period = |hosts: &Hosts| Some(hosts.period).filter(|&period| period > 0.0);
     let elmer = Entry::new("elmer", plain)
         .about(
-"Hosts of a cluster (cluster:6x2), which may already run other jobs. A job gets the highest priority level at which enough hosts are free. It uses the processor time that jobs of higher levels do not use, and moves up when these jobs end.",
+"Hosts of a cluster (cluster:6x2), which may already run other jobs. A job gets the highest priority level at which enough hosts are free. The job uses the processor time that jobs of higher levels do not use, and moves up when these jobs end.",
         )
         .source("Turner 1995, section 6.3")
         .param(

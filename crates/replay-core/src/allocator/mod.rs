@@ -176,7 +176,7 @@ pub enum Refusal {
     #[error("too few free processors")]
     TooFewFree,
     /// Enough processors are free, but the strategy cannot use them for this job (external fragmentation).
-    #[error("free processors do not fit the strategy")]
+    #[error("the strategy cannot use the free processors")]
     Fragmented,
     /// The job would fit, but the strategy waits for a better placement until the instant `until`. The caller repeats
     /// the request at that instant, even if the machine has not changed.

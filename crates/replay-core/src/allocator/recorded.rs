@@ -14,7 +14,7 @@ impl AllocatorOptions for RecordedOptions {
         match topology.cluster() {
             None => Ok(Box::new(RecordedPlacements)),
             Some(_) => {
-                Err("repeats placements on nodes of a network, which a cluster does not have"
+                Err("repeats recorded placements on nodes of a network; a cluster has no network"
                     .into())
             }
         }

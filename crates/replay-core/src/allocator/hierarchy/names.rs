@@ -158,7 +158,7 @@ pub fn kueue_table() -> Table<KueueOptions> {
         .param(
             "slice-level",
             kind::typed("node|0..").or("node"),
-            "level of the domain that contains a slice; not above level",
+            "level of the domain that contains a slice; must not be above the value of level",
             |o| &mut o.slice_level,
         )
         .param(

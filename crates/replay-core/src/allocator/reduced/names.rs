@@ -106,7 +106,7 @@ pub fn table() -> Table<ReducedOptions> {
     let greedy = entry("greedy-limit", Rule::Refused { most: u32::MAX })
         .about("Like rsr, but a job is folded until it is placed, down to one processor.");
     let limit = entry("limit", Rule::Limit { dimension: 5 })
-        .about("Every job of more than 2^k processors is folded to 2^k, including jobs larger than the machine.")
+        .about("Every job of more than 2^k processors is folded to 2^k processors, including jobs larger than the machine.")
         .case("k", kind::integer(0..=15), "log2 of the largest number of processors of a job", |o| match &mut o
             .rule
         {

@@ -382,7 +382,7 @@ kind::typed("0..100|auto"),
             .param(
                 "shadows",
                 kind::integer(1..=64),
-                "tie=auto: number of shadow machines, each replaying the jobs with its own rule; each costs one more decision per job",
+                "tie=auto: number of shadow machines, each replaying the jobs with its own rule; each shadow machine adds one decision per job",
                 |o| &mut o.tuning.shadows,
             )
             .param(

@@ -224,7 +224,7 @@ impl CentreRule {
 
     /// Builds all candidates and returns the candidates whose scores are within `slack`. `size` must satisfy the
     /// conditions of [`choose`](Self::choose). A candidate is dropped as soon as a better score excludes it, because
-    /// all candidates of a large machine would need too much memory.
+    /// storing all candidates of a large machine would need too much memory.
     ///
     /// # Errors
     /// [`Cancelled`] if `stop` is cancelled.

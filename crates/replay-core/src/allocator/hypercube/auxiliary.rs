@@ -13,10 +13,10 @@
 //! end of a job whose subcube came from the auxiliary list while the owner of the subcube still runs. According to the
 //! figure, the subcube returns to the cubic strategy ([`Release::Literal`]). According to a remark, it could return to
 //! its owner ([`Release::Owner`]). In the first case the subcube merges with free subcubes. A later job can then get a
-//! part of the merged subcube that is not an unused cube of the owner, and its messages can share channels with the
-//! messages of the owner; theorem 1 does not cover this case. With [`Release::Owner`] channels can also be shared, if a
-//! job in a cube of a third job ends before the jobs in its own unused cubes. [`Release::Heir`] is an extension that
-//! prevents this. Cubes that return to an owner do not merge in the auxiliary list.
+//! part of the merged subcube that is not an unused cube of the owner. The messages of this job can share channels with
+//! the messages of the owner; theorem 1 does not cover this case. With [`Release::Owner`] channels can also be shared,
+//! if a job in a cube of a third job ends before the jobs in its own unused cubes. [`Release::Heir`] is an extension
+//! that prevents this. Cubes that return to an owner do not merge in the auxiliary list.
 //!
 //! Cost per decision: O(n) for taking a cube from a list; O(k) for each of the at most O(k^2) unused cubes;
 //! the cost of the cubic strategy if it is used; and one step per allocated processor.

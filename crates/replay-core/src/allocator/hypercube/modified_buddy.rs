@@ -1,5 +1,5 @@
-//! The modified buddy strategy (Al-Dhelaan and Bose 1989): a subcube is a block and one of its
-//! partners.
+//! The modified buddy strategy (Al-Dhelaan and Bose 1989): a subcube consists of a block and a
+//! partner of this block.
 //!
 //! Aligned ranges of 2^(k-1) addresses are numbered. Two ranges are partners if their numbers
 //! differ in one bit. A subcube of k dimensions consists of a range and one of its partners. The

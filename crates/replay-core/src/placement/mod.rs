@@ -7,7 +7,7 @@
 //! holes. The module does not depend on traces and schedulers. The [allocator](crate::allocator) `slurm-torus3d` and
 //! `replay place` use this module.
 //!
-//! Source: Slurm 26.05, plugin `topology/torus3d` and the manual page `topology.yaml(5)`. The description does not copy their text.
+//! Source: Slurm 26.05, plugin `topology/torus3d` and the manual page `topology.yaml(5)`, described in our own words.
 //!
 //! | term | meaning |
 //! |---|---|

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Robustness campaign: kills the program at every write and at random times, fills the disk, makes system calls fail,
 # truncates and corrupts its journals, floods it with input, puts links and FIFOs in its output directories, and sends
-# it signals and malformed input. Afterwards it checks that no foreign file is lost, every run has ended, no result is
-# partial, and no panic has occurred.
+# it signals and malformed input. Afterwards the campaign checks that no foreign file is lost, every run has ended, no
+# result is partial, and no panic has occurred.
 #
 # Usage: scripts/abuse.sh [PROGRAM] [SECTION...] [--quick | --minutes N] [--seed S] [--help]
 #

@@ -29,7 +29,7 @@ seconds() {
     done | sed 's/.*"seconds":\([0-9.e-]*\).*/\1/' | sort -g | head -n 1
 }
 
-# cost TIE: prints the range over traces of the ratio of the run time with auto to the run time with TIE.
+# cost TIE: computes, for each trace, the ratio of the run time with auto to the run time with TIE, and prints the range.
 cost() {
     local trace
     for trace in KTH-SP2 SDSC-Par95 SDSC-Par96 LANL-CM5; do

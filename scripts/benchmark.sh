@@ -6,8 +6,8 @@
 #
 # PAGE: how-fast (README.md), large, long, plan, together, import, build, mutants, abuse. Each page is a function in
 # scripts/benchmarks/PAGE.sh. Needs GNU time; how-fast and build also need cargo, import and long need python3 and 2 GB
-# in $TMPDIR. All pages take about an hour. Times are CPU seconds if other load may affect them; use an idle machine for
-# the best results. A quick run takes few measurements: it checks that the scripts work and that all values except times
+# in $TMPDIR. All pages take about an hour. Times that other load may affect are in CPU seconds; use an idle machine for
+# the best results. A quick run has few measurements: it checks that the scripts work and that all values except times
 # equal the committed values. scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares files written by a script with the committed ones.
+"""Compares files written by a script with the committed files.
 
     scripts/compare-results.py NEW COMMITTED
 
@@ -8,8 +8,8 @@ Every file below NEW must be in COMMITTED with the same bytes. There are these e
 * Lines that begin with "Made on" (date and commit) are not compared.
 * If NEW has a file .parts (see `part` in scripts/lib.bash), the run was partial: each row of a CSV file must be in the committed
   file, comparing only the columns of NEW and ignoring the column `run`; other files are not compared.
-* In pages of benchmarks (below benchmarks/), cells in columns with a unit of time, rate or memory in the name are not
-  compared. Lines of text that contain a number are not compared either.
+* In pages of benchmarks (below benchmarks/), cells are not compared if the name of their column has a unit of time, rate
+or memory. Lines of text that contain a number are not compared either.
 
 Prints the first difference of each file and its position. Exit codes: 0 equal, 1 different, 2 usage.
 """

@@ -4,8 +4,8 @@
 #   scripts/experiments.sh [SECTION...]     [all sections that take minutes]
 #   scripts/experiments.sh --list           prints each page and the command that writes it
 #
-# Each section is a function in scripts/experiments/SECTION.sh. Traces are searched in the same folders as by the
-# program; a page states which traces were absent. scripts/lib.bash lists the environment variables.
+# Each section is a function in scripts/experiments/SECTION.sh. Traces are searched in the folders in which the program
+# searches; a page states which traces were absent. scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 usual=(fragmentation busy-lists messages gabl-mbs table-2 traces recorded contention contention-shaken hypercube
@@ -33,8 +33,8 @@ declare -A long=([messages]=bani-4-one-to-all-uniform.csv [contention-shaken]=co
 loads() { if quick; then first_load "$1"; else printf '%s' "$1"; fi; }
 first_load() { local first=${1%%,*}; printf '%s' "${first%%..*}"; }
 
-# stream NAME FIGURES ARGUMENTS...: runs replicated streams and keeps the table and the figures KIND or KIND--LOAD. A
-# quick run draws no figures.
+# stream NAME FIGURES ARGUMENTS...: runs replicated streams and keeps the table. FIGURES lists the figures to keep, each as
+# KIND or KIND--LOAD. A quick run draws no figures.
 stream() {
     local name=$1 figures=$2 stem drawn
     shift 2
@@ -48,7 +48,7 @@ stream() {
     cp "$work/$name/stream.csv" "$out/$name.csv"
     printf '\n`replay stream --seed 1 %s`\n\n' "$*"
     for stem in $figures; do
-        # The file name of a figure contains the common parameters of the streams between kind and load.
+        # In the file name of a figure, the common parameters of the streams are between kind and load.
         drawn=("$work/$name/plots/${stem%%--*}"--*"${stem#"${stem%%--*}"}.svg")
         [ ${#drawn[@]} = 1 ] || { echo "$name: ${#drawn[@]} figures of $stem: ${drawn[*]}" >&2; exit 1; }
         figure "${drawn[0]%.svg}" "$out/$name-$stem"
@@ -57,7 +57,7 @@ stream() {
     rm -r "${work:?}/$name"
 }
 
-# joined: concatenates CSV tables of equal columns and keeps one header.
+# joined: concatenates CSV tables that have the same columns, and keeps one header.
 joined() { awk 'NR == 1 { header = $0 } NR == 1 || $0 != header'; }
 
 # ran TRACE ARGUMENTS...: runs the program. If it fails because a trace is absent, prints the reason and returns 1.
@@ -89,8 +89,8 @@ on_trace() {
     done
 }
 
-# waits_by_class FILE [PATTERN]: prints mean waits in hours by classes of sizes (1, 2, 3 to 4, 5 to 8, ...), a column for
-# each scheduler, over allocators that match the pattern.
+# waits_by_class FILE [PATTERN]: prints mean waits in hours by classes of sizes (1, 2, 3 to 4, 5 to 8, ...), with a column
+# for each scheduler. The means are over the allocators that match the pattern.
 waits_by_class() {
     csv "$1" -v pattern="${2:-}" '
         pattern != "" && get("allocator") !~ pattern { next }

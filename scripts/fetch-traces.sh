@@ -41,8 +41,8 @@ die() {
     exit "$USAGE"
 }
 
-# Prints the manifest as lines of name, aliases (comma-separated), url, sha256, records, procs, separated by '|' ('-' if
-# absent). Reads the subset of TOML used in the manifest.
+# Prints a line for each trace in the manifest: name, aliases (comma-separated), url, sha256, records, procs, separated by
+# '|' ('-' if absent). Reads the subset of TOML used in the manifest.
 entries() {
     awk '
         function flush() {
@@ -112,7 +112,7 @@ verify() {
     return 1
 }
 
-# download URL FILE: downloads a file and resumes a partial one.
+# download URL FILE: downloads a file; if a part of the file is present, resumes the download.
 download() {
     if command -v curl >/dev/null; then
         curl --fail --location --silent --show-error --retry 2 --connect-timeout 20 \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs a sweep as a HyperQueue task array with one shard per task, waits for it, and merges the shards.
+# Runs a sweep as a HyperQueue task array with one shard per task, waits for the tasks, and merges the shards.
 #
 # Usage: scripts/hyperqueue.sh SHARDS GRID.toml DIR [OPTION...]
 #

@@ -4,15 +4,15 @@
 #   REPLAY    the program [target/release/replay]
 #   RESULTS   the output directory of the scripts [results]
 #   QUICK     if set, long scripts run only a part, which `scripts/results.sh --check` compares with the committed files
-#   KEEP      if set, tables that take long are read from RESULTS instead of computed: to rewrite a page whose numbers
-#             are unchanged
+#   KEEP      if set, tables that take long are read from RESULTS instead of computed; use this to rewrite a page whose
+#             numbers are unchanged
 
 export PYTHONDONTWRITEBYTECODE=1
 replay=$(realpath -m "$(command -v "${REPLAY:-target/release/replay}" || echo "${REPLAY:-target/release/replay}")")
 [ -x "$replay" ] || { echo "${0##*/}: no program $replay: run cargo build --release, or set REPLAY" >&2; exit 2; }
 results=${RESULTS:-results}
 
-# quick: succeeds if only a part is to be run.
+# quick: succeeds if only a part of each script is to be run.
 quick() { [ -n "${QUICK:-}" ]; }
 
 # part PAGE: records that this run writes only a part of a page.
@@ -21,7 +21,8 @@ part() { mkdir -p "$results"; echo "$1" >> "$results/.parts"; }
 # kept FILE: succeeds if a table exists and is to be kept.
 kept() { [ -n "${KEEP:-}" ] && [ -s "$1" ]; }
 
-# stamp FILE: prints date and commit of a page that takes over ten minutes; for a kept table, those of the table.
+# stamp FILE: prints date and commit of a page that takes over ten minutes; for a kept table, prints the date and commit of
+# the table.
 stamp() {
     if kept "$1"; then
         git log -1 --format='Made on %cs by commit %h.' -- "$1"
@@ -45,7 +46,7 @@ unquoted() {
 }
 
 # csv FILE [OPTION...] PROGRAM: runs an awk program over the rows of a CSV file, without its header. In the program
-# get("NAME") is the field of a column; a missing column ends it with exit code 1.
+# get("NAME") is the field of a column; a missing column ends the program with exit code 1.
 csv() {
     local file=$1 functions
     [ -r "$file" ] || { echo "$file: no such file" >&2; return 1; }

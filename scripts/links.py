@@ -3,8 +3,8 @@
 
     scripts/links.py OUT_FOLDER [--quick]
 
-Prints the page, and writes links.csv and links-scale.csv. REPLAY is the program (default: replay); traces are searched
-as by the program. --quick runs one trace and one pattern only.
+Prints the page, and writes links.csv and links-scale.csv. REPLAY is the program (default: replay). Traces are searched
+in the folders in which the program searches. --quick runs one trace and one pattern only.
 """
 
 import csv

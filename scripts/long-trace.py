@@ -5,7 +5,7 @@
 
 Sizes and run times are distributed similarly to those of Frontier: most jobs are small, a few
 use nearly the whole machine of 9,408 nodes, run times are from seconds to hours, time limits are one to four times the
-run times. The offered load is LOAD [0.85]; with SPACING they arrive at intervals of SPACING
+run times. The offered load is LOAD [0.85]; with SPACING, jobs arrive at intervals of SPACING
 hundredths of a second. Equal arguments give equal output.
 """
 

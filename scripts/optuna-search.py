@@ -7,7 +7,7 @@
 
 Implements the protocol of `--strategy external`: JSON lines on standard input and output, one
 answer for each question. Optuna suggests scan radius, wall share WF / (AF + WF), border share
-BF / (AF + WF + BF) and, if there are several, the slack; each suggestion is rounded to the nearest
+BF / (AF + WF + BF) and, if there are several slacks, the slack. Each suggestion is rounded to the nearest
 vector of integers. The excess over a constraint is subtracted from the improvement.
 """
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the gallery and the comparison of published numbers with ours, and checks every page below results/.
+# Writes the gallery and the comparison of published numbers with our numbers, and checks every page below results/.
 #
 #   scripts/results.sh [SECTION...]     [verify gallery]
 #   scripts/results.sh --check [NAME...]
@@ -15,8 +15,8 @@
 #
 # --list prints each page below results/ and the command that writes it, or `retired`.
 #
-# Traces are searched as by the program ($REPLAY_TRACES, traces/); `verify` reports rows that need an absent trace as not
-# run. scripts/lib.bash lists the environment variables.
+# Traces are searched in the folders of the program ($REPLAY_TRACES, traces/). `verify` reports a row as not run if the row
+# needs an absent trace. scripts/lib.bash lists the environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -93,7 +93,7 @@ if [ "${1:-}" = --check ]; then
 fi
 
 verified=0
-# compare_published NAME ARGUMENTS...: writes a page of published numbers and ours.
+# compare_published NAME ARGUMENTS...: writes a page of published numbers and our numbers.
 compare_published() {
     local name=$1
     shift
@@ -126,7 +126,7 @@ verify() {
     fi
     compare_published verify verify --shake 20 --format md --out "$work/drawn"
     "$replay" verify --audit --format csv > "$results/verify-audit.csv" || verified=$?
-    # Figures that compare published numbers with ours: one figure for each figure or table of a paper.
+    # Figures that compare published numbers with our numbers, one for each figure or table of a paper.
     rm -rf "$results/published"
     mkdir -p "$results/published"
     cp "$work/drawn"/*.{svg,csv} "$results/published/"
@@ -169,8 +169,8 @@ gallery() {
     drawn kth 'ties--*' ties
     cp "$work/kth"/{runs,by_size}.csv "$results/gallery/"
 
-    # Figs. 11 to 14: the best vector of SDSC-Par96 and a vector without large losses for any job size, by size and by
-    # rank.
+    # Figs. 11 to 14, by size and by rank: the best vector of SDSC-Par96, and a vector without large losses for any job
+    # size.
     "$replay" --trace SDSC-Par96 --sched fcfs --alloc mc1x1 --tie none --tie 4,29,5,0 --tie 2,12,1,1 \
         --no-jobs --out "$work/sdsc" --quiet > /dev/null
     for vector in 4-29-5-0 2-12-1-1; do

@@ -5,12 +5,12 @@
 #   scripts/search.sh --list          prints each page and the command that writes it
 #
 # SEARCH: kth, sdsc96, sdsc95, lanl, nasa, sdsc_sp2, ctc, lublin, portability, slack, shaken; `pages` rewrites only the
-# page of all searches. Traces are searched as by the program. On two idle cores kth takes about 4 minutes, sdsc96 10,
+# page of all searches. Traces are searched in the folders of the program. On two idle cores kth takes about 4 minutes, sdsc96 10,
 # sdsc95 15, lanl 75, nasa 3, sdsc_sp2 8, ctc 15, lublin 1, portability 2, slack (vectors and slacks on all traces) 30,
 # shaken (perturbed first halves, tested on perturbed second halves) 20.
 #
-# With START=random, sdsc96 and sdsc95 begin with 500 random vectors and take a fraction of the time. COPIES is the
-# number of perturbed copies of `shaken` [6]. A quick run evaluates the best vector of each committed search again.
+# With START=random, sdsc96 and sdsc95 begin with 500 random vectors and take less time. COPIES is the number of perturbed
+# copies of `shaken` [6]. A quick run evaluates only the best vector of each committed search.
 # scripts/lib.bash lists the other environment variables.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -67,9 +67,9 @@ run() {
 kth() { run kth --trace KTH-SP2 --strategy local --start exhaustive --spare 0 --evaluations 3000 --tie 2,13,20,6; }
 sdsc96() { run sdsc96 --trace SDSC-Par96 --strategy local --start "${START:-exhaustive}" --spare 0 --evaluations 1500 --tie 4,29,5,0; }
 sdsc95() { run sdsc95 --trace SDSC-Par95 --strategy local --start "${START:-exhaustive}" --spare 0 --evaluations 1500 --tie 10,1,3,2; }
-# First the grid around the scan radii of the paper and the neighbourhoods of its best vectors, an hour on two cores; then
-# around the best three vectors of different neighbourhoods, around the new vectors found there, and around the best vectors
-# of the grid with scan radii 10 and 11.
+# The first search covers the grid around the scan radii of the paper and the neighbourhoods of the best vectors of this
+# grid; it takes an hour on two cores. The next searches start at the best three vectors of different neighbourhoods, at the
+# new vectors found there, and at the best vectors of the grid with scan radii 10 and 11.
 lanl() {
     run lanl --trace LANL-CM5 --strategy local --start exhaustive --sr 9..14 --spare 0 --evaluations 6642 --tie 12,42,41,15
     run lanl-2 --trace LANL-CM5 --strategy local --start 12,79,68,23 --start 12,61,60,22 --start 12,43,35,12 \
@@ -186,8 +186,8 @@ else
     shaken
 fi
 
-# ranked FILE [OPTION...] PROGRAM: runs an awk program over the rows of the tables of a search page; cell("NAME") is the cell
-# below a heading, and a heading missing in the first table ends it with exit code 1.
+# ranked FILE [OPTION...] PROGRAM: runs an awk program over the rows of the tables of a search page. cell("NAME") is the cell
+# below a heading. If the first table lacks this heading, the program ends with exit code 1.
 ranked() {
     local file=$1
     awk -F ' *[|] *' -v file__="$file" "${@:2:$#-2}" '
@@ -213,8 +213,8 @@ summary() {
 }
 
 # summary_shaken NAME SUFFIX GIVEN...: prints the row of a search on perturbed halves: its best vector on the searched half
-# and on the other half, then the given vectors on the other half. A given vector that the search evaluated as well is a
-# ranked row.
+# and on the other half, then the given vectors on the other half. If the search also evaluated a given vector, this vector
+# is in a ranked row.
 summary_shaken() {
     local name=$1 suffix=$2
     shift 2

@@ -4,8 +4,9 @@
 Usage: table-2.py FOLDER < TEXT
 
 FOLDER contains files table-2-PATTERN.csv, printed by `replay stream --format csv`. The printed values are read from
-crates/replay-published/src/lo_messages.csv. In the text a line `{TABLE}` is replaced by a table, and `{error PATTERN MEASURE WHEN}`
-by the mean error of a column of the first table. A missing column ends the program with exit code 1. Needs only Python 3.
+crates/replay-published/src/lo_messages.csv. In the text, a line `{TABLE}` is replaced with a table. The text
+`{error PATTERN MEASURE WHEN}` is replaced with the mean error of a column of the first table. A missing column ends
+the program with exit code 1. Needs only Python 3.
 """
 
 import math
@@ -33,7 +34,7 @@ MEASURES = [
 
 
 def walked(strategy):
-    """Returns the strategy with its pages walked in reverse order of allocation, if it has pages."""
+    """Returns the strategy with the reverse order of pages; a strategy without pages is returned unchanged."""
     if strategy == "paging":
         return "paging[walk=last-taken]"
     return strategy[:-1] + ",walk=last-taken]" if strategy.startswith("paging") else strategy
@@ -80,7 +81,7 @@ def error(ratios):
 
 
 def ratios(folder, printed, pattern):
-    """Returns the number of replications of a pattern, and by column the ratios of all strategies."""
+    """Returns the number of replications of a pattern, and the ratios of all strategies for each column."""
     old_name, new_name = PATTERNS[pattern]
     new = streams(folder, new_name)
     # If there is no file for the earlier interpretation, its values are in the tables of other interpretations.

@@ -6,13 +6,15 @@
 //! ```
 //!
 //! `tests/golden/commands.txt` has the commands. A case is a line with a name, `:` and a command. Indented lines below
-//! it are further commands in the same directory. Each case starts in an empty directory with links to `traces` of the
-//! checkout, to `tests/golden/inputs`, and to the folder of samples. Only data is hashed: standard output in CSV or
-//! JSON, and every CSV, Parquet, JSON and SWF file below the directory, without manifests, plans of shards, pages,
-//! figures and wall-clock times. A Parquet file is hashed as text, so that another encoder does not change its hash.
+//! this line are further commands in the same directory. Each case starts in an empty directory with links to `traces`
+//! of the checkout, to `tests/golden/inputs`, and to the folder of samples. Only data is hashed: standard output in CSV
+//! or JSON, and every CSV, Parquet, JSON and SWF file below the directory. Manifests, plans of shards, pages, figures
+//! and wall-clock times are not hashed. A Parquet file is hashed as text, so that another encoder does not change its
+//! hash.
 //!
-//! A case that needs an absent trace or sample is ignored with the reason. `REPLAY_GOLDEN_KEEP` is a folder in which the
-//! hashed texts are kept, to compare two builds with `diff`; `REPLAY_GOLDEN_PROGRAM` is the program of another build.
+//! A case that needs an absent trace or sample is ignored with the reason. `REPLAY_GOLDEN_KEEP` is a folder in which
+//! the hashed texts are kept, to compare two builds with `diff`; `REPLAY_GOLDEN_PROGRAM` is the program of another
+//! build.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -74,7 +76,7 @@ fn main() -> ExitCode {
         .collect();
     let complete = trials.iter().all(|trial| !trial.has_ignored_flag());
     if writes.is_none() {
-        // Writing the hashes removes those of retired cases.
+        // Writing the hashes removes the hashes of retired cases.
         trials.push(Trial::test("every_hash_has_its_case", || {
             every_hash_has_its_case().map_err(Failed::from)
         }));
@@ -294,7 +296,7 @@ fn cell(text: &mut String, value: &AnyValue) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Compares the hashes of one case with the expected ones.
+/// Compares the hashes of one case with the expected hashes.
 fn compare(name: &str, found: &Hashes, expected: &Hashes) -> Result<(), Failed> {
     let of_case = |output: &&String| output.split_once(' ').is_some_and(|(case, _)| case == name);
     let mut wrong = Vec::new();

@@ -50,7 +50,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Limit on the address space of a reader, in KiB.
 const MEMORY: u64 = 4 << 20;
 
-/// Environment variable that makes this program the process of a reader: its name, first case, end and seed.
+/// Environment variable that makes this program the process of a reader. The value has the name of the reader, the
+/// first case, the end of the cases and the seed.
 const CHILD: &str = "REPLAY_MUTANTS_CHILD";
 
 /// Maximum number of findings in the message of a failure.

@@ -7,8 +7,8 @@ from campaign import section
 from scenes import SCENES, VARIANTS, prepared
 
 # Fault at a call, whether the fault persists ("on"), and the required state afterwards: "whole" means complete results,
-# old or new; "unmoved" means the same new results as without the fault; "any" means any state that a kill may leave,
-# because the program cannot clean up.
+# either old or new; "unmoved" means the same new results as without the fault; "any" means any state that a kill may
+# leave, because the program cannot clean up.
 FAULTS = [
     ("ENOSPC", "", "whole"),
     ("ENOSPC", "on", "whole"),
@@ -22,7 +22,7 @@ FAULTS = [
 @section("faults", quick=110, share=16)
 def faults(campaign):
     """Every system call that changes a file fails (no space, input/output error, interrupted, half
-    written), either once or from this call on."""
+    written). Either only this call fails, or also all later calls."""
     calls.possible(campaign)
     for name, variant in itertools.product(SCENES, VARIANTS):
         for call in calls.calls(campaign, name, variant):

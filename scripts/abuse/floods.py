@@ -64,7 +64,7 @@ def searching(bench, script, *words):
 
 
 def timed(script):
-    """A search with --time 1s, plus the five seconds in which the external program may end by itself."""
+    """Starts a search with --time 1s; the external program then has five seconds to end by itself."""
 
     def case(bench):
         running = searching(bench, script, "--time", "1s")
@@ -98,7 +98,7 @@ def killed(bench):
 
 
 def endless(what):
-    """Returns a function that writes endless data until the reading end is closed."""
+    """Returns a function that writes data until the reading end is closed."""
     block = {"zeros": bytes(1 << 16), "line": b"a" * (1 << 16), "digits": b"1" * (1 << 16), "commas": b"," * (1 << 16),
              "comment": b"; " + b"x" * (1 << 16), "blank": b"\n" * (1 << 16), "invalid": b"\xff" * (1 << 16),
              "quote": b'"' + b"a" * (1 << 16), "lines": b"; a comment without content\n" * 2000}[what]  # fmt: skip
@@ -194,7 +194,7 @@ def piped(name, what):
         path = bench.home / PLACES.get(name, name)
         os.mkfifo(path)
         # Hold the FIFO open for reading, so that the writer does not block; the writer ends when
-        # this is closed.
+        # this descriptor is closed.
         read = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
         file = os.open(path, os.O_WRONLY)
         os.write(file, head_of(bench.campaign, name))

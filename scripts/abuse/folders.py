@@ -102,7 +102,7 @@ def names(campaign, name):
 @section("in-the-way", quick=120, share=4)
 def in_the_way(campaign):
     """A link, a FIFO, a directory or another file under every name that a command writes: no file outside
-    is changed, no command hangs, and no file of the user is lost."""
+    of the directory is changed, no command hangs, and no file of the user is lost."""
     for name, variant in itertools.product(SCENES, VARIANTS):
         for file, kind in itertools.product(names(campaign, name), KINDS):
             # An output file given by the user may deliberately be a link or a pipe.
@@ -286,7 +286,7 @@ def linked_plots(name):
 
 
 def linked_out(name):
-    """--out itself may be a link to a directory, for results on another disk."""
+    """The directory of --out may be a link to a directory, for results on another disk."""
 
     def case(bench):
         scene = prepared(bench.campaign, name)

@@ -5,7 +5,7 @@ A scene runs in a directory with its inputs, with earlier results of another com
 
 * the files of the user are unchanged;
 * the results are absent, or complete results of the earlier or of this command: a manifest
-  never lists files other than those it was written for;
+never lists files of another run than the run that wrote the manifest;
 * running the same command again gives the same bytes as without the disturbance, and
   leaves no additional files.
 """

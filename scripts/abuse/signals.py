@@ -37,7 +37,7 @@ LONG = {
 
 
 def queue():
-    """Returns a trace in which all jobs wait for the first one."""
+    """Returns a trace in which all jobs wait for the first job."""
     lines = ["; MaxProcs: 256", "1 0 0 90000000 256 -1 -1 256 90000000 -1 1 1 1 -1 -1 -1 -1 -1"]
     for number in range(2, 20_002):
         run, size = 100 + number * 7919 % 5000, 1 + number * 31 % 200
@@ -53,8 +53,8 @@ def many_packets():
 
 @section("signals", quick=24, share=4, serial=True, first=True)
 def signals(campaign):
-    """SIGINT, SIGTERM and SIGHUP to long commands, immediately or after up to a few seconds: the commands
-    stop within about a second, leave no process, and their files are complete."""
+    """SIGINT, SIGTERM and SIGHUP to long commands, immediately or after at most a few seconds: the commands
+    stop within about a second and leave no process, and their files are complete."""
     for after, number, name in itertools.product((1.0, 0.0, 0.2, 2.5), NUMBERS, LONG):
         yield f"{name}/{number.name}-after-{after}", interrupted(name, number, after)
 

@@ -1,8 +1,8 @@
 """Runs a program and interferes with one of its system calls. Usage: supervisor.py PROGRAM ...
 
 The kernel notifies this process of every system call that changes files (seccomp user notification, Linux
-5.6). It counts the calls on files below a directory, over all threads, and interferes with the call of a
-given number. Environment variables:
+5.6). The process counts the calls on files below a directory, over all threads, and interferes with the call of
+a given number. Environment variables:
 
   ABUSE_UNDER    the directory, as an absolute path without links
   ABUSE_LOG      a file to which every counted call is written: "name<TAB>path"
@@ -16,13 +16,12 @@ given number. Environment variables:
                  succeed, as on a full disk.
   ABUSE_THREADS  maximum number of threads besides the first (EAGAIN)
 
-The supervisor ends as the program does: with the same exit code, or by the same signal. Exit code 126: the
-kernel does not
-support notifications here.
+The supervisor ends with the same exit code or by the same signal as the program. Exit code 126 means that the
+kernel does not support notifications here.
 
 A preloaded library would not see system calls made without the C library, and would need a compiler;
-`strace -e inject=` counts by thread and needs the right to trace. Neither can write half of the bytes of a
-write in one of many threads.
+`strace -e inject=` counts by thread and needs the right to trace. Neither tool can write half of the bytes of
+a write in one of many threads.
 """
 
 import array
@@ -119,8 +118,8 @@ def start(words, calls):
     if child == 0:
         try:
             asked = listener(calls)
-            # The descriptor is sent before exec; the system calls that the C library makes to send it are not in the
-            # filter.
+            # The descriptor is sent before exec; the filter does not contain the system calls with which the C library
+            # sends the descriptor.
             for number in (signal.SIGPIPE, signal.SIGXFSZ):
                 # Python ignores these signals; the program must not inherit this setting.
                 signal.signal(number, signal.SIG_DFL)
@@ -212,7 +211,7 @@ class Spoiler:
             # The C library then falls back to clone, whose flags are in a register.
             return -errno.ENOSYS
         if call.name == "clone":
-            # Like ulimit -u, count existing threads, not threads ever started.
+            # Like ulimit -u, count the existing threads instead of all threads that were started.
             if call.arguments[0] & THREAD and len(os.listdir(f"/proc/{self.child}/task")) > self.threads:
                 return -errno.EAGAIN
             return None

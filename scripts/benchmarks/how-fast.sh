@@ -1,8 +1,8 @@
-# The page how-fast, README.md of the benchmarks: replays, whole commands, decisions, the network.
+# The page how-fast, which is README.md of the benchmarks: replays, whole commands, decisions, the network.
 
 how_fast() {
     if quick; then
-        # The page contains only times, so only check that the commands run.
+        # The page contains only times. Therefore check only that the commands run.
         echo 'trace,mesh,strategy,seconds,microseconds_per_job' > "$out/replays.csv"
         replays 1 'KTH-SP2.*mc1x1' > /dev/null
         return
@@ -223,8 +223,8 @@ reader() {
         awk '/^swf\//{ name = $1 } /time:/ && $1 ~ /^swf/{ name = $1 } /thrpt:/{ gsub(/[][]/, ""); print "| `" name "` | " $4 " " $5 " |" }'
 }
 
-# hypercubes: prints the times of decisions on hypercubes by number of dimensions, the middle of the three estimates of
-# criterion.
+# hypercubes: prints the times of decisions on hypercubes by number of dimensions. A time is the middle of the three
+# estimates of criterion.
 hypercubes() {
     echo "| strategy | 10 | 15 |"
     echo "|---|---:|---:|"

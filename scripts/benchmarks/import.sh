@@ -60,7 +60,8 @@ trace in memory; an import holds a bounded part of the log, and one row group of
 TXT
 }
 
-# make_log KIND JOBS: prints a generated log with jobs of 1 to 64 nodes, one every 20 seconds, with run times up to an hour.
+# make_log KIND JOBS: prints a generated log. Jobs have 1 to 64 nodes and run for up to an hour; a job arrives every 20
+# seconds.
 make_log() {
     python3 - "$1" "$2" << 'PY'
 import sys, time

@@ -2,7 +2,8 @@
 
 large() {
     local machine allocator jobs whole_cpu whole_mib distance
-    # 30 jobs, submitted at intervals of 50 s. All jobs run at the end. Sizes are 2^x with x uniform from 0 to 16.
+    # 30 jobs, submitted at intervals of 50 s. At the end, all jobs run at the same time. Sizes are 2^x with x uniform from 0
+    # to 16.
     python3 - > "$work/b30.swf" << 'PY'
 import random
 random.seed(1)

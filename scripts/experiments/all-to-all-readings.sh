@@ -1,4 +1,5 @@
-# The page all-to-all-readings: interpretations of all-to-all compared with the differences that Bani-Mohammad prints.
+# The page all-to-all-readings: results of several interpretations of all-to-all, compared with the printed differences of
+# Bani-Mohammad.
 
 # all_to_all_reading SIDES LOAD PARAMETERS MAPPING: prints a row that compares GABL with the other strategies in one
 # interpretation.

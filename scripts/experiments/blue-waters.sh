@@ -5,7 +5,7 @@ blue_waters_log=(--trace BlueWaters-15k --machine blue-waters --from 6738203)
 contiguous='first-fit[shape=near-square],turning-first-fit[shape=near-square],best-fit[shape=near-square],turning-best-fit[shape=near-square],placements[tie=slurm]'
 scattered='mc1x1,mc,gilbert-best-fit,hilbert-best-fit,row-major-best-fit,paging,mbs,granular-mbs,octet-mbs,as-mb,random'
 
-# price FILE LOAD SCHEDULER: prints a row for every run of runs.csv at a load under a scheduler.
+# price FILE LOAD SCHEDULER: prints a row for each run of FILE with this load and scheduler.
 price() {
     printf '\n| allocator | mean wait h | 99 %% h | longest h | utilization %% | lost inside %% | refused for place, per job | pairwise L1 |\n'
     printf '|---|---:|---:|---:|---:|---:|---:|---:|\n'

@@ -1,8 +1,8 @@
 # The page completions: a run of 1000 jobs, a run that stops at 1000 completions, and batches of one long run.
 
-# measured LABEL REPLICATIONS JOBS PRINTED ARGUMENTS...: prints turnaround or utilization of each allocator with a run of
-# 1000 jobs, until 1000 completions of a stream of JOBS, and in batches 2 and 5 of one run. PRINTED:
-# turnaround:allocator=value,... or utilization:value.
+# measured LABEL REPLICATIONS JOBS PRINTED ARGUMENTS...: prints turnaround or utilization of each allocator, measured over
+# a run of 1000 jobs, over the first 1000 completions of a stream of JOBS jobs, and over batches 2 and 5 of one long run.
+# PRINTED is turnaround:allocator=value,... or utilization:value.
 measured() {
     local words=$1 replications=$2 jobs=$3 printed=$4 batch
     shift 4

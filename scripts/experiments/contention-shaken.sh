@@ -24,7 +24,7 @@ TXT
             if quick; then less=(--alloc mc1x1 --shake 2 --no-plots); fi
             ran "$trace" "${command[@]}" "${less[@]}" --out "$work/s" --quiet --format md || continue
             printf '`replay %s %s`\n\n' "${command[*]}" "${less[*]}"
-            # The last table has the results over copies.
+            # The last table has the means over copies.
             awk 'BEGIN { RS = "" } { last = $0 } END { print last }' "$work/printed"
             differences "$trace" "$pattern" "$work/s/shaken.csv" >> "$work/differences"
             if quick; then
@@ -53,8 +53,8 @@ Mean difference between MC1x1 with 2,13,20,6 and MC1x1 without, over $copies cop
 |---|---|---:|---:|---:|---:|
 TXT
     cat "$work/differences"
-    # There are sixteen comparisons. If two configurations are equal, they differ significantly by chance in at most 5 %
-    # of the cases.
+    # There are sixteen comparisons. Two equal configurations differ significantly by chance in at most 5 % of the
+    # comparisons.
     awk -F ' *[|] *' '
         { for (i = 4; i <= 7; i++) { all++; if ($i !~ /^~/ && $i != "") apart++ } }
         END { printf "\nOf %d differences, %d are significant; among as many equal pairs, chance alone gives at most %.1f.\n", all, apart, all / 20 }

@@ -1,7 +1,7 @@
 # The page gabl-mbs: GABL and MBS with messages, under several interpretations of the thesis.
 
-# reading LABEL ARGUMENTS...: prints mean turnarounds of four strategies, the ratio of GABL to MBS, and the number of
-# links of a path. $MBS selects the variant of MBS [mbs]. Appends variant and ratio to $work/ratios.
+# reading LABEL ARGUMENTS...: prints mean turnarounds of four strategies, the ratio of the turnaround of GABL to that of
+# MBS, and the numbers of links of a path. $MBS selects the variant of MBS [mbs]. Appends variant and ratio to $work/ratios.
 reading() {
     local words=$1 mbs=${MBS:-mbs}
     shift

@@ -1,4 +1,4 @@
-"""Pools the deviation over perturbed copies of the sweeps of johnson-spread.sh; prints CSV."""
+"""Pools the deviations over perturbed copies in the sweeps of johnson-spread.sh, and prints them as CSV."""
 
 import csv
 import statistics

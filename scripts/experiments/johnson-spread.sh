@@ -3,8 +3,8 @@
 #
 #   scripts/experiments/johnson-spread.sh [COPIES]        [default: 20]; about 20 minutes on two cores
 #
-# The archive has converted three logs of the paper again. `replay verify` judges their means, ties and improvements by the
-# standard deviation over copies of --shake, pooled over schedulers and tie vectors.
+# The archive has converted three logs of the paper again. `replay verify` judges the means, ties and improvements of these
+# logs by the standard deviation over copies of --shake, pooled over schedulers and tie vectors.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 replay=${REPLAY:-target/release/replay}

@@ -1,4 +1,4 @@
-# The page recorded: waits recorded in logs, compared with waits under schedulers for the same jobs.
+# The page recorded: waits recorded in logs, compared with the waits of the same jobs under schedulers.
 
 recorded() {
     local trace options drawn idle
@@ -87,8 +87,8 @@ idle_share() {
     source=$(sed -n 's/^ *"source": "\(.*\)",$/\1/p' "$1/manifest.json" | head -n 1)
     processors=$(csv "$1/runs.csv" 'NR == 2 { print get("processors") }')
     [ -r "$source" ] || { echo "$1/manifest.json: no source of the trace" >&2; return 1; }
-    # First submission, wait, run time and size of the jobs with a known wait, then the number of free processors
-    # between instants.
+    # The first command writes submission, wait, run time and size of the jobs with a known wait. The next commands compute the
+    # number of free processors between instants.
     gzip -cdf "$source" | awk '!/^;/ && $3 >= 0 && $5 > 0 { print $2, $3, ($4 > 0 ? $4 : 0), $5 }' > "$work/jobs"
     awk '{ print $1 + $2, $4; print $1 + $2 + $3, -$4 }' "$work/jobs" | sort -n > "$work/changes"
     awk -v processors="$processors" '
@@ -158,7 +158,7 @@ same_jobs() {
         }'
 }
 
-# same_jobs_by_size FILE: prints mean waits over these jobs by job size.
+# same_jobs_by_size FILE: prints mean waits by job size, over the jobs that the replay of the log includes.
 same_jobs_by_size() {
     csv "$1" '
         BEGIN { print "scheduler,size,jobs,mean_wait" }

@@ -4,7 +4,7 @@
 replications=3
 sides='uniform[low=2]'
 
-# table PATTERN VARIANT...: prints finish time, blocking, latency and dispersal of Table 2 of Lo et al. in other
+# table PATTERN VARIANT...: prints finish time, blocking, latency and dispersal of Table 2 of Lo et al. under other
 # interpretations, as ratios to the printed values. A variant is OPTIONS+MAPPING+ALLOCATORS; each part may be empty.
 table() {
     local pattern=$1 variant count=0
@@ -104,7 +104,7 @@ readings() {
         scripts/csv_columns.py $table_2_columns > "$out/table-2-$name.csv"
 }
 
-# multigrid_search: runs other patterns of multigrid on the four strategies used to choose one; writes
+# multigrid_search: runs other patterns of multigrid on the four strategies by which the pattern was chosen; writes
 # table-2-multigrid-search.csv.
 multigrid_search() {
     local cycle grid

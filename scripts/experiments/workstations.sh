@@ -1,6 +1,6 @@
 # The page workstations: chapter 6 of Turner, hosts that jobs share.
 
-# columns FILE NAMES...: prints these columns of a CSV file as a Markdown table, with numbers to three decimals.
+# columns FILE NAMES...: prints these columns of a CSV file as a Markdown table. Numbers have three decimals.
 columns() {
     local file=$1 names=${*:2}
     printf '|'

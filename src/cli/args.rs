@@ -80,29 +80,30 @@ pub struct GridArgs {
     #[arg(long, value_enum, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub oversize: Option<OversizeArg>,
 
-    /// Treat jobs that follow others (fields 17, 18) by this rule: ignore, honour, shift, force [default: ignore].
+    /// Treat jobs that depend on other jobs (fields 17, 18) by this rule: ignore, honour, shift, force [default:
+    /// ignore].
     ///
     /// honour: a job arrives no earlier than the end of its predecessor in the replay plus the think time. shift: the
     /// time between the end of the predecessor and the arrival of the job is the same as in the log, and the wait is
-    /// counted from this arrival. force: as honour, even if field 17 has the same value in all records and is therefore
-    /// probably meaningless.
+    /// counted from this arrival. force: the same as honour, even if field 17 has the same value in all records and is
+    /// therefore probably meaningless.
     #[arg(long, value_name = "RULE", help_heading = "Trace", hide_short_help = true)]
     pub deps: Option<String>,
 
-    /// Take processors out of service at times, by a file from,until,what.
+    /// Take processors out of service at the times in this file (from,until,what).
     ///
     /// The first line is from,until,what. Times are seconds of the trace; an empty until means until the end of the
-    /// trace. what is `node 3` or `nodes 3-5,9` (numbers in scan order; ranges include both ends; if points have
-    /// several processors, these are numbers of points), `box 0 0 3 3` (two corners, both included; in 3D x y z X Y Z),
-    /// or `all`. Lines that begin with # are comments.
+    /// trace. The field what is `node 3` or `nodes 3-5,9` (numbers in scan order; ranges include both ends; if points
+    /// have several processors, the numbers are point numbers), `box 0 0 3 3` (two corners, both included; in 3D
+    /// x y z X Y Z), or `all`. Lines that begin with # are comments.
     #[arg(long, value_name = "FILE", help_heading = "Trace", hide_short_help = true)]
     pub down: Option<PathBuf>,
 
     /// Treat jobs on processors that go out of service by this rule: drain, kill, requeue [default: drain].
     ///
-    /// drain: these jobs run to their end, and then their processors go out of service. kill: these jobs are ended at
-    /// once and do not run again. requeue: these jobs are ended at once, return to their position in the queue, and run
-    /// again from the beginning.
+    /// drain: the jobs run to their end, and then their processors go out of service. kill: the jobs are ended at once
+    /// and do not run again. requeue: the jobs are ended at once, return to their position in the queue, and run again
+    /// from the beginning.
     #[arg(
         long,
         value_name = "RULE",
@@ -159,8 +160,8 @@ pub struct GridArgs {
     /// Scale arrivals to these offered loads, such as 0.7 or 0.3..0.9:0.2.
     ///
     /// The load is the processor time of all jobs divided by the processor time of the machine from the first to the
-    /// last submission. All times between arrivals are multiplied by one factor; run times, sizes and the order of jobs
-    /// do not change. Above a load of 1 there is no steady state: waits grow with the length of the trace.
+    /// last submission. All times between arrivals are multiplied by the same factor; run times, sizes and the order of
+    /// jobs do not change. Above a load of 1 there is no steady state: waits grow with the length of the trace.
     #[arg(
         long,
         value_name = "LIST",
@@ -181,7 +182,7 @@ pub struct GridArgs {
     pub max_errors: usize,
 }
 
-/// Perturbed copies of the traces, as typed.
+/// Options for perturbed copies of the traces, as typed.
 #[derive(Clone, Debug, Default, Args)]
 #[group(id = "ShakeArgs", multiple = true)]
 pub struct ShakeArgs {
@@ -275,9 +276,9 @@ pub struct RunArgs {
 
     /// Write the processors of every job (placements.parquet).
     ///
-    /// A row is one allocation: job, start, end, the processors as a list in the order of allocation, and the corner
-    /// and sides of the box if the processors fill a box. A job that an outage ended and requeued has several rows.
-    /// Perturbed copies have no rows.
+    /// Each row describes one allocation: job, start, end, the processors as a list in the order of allocation, and the
+    /// corner and sides of the box if the processors fill a box. A job that was ended by an outage and requeued has
+    /// several rows. Perturbed copies have no rows.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub placements: bool,
 
@@ -292,7 +293,7 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// Returns what to measure for the files, the printed columns and their order.
+    /// Returns the measurements that are needed for the files, for the printed columns and for their order.
     pub fn measure(&self) -> Measure {
         let sort = self.sort.column();
         let named = |needs: Needs| {
@@ -327,11 +328,11 @@ pub struct OutputArgs {
     #[arg(long, value_name = "DIR", group = "figures", help_heading = "Output")]
     pub out: Option<PathBuf>,
 
-    /// Replace results in the folder that are of another command or configuration, or were changed by hand.
+    /// Replace results in the folder even if they are of another command or configuration, or were changed by hand.
     #[arg(long, requires = "out", help_heading = "Output", hide_short_help = true)]
     pub force: bool,
 
-    /// Draw figures, as is the default with --out.
+    /// Draw figures; this is the default with --out.
     #[arg(
         long,
         requires = "out",

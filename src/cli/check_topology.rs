@@ -22,17 +22,19 @@ use replay_output::report::{Align, Sheet};
 pub struct CheckTopologyArgs {
     /// Check this file, topology.conf or topology.yaml, or a machine such as tree:4x8x18 or block[18,72]:8x18.
     ///
-    /// Findings are: machine (its size), never-runs (job sizes without a placement on the idle machine under Slurm's rule),
-    /// skipped-level (block sizes or switch levels missing between used ones), name-order (names of the file out of natural
-    /// order, in which nodes are numbered), empty (leaves or blocks without nodes), small-block (blocks smaller than the
-    /// base size), idle-nodes. For the last, jobs of each size fill the idle machine until no further one fits; the five
-    /// sizes are reported that leave the most nodes idle beyond the remainder of nodes divided by size.
+    /// The findings are: machine (the size of the machine), never-runs (job sizes without a placement on the idle
+    /// machine under Slurm's rule), skipped-level (missing block sizes between used sizes, or missing switch levels
+    /// between used levels), name-order (names that are not in natural order in the file, although nodes are numbered
+    /// in natural order), empty (leaves or blocks without nodes), small-block (blocks smaller than the base size),
+    /// idle-nodes. The check idle-nodes fills the idle machine with jobs of one size until no further job fits. It
+    /// reports the five sizes that leave the most nodes idle, not counting the remainder of the number of nodes divided
+    /// by the size.
     #[arg(value_name = "FILE")]
     file: String,
 
     /// Read the topology of this name from each file [default: see --help].
     ///
-    /// The default is the topology with cluster_default: true, else the first.
+    /// The default is the topology with cluster_default: true, or else the first topology.
     #[arg(long, value_name = "NAME")]
     topology: Option<String>,
 
@@ -74,7 +76,7 @@ fn sheet(found: &[Finding]) -> Sheet {
     sheet
 }
 
-/// Limit of [`sweep_cost`] for a warning, which a replay must not wait for.
+/// Maximum [`sweep_cost`] at which the warning is computed, because the warning must not delay a replay.
 const MAX_COST: u128 = 1 << 30;
 
 /// Returns the warning about sizes that never run under Slurm's rule for a machine; `None` if all sizes run.

@@ -7,8 +7,9 @@ use clap_complete::Shell;
 use super::exit::Failure;
 use replay_core::workload::{Manifest, SearchPath};
 
-/// Returns an addition to the completion script of a shell. The scripts of the argument parser complete only single,
-/// fixed words. The addition completes the last name of a list with the output of `replay list WHAT --format names`.
+/// Returns shell code to append to the completion script of a shell. The scripts of the argument parser complete only
+/// single, fixed words. This code completes the last name of a list from the output of
+/// `replay list WHAT --format names`.
 pub fn lists(shell: Shell) -> &'static str {
     match shell {
         Shell::Bash => BASH,

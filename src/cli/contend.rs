@@ -63,8 +63,9 @@ pub struct ContendArgs {
 
     /// Simulate this many cycles for a second of the trace.
     ///
-    /// Without other jobs, a job runs for its run time x scale cycles, to within the time of a packet or a step of the
-    /// pattern, because its quota is a whole number of packets. The larger the scale, the smaller is this deviation.
+    /// Without other jobs, a job runs for its run time x scale cycles. The number of packets of a job is a whole
+    /// number, so the time may differ by the time of a packet or of a step of the pattern. A larger scale makes this
+    /// difference smaller.
     #[arg(long, value_name = "CYCLES", default_value_t = 1.0, help_heading = "Messages")]
     scale: f64,
 
@@ -80,8 +81,8 @@ pub struct ContendArgs {
 
 const ABOUT_OUT: &str = "Write results into this folder.
 
-Table contend has a row for each run, contend_jobs a row for each job of each run, correlations the correlations of \
-distances, dispersal and stretch, and shaken the means over perturbed copies (replay list columns).";
+The table contend has a row for each run, and contend_jobs has a row for each job of each run. The table correlations has \
+the correlations of distances, dispersal and stretch, and shaken has the means over perturbed copies (replay list columns).";
 
 const ALLOCATORS: &str = "mc1x1,hilbert-best-fit,mbs,gabl,paging,first-fit,random";
 const TIES: [&str; 2] = ["none", "2,13,20,6"];
@@ -95,13 +96,13 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         .mut_arg("alloc", |arg| {
             let first = "Set the allocator (replay list allocators)";
             arg.help(format!("{first} [default: several]")).long_help(format!(
-                "{first} [default: several].\n\nThe default is those of {ALLOCATORS} that work on the machine. all selects \
-                 every allocator whose jobs can send messages on the machine."
+                "{first} [default: several].\n\nThe default is every allocator of the list {ALLOCATORS} that works on the \
+                 machine. The value all selects every allocator whose jobs can send messages on the machine."
             ))
         })
 }
 
-/// A trace, and the time of each of its jobs without other jobs.
+/// A trace and, for each of its jobs, the time without other jobs.
 struct Measured {
     trace: Arc<Trace>,
     seed: u64,
@@ -118,7 +119,7 @@ pub fn run(args: &ContendArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     if args.messages.has_quota() {
         return Err(Failure::usage_message(
-            "--quota: the quota of a job of contend follows from its run time x --scale",
+            "--quota: contend computes the quota of a job from the run time of the job x --scale",
         ));
     }
     reject_outage_options(&args.grid)?;
@@ -228,7 +229,7 @@ fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
             None => (cell.clone(), None),
             Some(by) => (by.cell.into_owned(), by.turned_away),
         };
-        // Strategies that reject the same sizes have the same jobs. Measure the times of these jobs only once.
+        // Strategies that reject the same sizes admit the same jobs. Measure the times of these jobs only once.
         let same = |(before, (_, other)): &(&Cell, &(Cell, Option<Vec<RejectedSize>>))| {
             Arc::ptr_eq(&before.trace, &cell.trace) && *other == away
         };
@@ -240,7 +241,7 @@ fn admitted(cells: &[Cell]) -> (Vec<Cell>, Vec<Option<Vec<RejectedSize>>>) {
     all.into_iter().unzip()
 }
 
-/// Returns a line for each setting and mean in which two jobs decide the order of strategies.
+/// Returns a line for each mean of each setting if two jobs determine the order of strategies by this mean.
 fn decided_by_two_jobs(runs: &[ContentionRun]) -> Vec<String> {
     let mut lines = Vec::new();
     for group in settings(runs) {
@@ -349,10 +350,10 @@ impl Bench<'_> {
         }
     }
 
-    /// Measures the times of jobs without other jobs, for traces with their seeds.
+    /// Measures, for each trace and seed, the time of each job without other jobs.
     ///
     /// # Errors
-    /// The name of a trace with the error of this trace.
+    /// The name and the error of the first trace that cannot be measured.
     fn measure(
         &self,
         settings: &[(&Arc<Trace>, u64)],
@@ -437,8 +438,8 @@ fn estimate_in_words(trace: &Trace, estimate: EstimatedPackets) -> String {
 fn isolation_line(trace: &Trace, isolation: &Isolation) -> String {
     let (jobs, sending) = (isolation.jobs.len(), isolation.sending());
     format!(
-        "{}: {} jobs measured alone, {} send packets; {} of them miss their time by more than {} %, because one packet or \
-         step takes longer (fewer with a larger --scale)",
+        "{}: {} jobs were measured without other jobs, {} send packets; the times of {} jobs miss the target by more than \
+         {} %, because a single packet or step takes longer (a larger --scale reduces this number of jobs)",
         trace.workload.name,
         grouped(jobs as u64),
         grouped(sending as u64),
@@ -452,15 +453,15 @@ fn of_trace(trace: &str, error: TraceError) -> Failure {
     match error {
         TraceError::Scale { .. } => Failure::usage_message(format!("--scale: {trace}: {error}")),
         TraceError::Packets { .. } => Failure::usage_message(format!(
-            "--scale: {trace}: {error}; lower --scale, take fewer or shorter jobs (--jobs, --from), or use link loads \
+            "--scale: {trace}: {error}; lower --scale, select fewer or shorter jobs (--jobs, --from), or use link loads \
              (--network links)"
         )),
         error => Failure::usage(error),
     }
 }
 
-/// Adds the default allocators to a grid without allocators: those that work with every machine and scheduler of the
-/// grid.
+/// Adds the default allocators to a grid without allocators. The default allocators are those that work with every
+/// machine and scheduler of the grid.
 ///
 /// # Errors
 /// A usage error for an unknown name or scheduler recorded.

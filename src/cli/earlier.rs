@@ -12,9 +12,9 @@ use replay_output::report::page::Csv;
 /// Maximum number of characters of a command line in a message.
 const COMMAND: usize = 300;
 
-/// Returns the digest of a configuration, which determines the numbers of results and the set of tables. The digest is
-/// the hexadecimal BLAKE3 digest of the configuration as JSON. Threads, host, time, and options of printing and drawing
-/// are not part of the configuration.
+/// Returns the hexadecimal BLAKE3 digest of a configuration as JSON. The configuration determines the numbers of the
+/// results and the set of tables. Threads, host, time, and options for printing and drawing are not part of the
+/// configuration.
 ///
 /// # Errors
 /// If `configuration` has no JSON form.

@@ -14,8 +14,8 @@ const LONG: Duration = Duration::from_secs(30);
 /// Time after which a line reports that no job has started yet.
 const SILENCE: Duration = Duration::from_secs(5);
 
-/// Reports the estimated duration of a cell after its first jobs if the estimate is long. Later estimates are reported
-/// only if they are at least twice the longest estimate reported before.
+/// Reports the estimated duration of a cell after the first jobs of the cell if the estimate is long. A later estimate
+/// is reported only if it is at least twice the longest estimate reported before.
 pub struct EtaReporter {
     quiet: bool,
     /// The longest estimate reported so far.
@@ -40,12 +40,12 @@ impl First {
         let silence = length(SILENCE);
         match self {
             First::Started => format!(
-                "replay: no job has got processors after {silence}: the schedule, or a single \
-                 decision, takes long; Ctrl-C ends it at once"
+                "replay: no job has received processors after {silence}: computing the schedule \
+                 or a single decision takes long; Ctrl-C ends the command at once"
             ),
             First::MeasuredAlone => format!(
-                "replay: jobs are being measured alone, the first takes over {silence}: a smaller \
-                 --scale sends fewer packets; Ctrl-C ends it at once"
+                "replay: the first job that is measured without other jobs takes over {silence}; \
+                 with a smaller --scale, jobs send fewer packets; Ctrl-C ends the command at once"
             ),
         }
     }
@@ -90,7 +90,7 @@ impl EtaReporter {
         }
         let Eta { started, jobs, elapsed } = eta;
         print(&format!(
-            "replay: {} job starts take about {} (the first {} took {}); Ctrl-C ends them at once",
+            "replay: {} job starts take about {} (the first {} took {}); Ctrl-C ends the command at once",
             grouped(jobs),
             length(whole),
             grouped(started),
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(
             reported(10, 2).as_deref(),
             Some(
-                "replay: 1,000 job starts take about 3 min (the first 10 took 2 s); Ctrl-C ends them at once"
+                "replay: 1,000 job starts take about 3 min (the first 10 took 2 s); Ctrl-C ends the command at once"
             )
         );
         assert_eq!(reported(10, 3), None);

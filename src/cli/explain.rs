@@ -52,7 +52,7 @@ pub struct ExplainArgs {
 
 const ABOUT_OUT: &str = "Write results into this folder.
 
-Table steps (Parquet, CSV) and a manifest.";
+The results are the table steps (Parquet, CSV) and a manifest.";
 
 /// Long help of `--alloc` in commands that look at one run and refuse `all`.
 pub(super) const ONE_ALLOC: &str = "Set the allocator (replay list allocators) [default: mc1x1].
@@ -70,7 +70,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         })
 }
 
-/// Options of figures, which have no effect in this command.
+/// Options for figures. These options have no effect in this command.
 const FIGURES: [&str; 6] =
     ["plots", "no_plots", "figure_size", "font_size", "no_title", "figure_strategies"];
 
@@ -78,7 +78,7 @@ const FIGURES: [&str; 6] =
 pub fn run(args: &ExplainArgs, command: &[OsString]) -> Result<Exit, Failure> {
     let mut session = Session::begin(Kind::Explain, &args.output, command)?;
     let quiet = args.output.process.quiet;
-    let why = "explain: allocator recorded repeats the placements of the log and has no decisions to explain; name another";
+    let why = "explain: allocator recorded repeats the placements of the log and has no decisions to explain; name another allocator";
     let (loaded, cell) = ResolvedGrid::one(&args.grid, "explain", why, quiet)?;
     session.reads(loaded.inputs());
     let plan = loaded.plan.digest().map_err(Failure::usage)?;

@@ -51,7 +51,7 @@ pub struct ImportArgs {
 
     /// Set the number of processors of the machine.
     ///
-    /// The number is written to the header of the trace, because logs do not record it.
+    /// The number is written to the header of the trace, because logs do not record the number of processors.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     processors: Option<u32>,
 
@@ -65,8 +65,8 @@ pub struct ImportArgs {
 
 const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 
-Nodes of jobs, where the log names them, go to FILE.nodes.csv beside FILE.swf, shapes to FILE.shapes.csv, and the job ids of \
-the log, where they are not 1, 2, 3 .., to FILE.ids.csv.";
+If the log names the nodes of jobs, replay writes the nodes to FILE.nodes.csv beside FILE.swf. Shapes are written to \
+FILE.shapes.csv. Job ids of the log that are not 1, 2, 3, .. are written to FILE.ids.csv.";
 
 /// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
@@ -106,7 +106,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         && path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gz"))
     {
         return Err(Failure::usage_message(format!(
-            "--write {}: traces are written uncompressed; write {} and compress it with gzip",
+            "--write {}: traces are written uncompressed; write {} and compress this file with gzip",
             path.display(),
             path.with_extension("").display()
         )));
@@ -168,7 +168,7 @@ pub fn run(args: &ImportArgs) -> Result<Exit, Failure> {
         let beside = write.is_some_and(|path| fs::metadata(path).is_ok_and(|meta| meta.is_file()));
         if report.nodes > 0 && !beside {
             eprint_line(
-                "the log names the nodes of jobs; --write FILE writes them to FILE.nodes.csv",
+                "the log names the nodes of jobs; --write FILE writes the nodes to FILE.nodes.csv",
             );
         }
     }
@@ -196,7 +196,7 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
         |(path, is_used): &(&PathBuf, bool)| !is_used && fs::symlink_metadata(path).is_ok();
     if let Some((path, _)) = beside.iter().zip(used).find(is_foreign) {
         return Err(Failure::usage_message(format!(
-            "{} exists, and this log has no such file: it would be read with the trace; move it away",
+            "{} exists, but this log has no such data; replay would read the file with the trace: move the file away",
             path.display()
         )));
     }
@@ -205,7 +205,7 @@ fn to_file(files: &[PathBuf], how: &Import, path: &Path, quiet: bool) -> Result<
     let packed = PathBuf::from(packed);
     if fs::symlink_metadata(&packed).is_ok() {
         return Err(Failure::usage_message(format!(
-            "{} exists: it would be read as the nodes of this trace; move it away",
+            "{} exists: replay would read this file as the nodes of the trace; move the file away",
             packed.display()
         )));
     }

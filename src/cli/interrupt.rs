@@ -21,15 +21,15 @@ const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 /// its group.
 const DUPLICATE: Duration = Duration::from_millis(300);
 
-/// Maximum time that the program waits, before it ends, for the completion of files that are being replaced.
+/// Maximum time for which the program waits for the completion of files that are being replaced, before it ends.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// The token that a signal raises, and whether the command is quiet; `None` until a command checks a token. The
 /// variable is global because signals are global.
 static ACTIVE: Mutex<Option<(CancelToken, bool)>> = Mutex::new(None);
 
-/// Installs the handler of SIGINT and SIGTERM. Until a command [sets a token](cancel_by_signal), a signal ends the program at
-/// once with a line and the exit code of an interruption.
+/// Installs the handler of SIGINT and SIGTERM. Until a command [sets a token](cancel_by_signal), a signal ends the
+/// program at once with a line and the exit code of an interruption.
 pub fn install_handler() {
     let Ok(mut signals) = Signals::new(SIGNALS) else { return };
     let handle = move || {
@@ -70,8 +70,8 @@ fn end_at_once() -> ! {
     process::exit(Exit::Interrupted.code())
 }
 
-/// Returns a token that the first SIGINT or SIGTERM raises, with a line on standard error unless `quiet`. The second signal
-/// ends the program.
+/// Returns a token that the first SIGINT or SIGTERM raises, with a line on standard error unless `quiet`. The second
+/// signal ends the program.
 pub fn cancel_token(quiet: bool) -> CancelToken {
     let token = CancelToken::new();
     cancel_by_signal(&token, quiet);

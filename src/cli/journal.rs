@@ -61,7 +61,7 @@ impl PlanFile {
         self.kind.as_deref().unwrap_or(Kind::Sweep.name())
     }
 
-    /// Returns the plan of a command whose cells are only in the journal.
+    /// Returns the plan of a command that records its cells only in the journal.
     ///
     /// # Errors
     /// None for this type.
@@ -118,8 +118,8 @@ pub fn journal_of(dir: &Dir) -> Option<String> {
 
 /// Returns the other builds that ran cells of a folder.
 ///
-/// A folder is continued only by the build that began it, because another build may compute other numbers, unless
-/// `other_build` is true. `other_build` is `None` if the command has no option to accept another build.
+/// A folder is continued only by the build that began the folder, unless `other_build` is true, because another build
+/// may compute other numbers. `other_build` is `None` if the command has no option to accept another build.
 ///
 /// # Errors
 /// A usage error if another build began the folder.
@@ -138,7 +138,7 @@ pub fn other_builds(dir: &Dir, other_build: Option<bool>) -> Result<Vec<Build>, 
                 None => "",
             };
             return Err(Failure::usage_message(format!(
-                "{out} was begun by {began}, this is {this}: {on}--force discards its cells"
+                "{out} was begun by {began}, but this build is {this}: {on}--force discards the finished cells"
             )));
         }
         earlier_builds.push(began);
@@ -159,7 +159,7 @@ pub fn open<R: Serialize + DeserializeOwned>(
     if !quiet {
         for line in journal.damaged() {
             let path = journal.path().display();
-            eprint_line(format_args!("{path}:{line}: damaged record skipped; its cell runs again"));
+            eprint_line(format_args!("{path}:{line}: damaged record skipped; the cell of this record runs again"));
         }
     }
     Ok(journal)
@@ -195,7 +195,7 @@ pub fn of_journal(error: JournalError) -> Failure {
     match error {
         JournalError::Io { .. } => Failure::usage(error),
         JournalError::Foreign(_) => Failure::data(
-            anyhow::Error::new(error).context("move it away or choose another folder"),
+            anyhow::Error::new(error).context("move the journal away or choose another folder"),
         ),
         error => Failure::data(anyhow::Error::new(error).context("--force discards the journal")),
     }

@@ -6,8 +6,8 @@ use replay_core::allocator::centre::TieRule;
 use replay_core::naming::NameError;
 use replay_experiment::sweep::Plan;
 
-/// Maximum number of strategies that are distinguished. If there are more, the strategies of an entry of the grid count
-/// as one strategy.
+/// Maximum number of strategies that are distinguished. If there are more strategies, all strategies of an entry of the
+/// grid count as one strategy.
 const STRATEGIES: usize = 64;
 
 /// Indices of a trace, a scheduler and a strategy.

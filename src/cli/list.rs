@@ -289,7 +289,7 @@ fn traces() -> Result<Entries, Failure> {
     }
     let mut plain = Vec::new();
     sheet.write_plain(&mut plain).map_err(|e| Failure::output("a table", e))?;
-    let mut text = vec!["traces (scripts/fetch-traces.sh NAME fetches one):".to_string()];
+    let mut text = vec!["traces (scripts/fetch-traces.sh NAME fetches a trace):".to_string()];
     text.extend(String::from_utf8_lossy(&plain).lines().map(|line| format!("  {line}")));
     Ok(Entries { text, json: entries })
 }

@@ -17,8 +17,8 @@ use replay_core::workload::{
 const OWN_TRACE: &[u8] = include_bytes!("../../traces/lublin-10x10.swf");
 const OWN_TRACE_NAME: &str = "lublin-10x10.swf";
 
-/// Returns whether a name is one of the names of the program's trace. The trace takes precedence over the model
-/// `lublin` even if the file of the trace is absent.
+/// Returns whether a name is a name of the trace that comes with the program. This trace takes precedence over the
+/// model `lublin` even if the file of the trace is absent.
 fn is_own(name: &str, manifest: &Manifest) -> bool {
     let stem = OWN_TRACE_NAME.trim_end_matches(".swf");
     let own = |trace: &KnownTrace| trace.name == stem;
@@ -97,8 +97,8 @@ pub fn load_traces(
     Ok(workloads)
 }
 
-/// The text of standard input. It is stored for the next policy, because standard input can be read only once. The
-/// variable is global because standard input is global.
+/// The text of standard input. The text is stored for the next policy, because standard input can be read only once.
+/// The variable is global because standard input is global.
 static INPUT_TEXT: Mutex<Option<Vec<u8>>> = Mutex::new(None);
 
 /// Loads the trace on standard input. Reading stops at the first error.

@@ -24,7 +24,7 @@ pub fn run(
     let kind = first.plan.kind();
     if let Some(other) = parts.iter().find(|part| part.plan.kind() != kind) {
         let (one, two, other) = (first.path.display(), other.path.display(), other.plan.kind());
-        let message = format!("{one} is of a {kind}, {two} of a {other}");
+        let message = format!("{one} is from a {kind}, {two} is from a {other}");
         return Err(Failure::data(anyhow::anyhow!(message)));
     }
     if kind == Kind::Sweep.name() {

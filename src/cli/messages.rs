@@ -15,7 +15,7 @@ const FLITS: u32 = 8;
 /// Messages of jobs, as typed.
 #[derive(Clone, Debug, Args)]
 pub struct MessageArgs {
-    /// Take the defaults of the options below from this paper: lo, bani-mohammad [default: lo].
+    /// Take the defaults of the other message options from this paper: lo, bani-mohammad [default: lo].
     #[arg(long, value_name = "PAPER", help_heading = "Messages")]
     preset: Option<String>,
 
@@ -55,7 +55,7 @@ impl MessageArgs {
         }
         let Ok(mut name) = shown.parse::<StrategyName>() else { return shown };
         name.set("preset", self.preset());
-        // Without the defaults of its preset, the name may denote another pattern.
+        // With the parameter `preset`, the name may denote another pattern.
         match Pattern::try_from(&name) {
             Ok(same) if same == *pattern => name.to_string(),
             _ => shown,

@@ -96,7 +96,7 @@ use exit::Exit;
   replay sweep --trace KTH-SP2 --sr 1..9 --factors 0..10 --out results/sweep
       Ten thousand cells, resumable: after an interruption the same command continues.
   replay verify johnson --trace KTH-SP2
-      Published numbers beside ours.
+      Prints published numbers beside our numbers.
 
 Without --trace the synthetic trace that comes with the program is replayed.
 
@@ -141,61 +141,62 @@ enum Command {
     Show(show::ShowArgs),
     /// Explain step by step why a job started at its time and on its processors.
     ///
-    /// For the scheduler, the explanation has the waiting jobs, the jobs that started before this job, and the jobs
-    /// that this job overtook with the reason. For the allocator, it has the placements that were tried (candidates
-    /// with scores and tie values, frames, runs of free processors, blocks), the reasons for refusals, and the selected
-    /// candidate.
+    /// For the scheduler, the explanation lists the waiting jobs, the jobs that started before this job, and the jobs
+    /// that this job overtook, each with the reason. For the allocator, the explanation lists the placements that were
+    /// tried (candidates with scores and tie values, frames, runs of free processors, blocks), the reasons for
+    /// refusals, and the selected candidate.
     Explain(explain::ExplainArgs),
     /// Compare runs of the same jobs, job by job, with confidence intervals.
     Compare(compare::CompareArgs),
     /// Write one self-contained page of HTML from folders of results.
     ///
-    /// The page has the runs, the effects of cleaning, a ranking with its significance, sortable tables, figures, and
-    /// published numbers next to ours.
+    /// The page shows the runs, the effects of cleaning, a ranking with its significance, sortable tables, figures, and
+    /// published numbers next to our numbers.
     Report(report::ReportArgs),
     /// Search for good tie vectors.
     ///
-    /// The command evaluates vectors on one or several traces and ranks them. --strategy determines the vectors: every
-    /// ratio of a grid, ratios near the best ratio so far, random ratios, or ratios from another program. Vectors given
-    /// by --tie are shown in addition to the vectors found.
+    /// The command evaluates vectors on one or several traces and ranks the vectors. --strategy determines the vectors:
+    /// every ratio of a grid, ratios near the best ratio so far, random ratios, or ratios from another program. Vectors
+    /// given by --tie are shown in addition to the vectors that the search finds.
     Search(Box<search::SearchArgs>),
     /// List names: allocators, schedulers, traces, policies, suites, columns, ...
     List(list::ListArgs),
     /// Simulate stochastic streams of jobs, replicated until the means are precise.
     ///
-    /// Runs every combination of loads, schedulers and allocators with common random numbers and reports means with 95
-    /// % intervals, as in studies of fragmentation. With --backlog, there are always waiting jobs, and the command
-    /// compares placement rules on a torus.
+    /// The command runs every combination of loads, schedulers and allocators with common random numbers and reports
+    /// means with 95 % intervals, as in studies of fragmentation. With --backlog, there are always waiting jobs, and
+    /// the command compares placement rules on a torus.
     Stream(stream::StreamArgs),
     /// Simulate the messages of the jobs of a trace on a network.
     ///
-    /// The number of packets of a job is chosen so that without other jobs it sends for run time x scale cycles, within
-    /// 1 % unless a single packet or step takes longer. With the other jobs, a job ends when its packets are delivered.
-    /// The stretch of a job is the ratio of its time with the other jobs to its time without them. The time without
-    /// other jobs is measured on the job's own shape if the trace has shapes, or else on the most compact box that is
-    /// large enough. A row of five processors therefore stretches a job even without other jobs. Jobs of one processor
-    /// hold it for run time x scale cycles and send nothing. Means of stretch, packets, distances and dispersal include
-    /// only the jobs that send; means of waits and turnarounds include all jobs. The use of a link is its reserved
-    /// time, summed over the virtual channels of a link of a torus.
+    /// The number of packets of a job is chosen so that without other jobs the job sends for run time x scale cycles,
+    /// within 1 % unless a single packet or step takes longer. With the other jobs, a job ends when its packets are
+    /// delivered. The stretch of a job is the ratio of its time with the other jobs to its time without other jobs. The
+    /// time without other jobs is measured on the job's own shape if the trace has shapes, or else on the most compact
+    /// box that is large enough. A row of five processors therefore stretches a job even without other jobs. A job of
+    /// one processor holds the processor for run time x scale cycles and sends nothing. Means of stretch, packets,
+    /// distances and dispersal include only the jobs that send packets; means of waits and turnarounds include all
+    /// jobs. The use of a link is the reserved time of the link. On a torus, this time is summed over the virtual
+    /// channels of the link.
     Contend(contend::ContendArgs),
     /// Send a list of packets through the flit-level network. The command writes a row for each packet, as CSV.
     Network(network::NetworkArgs),
     /// Decide cases of the placement rule of Slurm's topology/torus3d.
     ///
-    /// Each row of a CSV file names a machine (a topology.yaml), its free nodes and a request; the result has the boxes
-    /// that the rule selects and the positions that they block.
+    /// Each row of a CSV file names a machine (a topology.yaml), the free nodes of the machine and a request. The
+    /// result has the boxes that the rule selects and the positions that these boxes block.
     Place(place::PlaceArgs),
     /// Check trees and blocks: sizes that never run, missing levels, idle nodes.
     ///
-    /// Prints a row for each finding. Sizes are placed by Slurm's rule for the machine, slurm-tree or slurm-block without
-    /// options.
+    /// The command prints a row for each finding. Jobs of each size are placed by Slurm's rule for the machine, which
+    /// is slurm-tree or slurm-block without options.
     CheckTopology(check_topology::CheckTopologyArgs),
     /// Generate a synthetic trace as SWF.
     Synth(synth::SynthArgs),
     /// Convert a log of another format to SWF: sacct, Cobalt, Torque, or any table.
     ///
-    /// Every line becomes a job or is counted by reason, with the number of the first such line. The log is read once, in
-    /// constant memory.
+    /// Every line is converted to a job or is skipped. For each reason, the command reports the number of skipped lines
+    /// and the first skipped line. The log is read once, in constant memory.
     Import(import::ImportArgs),
     /// Print a completion script for a shell.
     Completions(shell::CompletionArgs),
@@ -227,7 +228,7 @@ fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     })
 }
 
-/// Returns an error for options of the main job before a subcommand, except options that every command has.
+/// Returns an error if options of the main job precede a subcommand, except options that every command has.
 fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error> {
     let Some(subcommand) = matches.subcommand_name() else { return Ok(()) };
     let definition = definition();
@@ -241,7 +242,7 @@ fn options_after_the_subcommand(matches: &ArgMatches) -> Result<(), clap::Error>
     Err(clap::Error::raw(
         clap::error::ErrorKind::ArgumentConflict,
         format!(
-            "--{option} is before {subcommand}: options of a command follow its name\n\nFor more information, try \
+            "--{option} is before {subcommand}: options of a command follow the name of the command\n\nFor more information, try \
              '--help'.\n"
         ),
     ))

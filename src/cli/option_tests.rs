@@ -17,7 +17,7 @@ use Aspect::{Default, Help, Value};
 
 /// Options that differ in an aspect among commands, with the reason.
 const DIFFER: [(&str, &[Aspect], &str); 10] = [
-    ("alloc", &[Default], "contend and stream compare several by default"),
+    ("alloc", &[Default], "contend and stream compare several allocators by default"),
     ("jobs", &[Help, Default], "replays take the first jobs of a trace, models generate jobs"),
     ("machine", &[Default], "a trace names its machine, a stream and a list of packets do not"),
     ("network", &[Default], "contend and stream take the network of --preset"),
@@ -25,7 +25,7 @@ const DIFFER: [(&str, &[Aspect], &str); 10] = [
     ("processors", &[Default], "a log has a machine that import cannot guess"),
     ("load", &[Default], "a stream has arrivals by default, a model its own load"),
     ("trace", &[Help], "verify selects among published traces, the others read traces"),
-    ("tie", &[Help], "the vectors of a search are shown beside those that it finds"),
+    ("tie", &[Help], "given vectors are shown in addition to the vectors that a search finds"),
     (
         "write",
         &[Default],

@@ -34,7 +34,7 @@ use replay_output::report::{
 };
 use std::io::stdout;
 
-/// The runs of a grid.
+/// The runs of a grid, which are printed and written as they are computed.
 pub struct Runs<'a> {
     loaded: &'a ResolvedGrid,
     ties: bool,
@@ -43,7 +43,8 @@ pub struct Runs<'a> {
     format: FormatArg,
     /// The order of printed rows. If it is given, rows are printed after the last run.
     sorting: Option<Sorting<RunResult>>,
-    /// Result files. They are begun before the first result, so that jobs need no memory after they are written.
+    /// Result files. The files are created before the first result, so that jobs can be written and removed from
+    /// memory.
     tables: Option<Tables>,
     /// Earlier results.
     baseline: Option<Arc<Baseline>>,
@@ -127,7 +128,7 @@ impl<'a> Runs<'a> {
                 let header = !std::mem::replace(&mut self.csv_header_written, true);
                 write_csv(&self.columns, [&result], header, &mut out)
             }
-            // A table is laid out when all its rows are known.
+            // A table is printed when all its rows are known, because its layout depends on them.
             FormatArg::Table | FormatArg::Md => Ok(()),
         };
         match written {
@@ -263,7 +264,7 @@ impl Results for Runs<'_> {
     }
 }
 
-/// Returns a line about the rows that an order does not rank; `None` if it ranks all rows.
+/// Returns a line about the rows that an order does not rank; `None` if the order ranks all rows.
 pub fn unranked<Row: Table>(rows: &[Row], sorting: &Sorting<Row>, what: &str) -> Option<String> {
     let apart: Vec<bool> = rows.iter().map(|row| sorting.puts_apart(row)).collect();
     let behind = comparable::ranked(&apart).iter().filter(|ranked| !**ranked).count();
@@ -322,7 +323,8 @@ fn select(names: &[Name], mut all: Vec<Column<RunResult>>) -> Vec<Column<RunResu
     names.iter().filter_map(&mut take).collect()
 }
 
-/// Returns the columns on standard output: those of runs, of outages if there are any, and changes against a baseline.
+/// Returns the columns on standard output: columns of runs, columns of outages if there are outages, and changes from a
+/// baseline if there is a baseline.
 fn printed(loaded: &ResolvedGrid, baseline: Option<&Arc<Baseline>>) -> Vec<Column<RunResult>> {
     let mut columns = RunResult::printed();
     if loaded.traces.iter().any(|trace| !trace.outages().is_empty()) {
@@ -332,7 +334,7 @@ fn printed(loaded: &ResolvedGrid, baseline: Option<&Arc<Baseline>>) -> Vec<Colum
     columns
 }
 
-/// Returns the configuration of a grid, which determines its numbers.
+/// Returns the configuration of a grid, which determines the numbers of the results.
 pub fn configuration(loaded: &ResolvedGrid, ties: bool) -> Configuration {
     let traces =
         loaded.traces.iter().zip(&loaded.plan.traces).map(|(trace, planned)| TraceRecord {

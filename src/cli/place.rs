@@ -1,4 +1,5 @@
-//! `replay place`: decides cases of placement rules for 3D tori, trees and blocks, to compare it with other implementations.
+//! `replay place`: decides cases of placement rules for 3D tori, trees and blocks, to compare the rules with other
+//! implementations.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -19,28 +20,29 @@ use replay_core::topology_file::TopologyFile;
 #[derive(Clone, Debug, Args)]
 #[command(after_help = "Examples:
   replay place --machines toruses --cases decisions.csv --write answers.csv
-      Each row names a machine toruses/NAME.yaml, its free nodes and a request.
+      Each row names a machine toruses/NAME.yaml, the free nodes of the machine and a request.
   replay place --machines trees --cases decisions.csv > answers.csv
-      With a column rule: machines trees/NAME.conf or NAME.yaml, and a rule of trees or blocks.")]
+      The cases have a column rule; the machines are trees/NAME.conf or trees/NAME.yaml.")]
 pub struct PlaceArgs {
     /// Read machines from this folder.
     ///
-    /// Each name in the column topology has a file NAME.yaml, or NAME.conf of a tree or blocks.
+    /// For each name in the column topology, the folder has the file NAME.yaml, or NAME.conf for a tree or blocks.
     #[arg(long, value_name = "DIR")]
     machines: PathBuf,
 
     /// Decide the cases of this CSV file with the columns topology, free, n; - is standard input.
     ///
-    /// Columns weights, required and segment are optional. Nodes are numbered torus by torus; within a torus, x varies
-    /// fastest, then y, then z; cells without a node are skipped. free and required are ranges such as 0-3,7; weights
-    /// has a number for each node, separated by blanks. The result has the columns of the row and status, nodes, picks,
-    /// fragmentation_before, fragmentation_after, rank_order. A status is ok; no_fit, segment_no_fit, req_not_avail,
-    /// req_no_match or req_too_many if the job waits; bad_config if it can never start.
+    /// The columns weights, required and segment are optional. Nodes are numbered torus by torus; within a torus, x
+    /// varies fastest, then y, then z; cells without a node are skipped. free and required are ranges such as 0-3,7;
+    /// weights has a number for each node, separated by blanks. The result has the columns of the input and status,
+    /// nodes, picks, fragmentation_before, fragmentation_after, rank_order. The status is ok if the job starts. It is
+    /// no_fit, segment_no_fit, req_not_avail, req_no_match or req_too_many if the job waits, and bad_config if the job
+    /// can never start.
     ///
-    /// A file with a column rule has decisions on trees and blocks: topology, rule (slurm-tree, slurm-block, kueue or
-    /// fragmentation), options (key=value, blanks between; waited=SECONDS since the submission), free, n. Nodes are
-    /// numbered in natural order of their names. The answer adds status (ok, wait, wait_switches, never, bad_config, or
-    /// the fragmentation) and nodes.
+    /// If the file has a column rule, the cases are decisions on trees and blocks, with the columns topology, rule
+    /// (slurm-tree, slurm-block, kueue or fragmentation), options (key=value, separated by blanks; waited=SECONDS is
+    /// the time since the submission), free, n. Nodes are numbered in natural order of their names. The result adds the
+    /// columns status (ok, wait, wait_switches, never, bad_config, or the fragmentation) and nodes.
     #[arg(long, value_name = "FILE")]
     cases: PathBuf,
 
@@ -50,7 +52,7 @@ pub struct PlaceArgs {
     #[arg(long, value_name = "NAME")]
     topology: Option<String>,
 
-    /// Read the hosts that exist from this file, one per line [default: all hosts exist].
+    /// Read the names of existing hosts from this file, one per line [default: all hosts exist].
     ///
     /// Cells of other hosts have no node.
     #[arg(long, value_name = "FILE")]
@@ -134,7 +136,7 @@ fn has_rules(input: &mut impl BufRead) -> bool {
     header.is_some_and(hierarchy_cases::is_header)
 }
 
-/// Returns the path of the file of a machine, with one of these extensions.
+/// Returns the path of the file that defines a machine; the file has one of these extensions.
 fn file_of(folder: &Path, name: &str, endings: &[&str]) -> Result<PathBuf, MachineError> {
     let plain = !name.is_empty() && !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
     let mut paths = endings.iter().map(|ending| folder.join(format!("{name}.{ending}")));

@@ -73,7 +73,7 @@ impl SortArg {
         Some(text.strip_prefix('-').unwrap_or(text))
     }
 
-    /// Returns the order by a column of the table.
+    /// Returns the order of rows by a column of the table.
     ///
     /// # Errors
     /// A usage error if there is no column with this name.
@@ -81,7 +81,7 @@ impl SortArg {
         self.among(Row::columns())
     }
 
-    /// Returns the order by one of these columns.
+    /// Returns the order of rows by one of these columns.
     ///
     /// # Errors
     /// A usage error if there is no column with this name.
@@ -228,8 +228,8 @@ impl TableArgs {
     }
 }
 
-/// Returns columns of JSON objects by their keys, for rows that are not a [`Table`]. The items of an array are joined by
-/// blanks; an object in an array counts as the text of its field `key`.
+/// Returns columns of JSON objects by their keys, for rows that are not a [`Table`]. The items of an array are joined
+/// by blanks; an object in an array counts as the text of its field `key`.
 pub fn fields(keys: &[&'static str]) -> Vec<Column<serde_json::Value>> {
     let column = |&key| {
         let read = move |row: &serde_json::Value| text(&row[key]);

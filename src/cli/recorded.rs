@@ -16,12 +16,12 @@ use replay_experiment::grid::ParameterGrid;
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Places, Trace};
 
-/// Text about the treatment of jobs for which too few processors are free at the recorded start.
+/// Message about jobs for which too few processors are free at the recorded start.
 const WITHOUT: &str = "these jobs get no processors and are excluded from all metrics";
 
 /// Advice for logs in which several jobs share a node.
-const SHARED: &str = "if jobs share nodes, take a policy that counts processors and a machine with as many at each \
-                      point, such as 4x11*80";
+const SHARED: &str = "if jobs share nodes, choose a policy that counts processors and a machine with several processors \
+                      at each point, such as 4x11*80";
 
 /// Returns whether at least one strategy of a grid repeats recorded placements, and whether all strategies do.
 ///
@@ -39,8 +39,8 @@ pub fn repeats_places(grid: &ParameterGrid) -> Result<(bool, bool), Failure> {
 /// Adds the recorded placements to a trace, and reports irregularities in them.
 ///
 /// # Errors
-/// A data error if the placements cannot be read, contradict the machine under `--strict`, or are missing for all jobs; a
-/// usage error if they do not fit the policy or the machine.
+/// A data error if the placements cannot be read, contradict the machine under `--strict`, or are missing for all jobs;
+/// a usage error if the placements do not fit the policy or the machine.
 pub fn placed(
     trace: Trace,
     grid: &ParameterGrid,
@@ -86,14 +86,14 @@ pub fn placed(
     })?;
     if !quiet && places.in_order {
         eprint_line(format_args!(
-            "{}, recorded placements: names of nodes are not numbers of points of {}; nodes take its first points in the \
-             order of their names, so that distances depend on that order (--node-map gives their points)",
+            "{}, recorded placements: node names are not numbers of points of {}; nodes are assigned to the first points in \
+             the order of their names, so distances depend on this order (--node-map assigns other points)",
             trace.workload.name, trace.topology
         ));
     }
     if !quiet && map.is_none() && !places.in_order && !places.by_name {
         eprint_line(format_args!(
-            "{}, recorded placements: names of nodes are taken as numbers of points of {} (--node-map gives their points)",
+            "{}, recorded placements: node names are used as numbers of points of {} (--node-map assigns other points)",
             trace.workload.name, trace.topology
         ));
     }
@@ -182,14 +182,14 @@ pub fn report_missing_waits(workload: &Workload, quiet: bool) -> Result<(), Fail
     if let (Some(Job { number, line, .. }), false) = (first, quiet) {
         eprint_line(format_args!(
             "{name}, recorded: excluded from all metrics: {} without a recorded wait (field 3), first job {number} (line \
-             {line}); other schedulers run such jobs",
+             {line}); other schedulers include these jobs",
             counted(count as u64, "job"),
         ));
     }
     Ok(())
 }
 
-/// Reports when the jobs of a log use more processors than the machine has.
+/// Reports the times at which the jobs of a log use more processors than the machine has.
 ///
 /// # Errors
 /// A data error if the log oversubscribes the machine and the rule is [`WhenFull::Error`].
@@ -199,7 +199,7 @@ pub fn report_oversubscription(trace: &Trace, rule: WhenFull, quiet: bool) -> Re
     let whole = match machine.per_point() {
         1 => String::new(),
         each => {
-            format!(" (counted in points of {each} processors, of which a job holds whole ones)")
+            format!(" (counted in points of {each} processors, because a job holds whole points)")
         }
     };
     let message = format!("{name} on {machine}, recorded: {overfull}{whole}");

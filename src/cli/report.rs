@@ -30,7 +30,7 @@ The page works offline and without scripts; with scripts its tables can be sorte
 It shows what the folders hold and runs nothing. With jobs.parquet it has a 95 % interval for the difference
 between the best strategy and the next.")]
 pub struct ReportArgs {
-    /// Folders written by --out, and files written by verify --write.
+    /// Folders written with --out, and files written by verify --write.
     #[arg(value_name = "DIR|FILE.csv", required = true)]
     of: Vec<PathBuf>,
 

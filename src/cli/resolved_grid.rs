@@ -25,8 +25,8 @@ use replay_experiment::grid::{ParameterGrid, Values};
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Cell, Prepared, Trace};
 
-/// Traces, and the allocators that work with them. Both are created only once, because a pipe can be read only once,
-/// and building a strategy for a large machine takes long.
+/// Traces, and the allocators that work with these traces. The traces are read only once, because a pipe can be read
+/// only once. The strategies are built only once, because building a strategy for a large machine takes long.
 pub struct Tried {
     /// The traces.
     pub traces: Vec<Arc<Trace>>,
@@ -46,7 +46,7 @@ pub struct ResolvedGrid {
 }
 
 impl ResolvedGrid {
-    /// Loads the traces of a grid; `file` is the grid file for messages.
+    /// Loads the traces of a grid. Messages name the grid file `file`.
     ///
     /// # Errors
     /// A usage error for names that cannot be used together, a data error for a wrong trace.
@@ -146,8 +146,8 @@ where
     names.map(|name| name.parse().map_err(Failure::usage)).collect()
 }
 
-/// Returns traces for all combinations of workloads and machines of a grid, or for the machine in the header of each
-/// workload if the grid has no machines.
+/// Returns a trace for each combination of a workload and a machine of a grid. If the grid has no machines, the machine
+/// of a workload is that in its header.
 fn on_machines(
     workloads: Vec<Arc<Workload>>,
     grid: &ParameterGrid,
@@ -244,7 +244,7 @@ fn at_loads(
         let mut scaled = Workload::clone(workload);
         let Some(scaling) = scale_load(&mut scaled.jobs, processors, load) else {
             let name = &workload.name;
-            let why = "its jobs are submitted at one instant, or none runs, so that it has no load to scale";
+            let why = "all jobs are submitted at one instant, or no job runs, so the trace has no load to scale";
             return Err(Failure::usage_message(format!("--scale-load: {name}: {why}")));
         };
         scaled.name = scaled_name(&workload.name, load);
@@ -256,7 +256,7 @@ fn at_loads(
                 grouped(processors as u64),
                 scaling.factor,
                 scaling.after,
-                if load > 1.0 { "; above 1 waits grow with the trace" } else { "" },
+                if load > 1.0 { "; above a load of 1, waits grow with the length of the trace" } else { "" },
             ));
         }
         Ok(Arc::new(scaled))
@@ -321,14 +321,15 @@ fn machine_of(workload: &Workload, quiet: bool) -> Result<Topology, Failure> {
     Ok(machine.topology)
 }
 
-/// Warns if a machine has more processors than the machine of the log, because shares are computed from all processors.
+/// Warns if a machine has more processors than the machine of the log, because utilization and load are shares of all
+/// processors.
 fn warn_of_a_larger_machine(workload: &Workload, machine: &Topology) {
     let Some(of_log) = workload.header.max_procs() else { return };
     let processors = machine.capacity();
     if processors > of_log as usize {
         eprint_line(format_args!(
-            "{} on {machine}: warning: the log's machine has {} processors (MaxProcs), this one {}; utilization and load \
-             are shares of all of them",
+            "{} on {machine}: warning: the log's machine has {} processors (MaxProcs), this machine has {}; utilization \
+             and load are shares of the processors of this machine",
             workload.name,
             grouped(of_log),
             grouped(processors as u64)
@@ -373,7 +374,7 @@ fn fitted(
     if latest + times.sum::<i128>() > i128::from(i64::MAX / 4) {
         let source = workload.source.display();
         return Err(Failure::data(anyhow::anyhow!(
-            "{source}: the sum of its times is out of range"
+            "{source}: the sum of the times in this trace is out of range"
         )));
     }
     if machine.per_point() > 1 && !quiet {

@@ -78,7 +78,7 @@ pub trait Results {
     fn figures(&self, plots: &Plots) -> anyhow::Result<Vec<PathBuf>>;
 }
 
-/// Numbers of finished and failed cells of a command. They determine the exit code.
+/// Numbers of finished and failed cells of a command. These numbers determine the exit code.
 #[derive(Debug)]
 pub struct Tally {
     /// Plural noun for cells in messages: cells, points, evaluations.
@@ -97,7 +97,8 @@ impl Tally {
         Self { what, all: Some(all), done: 0, failed: Vec::new() }
     }
 
-    /// Returns the tally of `done` finished cells. These are all cells unless the command was interrupted.
+    /// Returns the tally of `done` finished cells. Unless the command was interrupted, `done` is the number of all
+    /// cells.
     pub fn done(what: &'static str, done: usize, interrupted: bool) -> Self {
         Self { what, all: (!interrupted).then_some(done), done, failed: Vec::new() }
     }
@@ -163,7 +164,7 @@ impl Session {
     fn end(&self, tally: &Tally) -> Exit {
         if tally.is_partial() {
             let done =
-                if tally.done == 0 { "nothing was done yet" } else { "what was done is written" };
+                if tally.done == 0 { "nothing was done yet" } else { "finished results are written" };
             let ended = grouped(tally.ended() as u64);
             let of = tally.all.map_or(String::new(), |all| format!(" of {}", grouped(all as u64)));
             let continuation = self.continuation().map_or(String::new(), |how| format!("; {how}"));

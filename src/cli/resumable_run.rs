@@ -26,8 +26,8 @@ impl<R: Serialize + DeserializeOwned> JournalHandle<R> {
     /// Opens or begins the journal in the folder of a session; `None` without a folder.
     ///
     /// # Errors
-    /// A usage error if the folder has a journal of another configuration, or cannot be written; a data error if the journal
-    /// cannot be read.
+    /// A usage error if the folder has a journal of another configuration, or cannot be written; a data error if the
+    /// journal cannot be read.
     pub fn begin(session: &mut Session, plan: PlanFile) -> Result<Option<Self>, Failure> {
         let Some(dir) = session.keep_journal()? else { return Ok(None) };
         let before = PlanFile::of_folder(&dir).and_then(|before| before.evaluated);
@@ -57,11 +57,11 @@ impl<R> Drop for JournalHandle<R> {
     }
 }
 
-/// Returns the failure for a journal of other cells. New results would remove this journal.
+/// Returns the failure for a folder with a journal of other cells. New results would remove this journal.
 fn of_others(dir: &Dir) -> Failure {
     Failure::usage_message(format!(
-        "{} holds an unfinished command of another configuration ({JOURNAL_FILE}): finish it, choose another folder, \
-         or discard it with --force",
+        "{} has the journal of an unfinished command of another configuration ({JOURNAL_FILE}): finish that command, \
+         choose another folder, or discard the journal with --force",
         dir.path().display()
     ))
 }
@@ -69,8 +69,8 @@ fn of_others(dir: &Dir) -> Failure {
 /// The cells of a command whose results fit into memory. Cells in the journal of the folder are not run again. All
 /// other cells run and are recorded as they finish. Without a folder, all cells run.
 ///
-/// Cells are identified by their [ids](CellId). A journal with other cells is refused, because it is removed when results
-/// are written. A failed cell has no record: the same command runs it again.
+/// Cells are identified by their [ids](CellId). A journal with other cells is refused, because the journal is removed
+/// when results are written. A failed cell has no record, so the same command runs the cell again.
 pub struct ResumableRun<R> {
     kept: Option<JournalHandle<R>>,
     ids: Vec<CellId>,

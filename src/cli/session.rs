@@ -141,9 +141,9 @@ impl Session {
         }
     }
 
-    /// Declares the configuration, which determines the numbers of the results and the set of tables. Every command
-    /// calls this function once, before the computation. Results of another configuration are replaced only with
-    /// `--force`.
+    /// Declares the configuration of this command. The configuration determines the numbers of the results and the set
+    /// of tables. Every command calls this function once, before the computation. Results of another configuration are
+    /// replaced only with `--force`.
     ///
     /// # Errors
     /// A usage error if the folder has other results.
@@ -183,8 +183,8 @@ impl Session {
                 && !folder.is_forced()
             {
                 return Err(Failure::usage_message(format!(
-                    "--no-plots: {} has {} of the same results, which would be deleted; leave out --no-plots to \
-                     draw them again, or delete them with --force",
+                    "--no-plots: {} has {} of the same results, which would be deleted; omit --no-plots to draw \
+                     the figures again, or delete the figures with --force",
                     folder.path().display(),
                     counted(figures as u64, "figure file")
                 )));
@@ -287,15 +287,15 @@ impl Session {
         })
     }
 
-    /// Discards the files that were written so far.
+    /// Discards the files that this command has written so far.
     pub fn abandon(&mut self) {
         if let Place::Staged(staging) = std::mem::replace(&mut self.place, Place::Nowhere) {
             staging.abandon();
         }
     }
 
-    /// Moves the written files to their final names, with a manifest of the configuration, further `details` and failures.
-    /// Returns their paths.
+    /// Moves the written files to their final names, and adds a manifest with the configuration, further `details` and
+    /// failures. Returns the paths of the files.
     ///
     /// # Errors
     /// A usage error if a file cannot be moved or an input cannot be read.
@@ -310,7 +310,7 @@ impl Session {
         let Place::Staged(staging) = place else { return Ok(Vec::new()) };
         let path = staging.path().to_path_buf();
         if self.partial && staging.would_replace() {
-            eprint_line("replay: the earlier results are kept (--force would replace them)");
+            eprint_line("replay: the earlier results are kept (--force replaces the results)");
             unfinished(&path);
             return Ok(Vec::new());
         }
@@ -367,7 +367,7 @@ fn claim(out: &Path, kind: Kind, force: bool) -> Result<Folder, FolderError> {
             out.display()
         )),
         Recovered::Undone(why) => eprint_line(format_args!(
-            "{}: results of an earlier command, which was killed, could not be completed ({why}); the results before it \
+            "{}: results of an earlier command, which was killed, could not be completed ({why}); the previous results \
              are restored",
             out.display()
         )),

@@ -30,7 +30,7 @@ pub struct MergeArgs {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub out: PathBuf,
 
-    /// Replace results in the folder that are of another command or configuration, or were changed by hand.
+    /// Replace results in the folder even if they are of another command or configuration, or were changed by hand.
     #[arg(long, help_heading = "Output")]
     pub force: bool,
 
@@ -103,7 +103,7 @@ pub struct Shards {
     pub builds: Vec<Build>,
 }
 
-/// A shard and the plan that it is part of.
+/// The folder of a shard, the digest of its plan, and the builds that ran its cells.
 pub struct Which {
     /// Path of the folder.
     pub path: PathBuf,
@@ -134,7 +134,7 @@ impl Shards {
             let (a, b) = (&first.build, &part.build);
             if !a.is_same(b) && !other_build {
                 let message =
-                    format!("{one} was run by {a}, {other} by {b}: --other-build merges them");
+                    format!("{one} was run by {a}, {other} by {b}: --other-build merges both shards");
                 return Err(Failure::data(anyhow::anyhow!(message)));
             }
             for build in part.earlier.iter().chain([&part.build]) {
@@ -155,7 +155,7 @@ impl Shards {
             part.path.canonicalize().is_ok_and(|dir| out.canonicalize().is_ok_and(|out| out == dir))
         };
         if self.parts.iter().any(same) {
-            let message = format!("--out {}: it is one of the folders to merge", out.display());
+            let message = format!("--out {}: is one of the folders to merge", out.display());
             return Err(Failure::usage_message(message));
         }
         Ok(())
@@ -198,7 +198,7 @@ impl Shards {
                 None => format!("shard {shard} is missing"),
                 Some(part) => {
                     let count = grouped(count);
-                    format!("shard {shard} in {} lacks {count}; run it again", part.path.display())
+                    format!("shard {shard} in {} lacks {count}; run the shard again", part.path.display())
                 }
             })
             .collect();

@@ -65,10 +65,10 @@ pub struct ShowArgs {
 
     /// Show the candidates for the job's processors, with scores and tie values.
     ///
-    /// The command prints a map for each candidate, with the selected candidate first. A map has the shells, and the
-    /// processors that contribute to the tie value with their weights. With --at, the candidates are those of the job
-    /// that started last among the jobs that hold processors at this instant. This option works with mc1x1, mm and
-    /// gen-alg; replay explain works with every allocator.
+    /// The command prints a map for each candidate, with the selected candidate first. A map shows the shells, and the
+    /// weights of the processors that contribute to the tie value. With --at, the candidates are those of the job that
+    /// started last among the jobs that hold processors at this instant. This option works with mc1x1, mm and gen-alg;
+    /// replay explain works with every allocator.
     #[arg(long, conflicts_with_all = ["gantt", "film", "perfetto"], help_heading = "Show")]
     pub candidates: bool,
 
@@ -103,13 +103,13 @@ pub struct ShowArgs {
 
 const ABOUT_OUT: &str = "Write results into this folder.
 
-Table held (Parquet, CSV), the map plots/machine as SVG, PNG, PDF and CSV, and a manifest. With --candidates table and figure are \
-candidates. With --gantt and --film the tables are placements and fragmentation, and the figures plots/gantt or \
-plots/film.svg, and plots/fragmentation.";
+The results are the table held (Parquet, CSV), the map plots/machine as SVG, PNG, PDF and CSV, and a manifest. With \
+--candidates, the table and the figure have the name candidates. With --gantt and --film, the tables are placements and \
+fragmentation, and the figures are plots/fragmentation and plots/gantt or plots/film.svg.";
 
 const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 
-For --perfetto.";
+This option is for --perfetto.";
 
 /// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
@@ -128,7 +128,7 @@ pub fn run(args: &ShowArgs, command: &[OsString]) -> Result<Exit, Failure> {
     }
     let mut session = Session::begin(Kind::Show, &args.output, command)?;
     let quiet = args.output.process.quiet;
-    let why = "show: allocator recorded may share processors among jobs, which show cannot draw; it is for run and sweep";
+    let why = "show: allocator recorded may place several jobs on a processor, which show cannot draw; name another allocator";
     let (loaded, cell) = ResolvedGrid::one(&args.grid, "show", why, quiet)?;
     session.reads(loaded.inputs());
     let ShowArgs { at, job, candidates, gantt, film, .. } = args;

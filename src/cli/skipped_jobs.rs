@@ -1,4 +1,4 @@
-//! Jobs of sizes for which an allocator has no box. They are reported when all runs are done.
+//! Jobs of sizes for which an allocator has no box. These jobs are reported when all runs are done.
 
 use std::collections::BTreeMap;
 
@@ -12,12 +12,12 @@ const HELP: &str = "fit=up gives a job the next larger box, if there is one";
 /// Maximum number of lines of the report.
 const LINES: usize = 10;
 
-/// Returns the message that the job with this number received no processors in a run, with the reason.
+/// Returns a message that the job with this number received no processors in a run, and the reason.
 pub fn why_not_started(cell: &Cell, number: i64) -> String {
     let name = &cell.trace.workload.name;
     match size_left_out(cell, number) {
         Some(size) => format!(
-            "--job {number}: {} leaves out this job of {name}: no permitted box has its size, {} ({HELP})",
+            "--job {number}: {} leaves out this job of {name}: no permitted box has the size of the job, {} ({HELP})",
             cell.key().strategy(),
             grouped(size),
         ),

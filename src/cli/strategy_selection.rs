@@ -35,7 +35,7 @@ pub struct Chosen {
     pub tried: Option<Tried>,
 }
 
-/// If no allocator is selected, and there is no trace or `alone` is true, selects the allocators of the main job.
+/// Selects the allocators of the main job if no allocator is given and either no trace is given or `alone` is true.
 /// Replaces `all` with the allocators that work with every machine and scheduler.
 ///
 /// # Errors
@@ -109,8 +109,8 @@ impl ResolvedGrid {
         }
     }
 
-    /// Resolves the single cell of a `command` that examines one run; the default allocator is MC1x1. If the allocator
-    /// is recorded, the error message is `recorded`.
+    /// Resolves the single cell of a `command` that examines one run; the default allocator is MC1x1. The text
+    /// `recorded` is the error message for the allocator recorded.
     ///
     /// # Errors
     /// The errors of [`resolve`](Self::resolve), and a usage error if there are several cells.

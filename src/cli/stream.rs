@@ -73,7 +73,7 @@ pub struct StreamArgs {
     #[arg(long, value_name = "LOAD", conflicts_with = "arrivals")]
     load: Option<String>,
 
-    /// Let this many jobs arrive per time unit, a list or range FIRST..LAST:STEP [default: 1..10:1].
+    /// Let this many jobs arrive per time unit; takes a list or a range FIRST..LAST:STEP [default: 1..10:1].
     #[arg(long, value_name = "LIST")]
     arrivals: Option<String>,
 
@@ -81,7 +81,8 @@ pub struct StreamArgs {
     #[arg(long, value_name = "NAME[..]", default_value = "uniform")]
     sides: String,
 
-    /// Draw service times from exponential, pareto, normal, deterministic (replay list services) [default: exponential].
+    /// Draw service times from exponential, pareto, normal, deterministic (replay list services) [default:
+    /// exponential].
     #[arg(long, value_name = "NAME[..]")]
     service: Option<String>,
 
@@ -106,9 +107,9 @@ pub struct StreamArgs {
 
     /// Measure until N jobs have completed, while other jobs of --jobs continue to arrive [default: all].
     ///
-    /// Times, utilization, fragmentation, units and busy lists are then measured until the N-th completion; packets,
-    /// distances, attempts, operations and searches include all jobs. With --warm-up and more jobs than completions, a
-    /// replication is a batch of one long run.
+    /// Times, utilization, fragmentation, units and busy lists are then measured until the N-th completion. Packets,
+    /// distances, attempts, operations and searches include all jobs. If --jobs is larger than --completions and
+    /// --warm-up is given, a replication is like a batch of one long run.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     completions: Option<u32>,
 
@@ -131,7 +132,7 @@ pub struct StreamArgs {
     /// Set the allocator (replay list allocators) [default: several].
     ///
     /// The value may be a list. The default is first-fit,best-fit,frame-sliding,paging,mbs on meshes and tori. On a
-    /// hypercube or cluster, the default is the allocators for this kind of machine, and random.
+    /// hypercube or cluster, the default is random and all allocators for this kind of machine.
     #[arg(long, short, value_name = "NAME[..]")]
     alloc: Vec<String>,
 
@@ -233,7 +234,7 @@ fn run_points(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Resul
 fn warn_if_wide(args: &StreamArgs, session: &Session, wide: bool) {
     if wide && args.replications.is_none() {
         session
-            .print_line("replay: some intervals are wider than --precision (--max-replications)");
+            .print_line("replay: some intervals are wider than --precision (raise --max-replications)");
     }
 }
 
@@ -429,14 +430,14 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
         return Err(Failure::usage_message(message));
     }
     if args.pattern.is_some() && args.load.is_some() {
-        let message = "--load: with --pattern the work of a job is unknown before it runs; --arrivals takes \
-                       arrivals per cycle";
+        let message = "--load: with --pattern the work of a job is unknown before the job runs; use --arrivals, the \
+                       number of arrivals per cycle";
         return Err(Failure::usage_message(message));
     }
     if let Some(completions) = args.completions.filter(|&most| most > args.jobs) {
         let jobs = args.jobs;
         return Err(Failure::usage_message(format!(
-            "--completions {completions}: there are {jobs} jobs (--jobs)"
+            "--completions {completions}: exceeds the number of jobs, {jobs} (--jobs)"
         )));
     }
     if args.warm_up >= args.completions.unwrap_or(args.jobs) {
@@ -487,13 +488,13 @@ fn points(args: &StreamArgs) -> Result<Vec<Point>, Failure> {
                     ticks_per_unit,
                     ..StochasticStream::new(topology.extents())
                 };
-                // This is the load at one arrival per time unit.
+                // `share` is the load at one arrival per time unit.
                 let share = stream.offered_load().map_err(Failure::usage)?;
                 let rate = if args.load.is_some() { load / share } else { load };
                 if args.load.is_some() && load > 1.0 {
                     return Err(Failure::usage_message(format!(
                         "--load: {} is above 1, the capacity of the machine; --arrivals takes arrivals per time unit \
-                         ({} of them are this load on {topology})",
+                         ({} arrivals are this load on {topology})",
                         plain(load),
                         plain((rate * 1e6).round() / 1e6)
                     )));
@@ -548,7 +549,7 @@ fn usual(
     match kept.is_empty() {
         true => Err(Failure::usage_message(format!(
             "--alloc: none of {ALLOCATORS},{ELSEWHERE} works on every machine and with every \
-             scheduler; name one that does (replay list allocators)"
+             scheduler; name other allocators (replay list allocators)"
         ))),
         false => Ok(kept),
     }
@@ -565,7 +566,7 @@ const MOST_LOADS: usize = 1000;
 /// Returns the distinct positive numbers of a list of numbers and ranges.
 ///
 /// # Errors
-/// A usage error for another value, or too many.
+/// A usage error for a value that is not a positive number, or for too many values.
 fn positive(option: &str, list: &str) -> Result<Vec<f64>, Failure> {
     let texts = Values::listed(list).texts();
     let texts = texts.map_err(|e| Failure::usage_message(format!("{option}: {e}")))?;

@@ -55,7 +55,7 @@ pub struct SynthArgs {
 
 const ABOUT_WRITE: &str = "Write to this file [default: standard output].
 
-Shapes of jobs, if the model has them, go to FILE.shapes.csv beside FILE.swf, where replay finds them.";
+If the model gives jobs shapes, the shapes are written to FILE.shapes.csv beside FILE.swf, where replay finds this file.";
 
 /// Adapts the help of shared options to this command.
 pub fn adapted(command: clap::Command) -> clap::Command {
@@ -111,7 +111,7 @@ fn refuse_others(path: &Path, made: &SyntheticTrace) -> Result<(), Failure> {
     for file in beside.iter().filter(|file| replaced.as_ref() != Some(file)) {
         check_file(file, &path.display().to_string(), &digest).map_err(|other| {
             Failure::usage_message(format!(
-                "{}: belongs to another trace than that of --write {}; move it away",
+                "{}: belongs to a trace other than --write {}; move the file away",
                 other.file, other.trace
             ))
         })?;

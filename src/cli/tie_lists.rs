@@ -41,12 +41,12 @@ pub struct TieLists {
 type Listed<'a> = (&'static str, &'a str);
 
 impl TieLists {
-    /// Returns the first given option in the order of their declaration.
+    /// Returns the first option that is given, in the order of declaration.
     pub fn first(&self) -> Option<&'static str> {
         self.sr.as_ref().map(|_| "--sr").or_else(|| self.first_factor())
     }
 
-    /// Returns the first given option of factors.
+    /// Returns the first factor option that is given.
     pub fn first_factor(&self) -> Option<&'static str> {
         let Self { factors, af, wf, bf, .. } = self;
         let all = [("--factors", factors), ("--af", af), ("--wf", wf), ("--bf", bf)];
@@ -69,7 +69,7 @@ impl TieLists {
     /// Returns the lists of a grid; `None` if no option was given.
     ///
     /// # Errors
-    /// A usage error if a list is missing or is not of integers.
+    /// A usage error if a list is missing or contains a value that is not an integer.
     pub fn ranges(&self) -> Result<Option<TieRanges>, Failure> {
         let Some(given) = self.first() else { return Ok(None) };
         let [af, wf, bf] = self.factors();
@@ -89,7 +89,7 @@ impl TieLists {
     /// Returns the scan radii of a search; `None` if they were not given.
     ///
     /// # Errors
-    /// A usage error if the list is not of whole numbers.
+    /// A usage error if the list contains a value that is not a whole number.
     pub fn searched_radii(&self) -> Result<Option<Numbers>, Failure> {
         self.scan_radii().map(numbers).transpose()
     }
@@ -97,7 +97,7 @@ impl TieLists {
     /// Returns the factors of a search; the default is `usual`.
     ///
     /// # Errors
-    /// A usage error if a list is not of whole numbers.
+    /// A usage error if a list contains a value that is not a whole number.
     pub fn searched_factors(&self, usual: [Numbers; 3]) -> Result<[Numbers; 3], Failure> {
         let mut factors = usual;
         for (factor, list) in factors.iter_mut().zip(self.factors()) {

@@ -113,9 +113,9 @@ fn options(command: &Command) -> impl Iterator<Item = &str> {
 /// Minimum number of letters at the beginning that a typed option and the suggested option have in common.
 const PREFIX: usize = 4;
 
-/// Returns the option that a misspelt option probably means: an option with the same first letter that differs by at
-/// most two edits (one edit in a short word), or an option such that one of the two words is the beginning of the
-/// other.
+/// Returns the option that a misspelt option probably means. It is an option with the same first letter that differs by
+/// at most two edits (one edit in a short word), or an option that begins with the typed word or with which the typed
+/// word begins.
 fn similar<'a>(typed: &str, options: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let reach = if typed.len() <= PREFIX { 1 } else { 2 };
     let near = |option: &&'a str| {

@@ -38,7 +38,7 @@ pub struct VerifyArgs {
 
     /// Run more or longer replications, which takes minutes instead of seconds.
     ///
-    /// replay list suites describes the changes for each suite.
+    /// The command replay list suites describes the changes for each suite.
     #[arg(long)]
     full: bool,
 
@@ -101,7 +101,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     if args.full && !suites.iter().any(|suite| suite.full.is_some()) {
         return Err(Failure::usage_message(
-            "--full has no effect in these suites; replay list suites describes its effect",
+            "--full has no effect in these suites; replay list suites describes the effect of --full",
         ));
     }
     // Outputs are checked before any work.
@@ -150,7 +150,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     if checks.is_empty() {
         return Err(Failure::usage_message(
-            "--trace: no published number is of such a trace (replay list suites)",
+            "--trace: no published number belongs to such a trace (replay list suites)",
         ));
     }
     if let Some((path, mut file)) = begun {
@@ -191,7 +191,7 @@ pub fn run(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     if let Some(suite) = unfinished {
         eprint_line(format_args!(
-            "replay: interrupted in {suite}; the suites before it are complete"
+            "replay: interrupted in {suite}; the earlier suites are complete"
         ));
         return Ok(Exit::Interrupted);
     }

@@ -80,10 +80,10 @@ fn stops_at_the_first_malformed_question() {
     assert!(!dir.path("late").exists(), "the program ran on after its error");
 }
 
-/// A program that prints nothing or does not exit delays the search at most until its time limit.
+/// If a program prints nothing or does not exit, the search ends at its time limit.
 fn time_limit_ends_a_silent_program() {
     let dir = Dir::with_trace();
-    // This program reads no answers, so the pipe to it fills up.
+    // This program reads no answers, so the pipe to the program becomes full.
     let question = format!("{{\"ask\":[{}[2,1,1,1]]}}", "[2,1,1,1],".repeat(2000));
     let dir = dir.file("no-read.sh", format!("yes '{question}'\n"));
     for silent in ["sleep${IFS}600", "exec${IFS}sleep${IFS}600${IFS}>&-", "sh${IFS}no-read.sh"] {

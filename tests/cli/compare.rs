@@ -54,7 +54,7 @@ fn compares_contention_job_by_job() {
         let ours = rows[0][*name].as_f64().expect("a number");
         assert!((ours - mean).abs() < 1e-9 * mean, "{name}: {ours}, not {mean}");
     }
-    // Medians and trimmed means equal those in `contend.csv` too.
+    // Medians and trimmed means also equal the values in `contend.csv`.
     let of_runs = |name: &str| -> Vec<f64> {
         let mut lines = csv::Reader::from_reader(runs.as_bytes());
         let at = lines.headers().expect("names").iter().position(|title| title == name);
@@ -173,7 +173,7 @@ fn compares_sweeps_with_a_job_table() {
     dir.replay("compare sweep:0 sweep:1").fails(
         3,
         1,
-        &["sweep/jobs.parquet does not exist: the same sweep with --job-table writes it"],
+        &["sweep/jobs.parquet does not exist: the same sweep with --job-table writes this table"],
     );
     dir.replay(&format!("sweep {cells} --job-table -q --out sweep")).code(0);
     dir.replay(&format!("{cells} -q --no-plots --out run")).code(0);
@@ -191,7 +191,7 @@ fn rejects_results_of_other_commands() {
     dir.replay(&format!("stream {stream} --arrivals 1 -q --no-plots --out stream")).code(0);
     dir.replay("search --jobs 40 --sr 1..1 --factors 0..1 -q --no-plots --out search").code(0);
     for (folder, words) in
-        [("stream", "stream.csv"), ("search", "replay the vectors that it found")]
+        [("stream", "stream.csv"), ("search", "replay the vectors that the search found")]
     {
         let known = "compare takes results of replays, sweeps (--job-table) and contend";
         let holds = format!("{folder}: holds results of {folder}");
@@ -379,7 +379,7 @@ fn reports_what_cannot_be_compared() {
         dir.replay(&format!("compare {rest}")).fails(code, 1, words);
     };
     fails("out nowhere", 3, &["nowhere: "]);
-    let advice = "lean/jobs.parquet does not exist: the same command without --no-jobs writes it";
+    let advice = "lean/jobs.parquet does not exist: the same command without --no-jobs writes this table";
     fails("lean:0 lean:1", 3, &[advice]);
     fails("out:0 out:7", 2, &["out:7: out has runs 0 to 1"]);
     dir.replay("--jobs 50 --alloc mbs,gabl -q --no-plots --out other").code(0);

@@ -37,7 +37,7 @@ fn reads_a_file_of_windows() {
         40000.0 / 3520.0
     );
     assert_eq!(run("--down down.csv", &names), [expected]);
-    // Outages before the first job starts only delay it.
+    // An outage before the start of the first job only delays this job.
     assert_eq!(run("--down all.csv --jobs 1", &names[..1]), ["300"]);
     dir.replay("--trace j.swf --down down.csv").code(0).prints("up util %");
     let endless = dir.file("endless.csv", "from,until,what\n50,,node 3\n0,5,all\n");
@@ -163,7 +163,7 @@ fn show_marks_processors_out_of_service() {
         assert!(map.ends_with("----") && map.matches('A').count() == 4, "{map}");
         assert_eq!(at(200, alloc).1, ".".repeat(16));
     }
-    // `kill` ends the job; `requeue` puts it back into the queue.
+    // `kill` ends the job; `requeue` returns the job to the queue.
     let (words, map) = at(50, "--down-rule kill");
     assert_eq!(
         (words.as_str(), map),

@@ -158,7 +158,7 @@ fn json_has_the_numbers_of_the_run() {
     let number = |name: &str| candidates["first"][0][name].as_i64().expect("a number");
     let value = 13 * number("free_weight") - 20 * number("wall_weight") - 6 * number("busy_weight");
     assert_eq!(number("tie_value"), value);
-    // Running jobs and free processors make up the machine.
+    // The processors of running jobs and the free processors add up to the machine.
     let named = &run["scheduler"]["named"];
     let running = named["running"].as_array().expect("a list").iter();
     let busy: i64 = running.map(|job| job["size"].as_i64().expect("a number")).sum();

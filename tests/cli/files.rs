@@ -149,7 +149,7 @@ fn force_replaces_results_of_other_commands() {
             expected.extend(["journal.txt", "plan.json"].map(str::to_string));
         }
         expected.sort();
-        // No files of the previous command remain, nor the journal of a sweep.
+        // No file of the previous command remains, and no journal of a sweep remains.
         assert_eq!(dir.files("out"), expected, "{before}, then {command}");
         before = command;
     }
@@ -158,7 +158,7 @@ fn force_replaces_results_of_other_commands() {
 fn force_removes_only_journals_of_replay() {
     let dir = tiny().file("out/journal.txt", "my diary\n").file("other/plan.json", "{\"a\": 1}");
     let sweep = "sweep -q --trace tiny.swf --force --out";
-    let words = ["out/journal.txt is not a journal of replay", "move it away"];
+    let words = ["out/journal.txt is not a journal of replay", "move the journal away"];
     dir.replay(&format!("{sweep} out")).fails(3, 1, &words);
     assert_eq!(dir.read("out/journal.txt"), b"my diary\n");
     let words = ["other/plan.json was not written by replay: move it"];

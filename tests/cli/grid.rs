@@ -246,9 +246,10 @@ fn recorded_schedule_has_the_waits_of_the_log() {
     run.demand(rows == expected, &format!("the mean of field 3: {rows:?}"));
     let run = run.says(
         "log, recorded: excluded from all metrics: 1 job without a recorded wait (field 3), first job 4 (line 5); other \
-         schedulers run such jobs\n",
+         schedulers include these jobs\n",
     );
-    run.says("log on 2x2, recorded: 1 job starts with too few processors free; if these count as busy, 1 does, in 1 period of at most 5 s, \
+    run.says("log on 2x2, recorded: 1 job starts with too few processors free; if these jobs are counted as busy, 1 \
+        does, in 1 period of at most 5 s, \
               with at most 1 processor too many; first job 5; these jobs get no processors and are excluded from all metrics\n");
     // The comparison covers the other three jobs, which wait 0, 0 and 8 s under FCFS.
     dir.replay(&format!("{line} recorded,fcfs --out o --no-plots -q")).code(0);
@@ -274,7 +275,7 @@ fn recorded_schedule_has_the_waits_of_the_log() {
     let nothing = ["none.swf: no job has a recorded wait"];
     dir.replay("--trace none.swf --alloc random --sched recorded -q").fails(3, 1, &nothing);
     let refuses =
-        ["allocator first-fit may change the schedule; scheduler recorded repeats that of the log"];
+        ["allocator first-fit may change the schedule; scheduler recorded repeats the schedule of the log"];
     dir.replay("--trace log.swf --alloc first-fit --sched recorded -q").fails(2, 1, &refuses);
     dir.replay("stream --sched recorded -q").fails(
         2,

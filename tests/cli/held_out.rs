@@ -182,7 +182,7 @@ impl Machine {
                 )
                 .expect("text");
             }
-            // The first torus always has placements; others may have none.
+            // The first torus always has placements; other toruses may have no placement.
             let count = if index > 0 && rng.percent(8) { 0 } else { 1 + rng.below(5) };
             if count > 0 {
                 yaml.push_str("        placements:\n");

@@ -59,9 +59,9 @@ fn keeps_job_names_of_the_log() {
     dir.replay("import csv t.csv --map map.toml --write t.swf -q").code(0);
     assert_eq!(rows(&dir, "t.ids.csv"), "job,id\n1,\"a,\"\"b\"\n3,7\n");
     // Existing files that were not written for this log are not overwritten.
-    let words = ["a.ids.csv exists, and this log has no such file"];
+    let words = ["a.ids.csv exists, but this log has no such data"];
     let dir = dir.file("p.nodes.csv.gz", "of yesterday");
-    let packed = ["p.nodes.csv.gz exists: it would be read as the nodes of this trace"];
+    let packed = ["p.nodes.csv.gz exists: replay would read this file as the nodes of the trace"];
     dir.replay("import sacct log.txt --write p.swf").fails(2, 1, &packed);
     let dir = dir.file("log.txt", SACCT).file("a.nodes.csv", "of yesterday");
     dir.replay("import sacct log.txt --write a.swf").fails(2, 1, &words);
@@ -80,7 +80,7 @@ fn imports_shapes() {
     let odd = dir.file("odd.csv", format!("{log}2,9,CLOS,4,4,60\n2,9,T2D,3x3,4,60\n"));
     let run = odd.replay("import rfold odd.csv --write b.swf").code(0);
     let run = run.says("noted     no shape: 1, first in line 4").says("side file: b.shapes.csv");
-    let run = run.says("noted     shape does not match the size, left out: 1, first in line 5");
+    let run = run.says("noted     shape does not match the size, omitted: 1, first in line 5");
     run.says("noted     repeated job id, kept: 1, first in line 5");
     assert_eq!(rows(&odd, "b.shapes.csv"), rows(&odd, "a.shapes.csv"));
     let run = odd.replay("--trace b.swf --machine 4x4x4 --alloc first-fit").code(0);
@@ -88,7 +88,7 @@ fn imports_shapes() {
     // If no job has a shape, an old shapes file does not belong to this trace.
     let none = odd
         .file("none.csv", format!("{}\n2,9,CLOS,4,4,60\n", log.lines().next().unwrap_or_default()));
-    let words = ["a.shapes.csv exists, and this log has no such file"];
+    let words = ["a.shapes.csv exists, but this log has no such data"];
     none.replay("import rfold none.csv --write a.swf -q").fails(2, 1, &words);
 }
 

@@ -150,7 +150,7 @@ fn reports_fields_after_the_eighteenth() {
     let held = "3 records with 21 fields: node descriptor 2, other text 1";
     let johnson = dir.replay(&format!("{line} --oversize drop")).code(0).says(held);
     johnson.says("; ignored (--policy frontier counts nodes)\n");
-    let strict = ["f.swf:2: job 1 has more than 18 fields: policy strict forbids it"];
+    let strict = ["f.swf:2: job 1 has more than 18 fields: policy strict forbids extra fields"];
     dir.replay(&format!("{line} --policy strict")).fails(3, 1, &strict);
 }
 
@@ -269,7 +269,7 @@ fn bad_trace_among_several() {
 
 fn strict_policy_names_the_line() {
     let dir = Dir::new().file("tiny.swf", TINY);
-    let words = ["tiny.swf:2: job 1 would be changed", "policy strict forbids it"];
+    let words = ["tiny.swf:2: job 1 would be changed", "policy strict forbids changes"];
     dir.replay("--trace tiny.swf --policy strict").fails(3, 1, &words);
 }
 
@@ -341,7 +341,7 @@ fn built_in_trace_has_one_name() {
     dir.replay("--trace lublin-10x10 -q --machine 2x2 --format csv").code(0).prints(",2,");
 }
 
-/// If a command waits for input, a signal ends it at once, with a message and exit code 130.
+/// If a command waits for input, a signal ends the command at once, with a message and exit code 130.
 fn interrupts_commands_that_wait_for_input() {
     let dir = Dir::with_trace();
     let fifo = dir.path("fifo");

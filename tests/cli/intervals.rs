@@ -1,8 +1,8 @@
 //! False positive rate of verdicts between two seeds of one strategy, on a real log.
 //!
-//! `random` under FCFS never changes the schedule, so two seeds differ only by chance. Any significant difference of
-//! their mean pairwise distances is therefore a false positive. At a level of 5 %, about one comparison in twenty must
-//! be a false positive.
+//! `random` under FCFS never changes the schedule, so two seeds differ only by chance. Any significant difference
+//! between the mean pairwise distances of two seeds is therefore a false positive. At a level of 5 %, about one
+//! comparison in twenty must be a false positive.
 
 use std::sync::Arc;
 
@@ -72,9 +72,9 @@ fn false_verdicts_between_seeds_have_the_nominal_rate(file: &str) {
     }
 }
 
-/// Returns `blocks` blocks of the log, `days` days each. A pair of seeds has `windows` windows, and `place` selects one
-/// of them. The positions of the windows differ between pairs. If the log has no more than `blocks` blocks, a window is
-/// the whole log.
+/// Returns `blocks` blocks of the log; each block has `days` days. A pair of seeds has `windows` windows, and `place`
+/// selects a window. The positions of the windows differ between pairs. If the log has at most `blocks` blocks, a
+/// window is the whole log.
 fn window(
     all: &[(i64, [f64; 2])],
     blocks: usize,

@@ -1,4 +1,4 @@
-//! Machines: default, explicit and unsupported ones.
+//! Machines: default machines, machines given by options, and unsupported machines.
 
 use super::dir::{Dir, TINY};
 
@@ -49,7 +49,7 @@ fn requires_a_machine_without_maxprocs() {
 /// Utilization counts all processors, so spare processors lower it.
 fn warns_of_machines_larger_than_the_log() {
     let dir = Dir::with_trace();
-    let warning = "warning: the log's machine has 100 processors (MaxProcs), this one 144";
+    let warning = "warning: the log's machine has 100 processors (MaxProcs), this machine has 144";
     let run = |machine: &str, rest: &str| {
         dir.replay(&format!("--jobs 50 --alloc mc1x1 --machine {machine} --format json {rest}"))
             .code(0)
@@ -70,7 +70,7 @@ fn rejects_malformed_machines() {
         ("0x4", "needs two or three sides of at least 1"),
         ("-4x4", "\"-4\" is not a side length"),
         ("1024x1025", "at most 1,048,576 points"),
-        ("4x4*0", "at least one processor at a point"),
+        ("4x4*0", "at least one processor at each point"),
         ("4x4*two", "\"two\" is not a number of processors at a point"),
         ("hypercube:3*2", "only meshes and tori can have several processors at a point"),
         ("2x2x2x2", "sides"),

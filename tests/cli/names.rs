@@ -82,7 +82,7 @@ fn suggests_similar_parameters() {
     dir.replay("--alloc random[quark=1]").fails(
         2,
         1,
-        &["unknown parameter", "it has no parameters"],
+        &["unknown parameter", "this name has no parameters"],
     );
     dir.replay("--alloc mc1x1[order=diagonal]").fails(2, 1, &["order=\"diagonal\"", "scan"]);
 }
@@ -153,7 +153,7 @@ fn bad_windows() {
     }
     dir.replay("--days=-1").fails(2, 1, &["a window of -1 days"]);
     for nothing in ["--from 99999999", "--jobs 0", "--from 1 --days 0.0001"] {
-        let words = ["lublin-10x10.swf: the window holds none of the 5000 jobs", "from second 75 "];
+        let words = ["lublin-10x10.swf: the window contains none of the 5000 jobs", "from second 75 "];
         dir.replay(nothing).fails(2, 1, &words);
     }
 }
@@ -186,7 +186,7 @@ fn windows_by_date_need_a_start_time() {
         let run = dir.replay(&line).code(0);
         run.demand(run.fields(&["jobs"]) == [jobs], jobs);
     }
-    let words = ["dated.swf: the window holds none of the 3 jobs"];
+    let words = ["dated.swf: the window contains none of the 3 jobs"];
     dir.replay("--trace dated.swf --from 1997-01-01").fails(2, 1, &words);
     let words = ["tiny.swf: a window from a date needs UnixStartTime"];
     dir.replay("--trace tiny.swf --from 1996-01-21").fails(2, 1, &words);

@@ -80,8 +80,8 @@ fn writes_flits_of_channels() {
     assert_eq!(carried, 4 * 8);
 }
 
-/// A job that runs alone has no contention under any random pattern, and its row does not depend on
-/// the other seeds.
+/// A job that runs alone has no contention under any random pattern, and the row of this job does not depend on the
+/// other seeds.
 fn rows_depend_only_on_their_own_seed() {
     let dir = Dir::new()
         .file("one.swf", "; MaxProcs: 256\n1 0 0 300 24 -1 -1 24 300 -1 1 1 1 -1 -1 -1 -1 -1\n");
@@ -334,7 +334,7 @@ fn link_loads_rank_allocators_like_flits() {
     }
     assert_eq!(number(&links[0], "mean_contention_factor"), 1.0);
     assert!(number(&links[2], "mean_contention_factor") > 1.02, "{:?}", links[2]);
-    // A shorter window gives another value, but this value also distinguishes scattered jobs from boxes.
+    // A shorter window gives another value, but also this value distinguishes scattered jobs from boxes.
     let part = run("links[window=300]");
     assert_ne!(part[2]["mean_stretch"], links[2]["mean_stretch"]);
     assert_eq!(number(&part[0], "mean_contention_factor"), 1.0);
@@ -382,7 +382,7 @@ fn results_do_not_depend_on_threads() {
     assert_eq!(one, run(3));
 }
 
-/// There are five jobs on each day, and the machine is idle between the days. A run is split at these idle times, and
+/// There are five jobs on each day, and the machine is idle between the days. A run is split at these idle times, but
 /// observers receive all jobs.
 fn one_run_does_not_depend_on_threads() {
     let job = |number: u32| {
@@ -541,7 +541,7 @@ fn limits_packets_before_any_run() {
     for (command, words) in [
         (
             "contend --jobs 16 --scale 1e9",
-            ["--scale: lublin-10x10: at 1000000000 cycles", "lower --scale, take fewer"],
+            ["--scale: lublin-10x10: at 1000000000 cycles", "lower --scale, select fewer"],
         ),
         // This run would take hours on one thread.
         ("contend --jobs 16 --scale 2e7 --alloc mbs", ["at most 1e9", "--network links"]),
@@ -587,8 +587,8 @@ fn reports_long_measurements() {
     );
     let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
     let run = Outcome::new(&line, output.expect("a shell")).code(124);
-    let run = run.says("jobs are being measured alone, the first takes over 5 s").says("--scale");
-    run.demand(!run.stderr.contains("has got processors"), "no schedule is computed yet");
+    let run = run.says("the first job that is measured without other jobs takes over 5 s").says("--scale");
+    run.demand(!run.stderr.contains("has received processors"), "no schedule is computed yet");
 }
 
 fn reads_patterns_from_files() {

@@ -309,7 +309,7 @@ fn interrupted_runs_without_results_leave_no_table() {
     assert!(!dir.path("results").exists());
 }
 
-/// Partial results replace complete ones only with --force.
+/// Partial results replace complete results only with --force.
 fn interrupted_runs_do_not_replace_results_without_force() {
     let dir = Dir::with_trace();
     dir.replay("--jobs 20 --alloc random --out results").code(0);
@@ -345,7 +345,7 @@ fn interrupts_long_decisions() {
         let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
         // Exit code 124 of `timeout` means that the time limit was reached and the program ended after the signal.
         let run = Outcome::new(&line, output.expect("a shell")).code(124);
-        let run = run.prints("hilbert-best-fit").says("what was done is written");
+        let run = run.prints("hilbert-best-fit").says("finished results are written");
         run.demand(
             run.stderr.contains("replay: stopping; ") == quiet.is_empty(),
             "a message unless quiet",
@@ -425,7 +425,7 @@ fn malformed_traces_leave_no_results() {
     assert!(!dir.path("results").exists());
 }
 
-/// A full pipe blocks the run; the second signal ends it at once.
+/// A full pipe blocks the run; the second signal ends the run at once.
 fn second_interrupt_ends_a_run_blocked_on_stdout() {
     let dir = Dir::with_trace();
     // The output has some megabytes; a pipe holds 64 KiB.

@@ -99,7 +99,7 @@ fn merge_rejects_shards_of_other_searches() {
         &["p1 and easy are not shards of one plan"],
     );
     dir.replay("sweep -q --jobs 20 --shard 1/2 --out sweep").code(0);
-    dir.replay("merge p1 sweep --out merged").fails(3, 1, &["p1 is of a search, sweep of a sweep"]);
+    dir.replay("merge p1 sweep --out merged").fails(3, 1, &["p1 is from a search, sweep is from a sweep"]);
     dir.replay(&format!("search {GRID} -q --shard 1/2 --out sweep")).fails(2, 1, &["sweep"]);
     // Change one job of the trace.
     let trace = dir.path("traces/lublin-10x10.swf");
@@ -125,7 +125,7 @@ fn rejects_searches_that_cannot_be_sharded() {
         ("--strategy local", "local chooses vectors by the results"),
         (
             "--strategy external --ask-command true",
-            "external chooses vectors by the results of earlier ones",
+            "external chooses vectors by the results of earlier vectors",
         ),
         ("--strategy random", "add --spare 0"),
         ("--spare 3", "add --spare 0"),
@@ -156,7 +156,7 @@ fn resumes_a_truncated_shard() {
     let done = records(&dir, "p1");
     assert!((1..19).contains(&done), "{done} of 19");
     let lacks = dir.replay(&format!("merge -q {folders} --out merged"));
-    lacks.fails(3, 1, &[&format!("shard 1/2 in p1 lacks {}; run it again", 19 - done)]);
+    lacks.fails(3, 1, &[&format!("shard 1/2 in p1 lacks {}; run the shard again", 19 - done)]);
     let again = dir.replay(&format!("search {GRID} --shard 1/2 --out p1")).code(0);
     again.says(&format!("search: 19 evaluations: {done} done before, {} run", 19 - done));
     dir.replay(&format!("merge {folders} -q --out merged")).code(0);

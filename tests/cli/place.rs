@@ -116,7 +116,7 @@ fn searches_a_selection_rule_on_first_halves() {
     dir.replay("stream --backlog 1 --search --jobs 4 --replications 1 -q").fails(
         1,
         1,
-        &["needs more of them"],
+        &["use more jobs"],
     );
 }
 
@@ -155,9 +155,9 @@ fn suggests_similar_values() {
         ("--estimates exat", "did you mean \"exact\"?"),
         ("--machine hypercube:4", "is not a torus or mesh"),
         ("--machine torus:4x4x4,torus:8x8x8", "give one machine"),
-        ("--menu trace", "a stream does not have"),
+        ("--menu trace", "a stream has no trace"),
         ("--machine torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
-        ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu does not have its sizes"),
+        ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu does not have the sizes of this mix"),
     ] {
         dir.replay(&format!("stream --backlog 1 {options}")).fails(2, 1, &[word]);
     }
@@ -263,7 +263,7 @@ fn replays_on_a_machine_from_a_file() {
     explained.prints("2 x 2 x 1 at a (0, 0, 0)").prints("the fullest");
     dir.replay(&format!("sweep {run} slurm-torus3d,placements --out s -q")).code(0);
     for (options, words) in [
-        (format!("{run} mc1x1"), "placements on several tori or a torus with holes"),
+        (format!("{run} mc1x1"), "placements on several tori or on a torus with holes"),
         (format!("{run} placements[anchors=half]"), "anchors has no effect"),
         (format!("{run} placements[menu=pow2]"), "already defines the boxes"),
         (format!("{run} placements[tie=1]"), "tie compares boxes of one torus"),

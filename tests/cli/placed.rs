@@ -61,7 +61,7 @@ fn node_map_gives_positions() {
     assert_eq!(run.fields(&["total_pairwise_l1"]), ["24"]);
     run.demand(!run.stderr.contains("in order of their names"), "positions are not guessed");
     dir.replay(&format!("{both} -q")).code(0);
-    dir.replay(both).code(0).says("(--node-map gives their points)");
+    dir.replay(both).code(0).says("(--node-map assigns other points)");
     for (command, code, words) in [
         ("--node-map bad.csv", 3, "bad.csv:4: field y: 4 is outside 4x4*2, which has 0 to 3"),
         ("--node-map j.swf", 3, "j.swf:1: field node: the header is \"; MaxProcs: 16\""),
@@ -73,11 +73,11 @@ fn node_map_gives_positions() {
     dir.replay(other).fails(
         2,
         1,
-        &["--node-map: maps the nodes of a log to the machine, which only"],
+        &["--node-map: applies only to allocator recorded (the file maps the nodes of a log"],
     );
     let search = "search --trace j.swf --node-map map.csv -q";
     dir.replay(search).fails(2, 1, &["--node-map is for run, sweep and plan"]);
-    // Cell ids depend on the map, and a sweep accepts one.
+    // Cell ids depend on the map, and a sweep accepts a map.
     let dir = dir.file("turned.csv", "node,x\na,1\nb,2\nc,3\nd,4\ne,5\nf,6\n");
     let id = |map: &str| {
         dir.replay(&format!("plan {both} --node-map {map} --list --format json -q"))
@@ -153,7 +153,7 @@ fn reads_node_lists_in_field_19() {
     run.demand(run.fields(&["total_pairwise_l1"]) == ["1"], "equal to the run on the file");
     let words = ["stdin: the log does not record where its jobs ran"];
     dir.replay_on(LOG.as_bytes(), &format!("{piped} --machine 4x4 -q")).fails(3, 1, &words);
-    let words = ["allocator recorded: c.swf: the log names 2 nodes, 1x1*4 has 1 point\n"];
+    let words = ["allocator recorded: c.swf: the log names 2 nodes, but 1x1*4 has 1 point\n"];
     dir.replay(&format!("{options} --machine 1x1*4 -q")).fails(2, 1, &words);
 }
 
@@ -282,7 +282,7 @@ fn strict_stops_at_conflicts() {
     held.replay("sweep g.toml --out o -q").fails(3, 1, &words);
     // --strict has no effect without recorded starts, so it is an error.
     let words =
-        ["--strict: stops at contradictions in a log, which only scheduler recorded repeats"];
+        ["--strict: applies only to scheduler recorded: replay stops if the log"];
     run(&held, "4x4 --sched fcfs --alloc random --strict").fails(2, 1, &words);
     held.replay("search --trace j.swf --machine 4x4 --strict -q").fails(
         2,
@@ -347,12 +347,12 @@ fn rejects_ambiguous_nodes() {
     let dir = dir("1,0-3\n2,\"4,5\"\n3,6-7\n").file("r.swf", &log).file("r.nodes.csv", NODES);
     let both = BOTH;
     let words = [
-        "r.swf: lines 3 and 5 are both job 2, so its nodes, which are given by job number, are ambiguous",
+        "r.swf: lines 3 and 5 are both job 2, so the nodes of this job number are ambiguous",
     ];
     let run = dir.replay(&format!("--trace r.swf {both}"));
     run.code(3)
         .says(words[0])
-        .says("2 records with the number of an earlier one, first in line 5: job 2");
+        .says("2 records with the number of an earlier record, first in line 5: job 2");
     dir.replay("--trace r.swf --sched recorded --alloc random --machine 4x4 -q").code(0);
     // No node list uses the duplicate number, so the log is accepted.
     let dir = dir.file("r.nodes.csv", "job,nodes\n3,6-7\n");

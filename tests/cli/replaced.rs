@@ -166,7 +166,7 @@ fn keeps_journals_of_another_configuration() {
         let dir = tiny();
         without_room(&dir, 20, &format!("{command} -q --out out")).code(2);
         let journal = dir.read("out/journal.txt");
-        let words = ["out holds an unfinished command of another configuration", "--force"];
+        let words = ["out has the journal of an unfinished command of another configuration", "--force"];
         dir.replay(&format!("{other} -q --out out")).fails(2, 1, &words);
         assert_eq!(dir.read("out/journal.txt"), journal, "{other}");
         dir.replay(&format!("{command} --out out")).code(0).says("done before");
@@ -205,7 +205,7 @@ fn readers_report_changed_files() {
         damaged[whole.len() / 2] ^= 1;
         fs::write(dir.path(&format!("out/{name}")), damaged).expect("a file");
         for reader in readers {
-            let words = format!("out/{name}: its digest is not the one in manifest.json");
+            let words = format!("out/{name}: its digest differs from the digest in manifest.json");
             let failed = dir.replay(reader).code(3).says(&words);
             failed.demand(failed.stdout.is_empty(), "no numbers");
         }
@@ -220,7 +220,7 @@ fn readers_report_changed_files() {
     dir.replay("compare short:0 short:1").fails(
         3,
         1,
-        &["short/jobs.parquet does not exist: the same command without --no-jobs writes it"],
+        &["short/jobs.parquet does not exist: the same command without --no-jobs writes this table"],
     );
 }
 

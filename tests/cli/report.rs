@@ -66,7 +66,7 @@ fn escapes_markup_in_names() {
     }
 }
 
-/// The verdict equals that of `compare`; without a table of jobs it has no interval.
+/// The verdict equals that of `compare`; without a table of jobs, the page has no interval.
 fn verdict_has_an_interval() {
     let dir = Dir::with_trace();
     let run = "--jobs 2500 --alloc mc1x1,random,hilbert-first-fit -q";

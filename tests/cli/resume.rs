@@ -59,8 +59,8 @@ fn resumes_after_kills_at_random_times() {
     // Cells must take long enough that the program is killed while a cell runs.
     let dir = clean_grid(&GRID.replace("jobs = 150", "jobs = 600"));
     let sweep = |kill: u32| format!("sweep grid.toml --threads {} --out {kill}", 1 + kill % 2);
-    // Measure the duration, so that kills are spread over the whole run. Every other kill waits for
-    // a number of records instead, in case other load disturbs the clock.
+    // Measure the duration, so that kills are spread over the whole run. Every second kill waits for a number of
+    // records instead, because other load may change the duration.
     let begin = Instant::now();
     dir.replay(&sweep(KILLS)).code(0);
     let duration = begin.elapsed();
@@ -224,11 +224,11 @@ fn rejects_journals_of_another_build() {
         assert_ne!(plan, older);
         fs::write(dir.path("clean/plan.json"), &older).expect("a file");
         let words =
-            ["clean was begun by replay ", other, "this is replay ", "--force discards its cells"];
+            ["clean was begun by replay ", other, "this build is replay ", "--force discards the finished cells"];
         dir.replay("sweep grid.toml -q --out clean").fails(2, 1, &words);
         // `merge` also rejects shards of different builds.
         dir.replay("sweep grid.toml -q --out other").code(0);
-        let words = ["other was run by replay ", other, "--other-build merges them"];
+        let words = ["other was run by replay ", other, "--other-build merges both shards"];
         dir.replay("merge other clean -q --out merged").fails(3, 1, &words);
         dir.replay("merge other clean -q --other-build --out merged").code(0);
         assert_eq!(manifest("merged")["builds"].as_array().map(Vec::len), Some(2));
@@ -337,7 +337,7 @@ fn resumes_interrupted_streams_and_contention() {
         let stopped = ended_amid(&dir, command, 1, "-INT").code(130);
         let done = records(&dir, "out");
         assert!((1..cells).contains(&done), "{done} of {cells}");
-        let stopped = stopped.says(&format!("what was done is written: {done} of {cells} "));
+        let stopped = stopped.says(&format!("finished results are written: {done} of {cells} "));
         stopped.says("; the same command continues from out/journal.txt");
         let again = format!("{command} --threads 2 --out out");
         dir.replay(&again).code(0).says(&format!("{done} done before"));
@@ -374,11 +374,11 @@ fn does_not_mix_in_other_unfinished_results() {
     fs::write(dir.path("out/plan.json"), plan.replace(sources, "0123456789abcdef"))
         .expect("a file");
     let resume = format!("{stream} --out out");
-    let words = ["out was begun by replay ", "this is replay ", "--force discards its cells"];
+    let words = ["out was begun by replay ", "this build is replay ", "--force discards the finished cells"];
     dir.replay(&resume).fails(2, 1, &words);
     restore();
     fs::write(dir.path("out/journal.txt"), "my notes\n").expect("a file");
-    dir.replay(&resume).fails(3, 1, &["out/journal.txt is not a journal", "move it away"]);
+    dir.replay(&resume).fails(3, 1, &["out/journal.txt is not a journal", "move the journal away"]);
     // Another configuration replaces an unfinished run only with --force, and reuses none of its cells.
     restore();
     let other = format!("{resume} --seed 7");

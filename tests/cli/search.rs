@@ -227,7 +227,7 @@ fn writes_results_of_an_interrupted_search() {
     }
     let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.expect("kill runs").success());
-    assert!(messages.any(|line| line.expect("a line").contains("what was done is written")));
+    assert!(messages.any(|line| line.expect("a line").contains("finished results are written")));
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     let rows = String::from_utf8(dir.read("out/search.csv")).expect("text");
     assert!(rows.lines().count() > 2, "{rows}");
@@ -295,7 +295,7 @@ fn rejects_bad_options() {
         ("--objective mean_wait", "schedule alone"),
         ("--objective mean_pairwise", "did you mean \"mean_pairwise_l1\""),
         ("--constraint worst-class", "write SUBJECT<=PERCENT"),
-        ("--alloc hilbert-best-fit", "breaks no ties"),
+        ("--alloc hilbert-best-fit", "has no tie vector"),
         ("--alloc mc1x1[tie=1,1,1,1]", "its vector is already set"),
         ("--alloc mc1x1,mm", "one allocator"),
         ("--sched fcfs,easy", "one scheduler"),
@@ -306,9 +306,9 @@ fn rejects_bad_options() {
         // These options have no effect.
         ("--strategy random --factors 0..1", "--factors: this search has no grid"),
         ("--strategy local --start 2,1,1,1 --factors 0..1", "no grid"),
-        ("--largest 7", "--largest: this search has only a grid"),
-        ("--each --jobs 20 -q", "--each: there is one trace"),
-        ("--scale-sr --jobs 20 -q", "--scale-sr: there is no other trace"),
+        ("--largest 7", "--largest: this search evaluates only a grid"),
+        ("--each --jobs 20 -q", "--each: needs several traces"),
+        ("--scale-sr --jobs 20 -q", "--scale-sr: needs another trace"),
         ("--split 1", "between 0 and 1"),
         ("--strategy external", "--ask-command"),
         ("--ask-command true", "for --strategy external"),
@@ -319,11 +319,11 @@ fn rejects_bad_options() {
         ("--tie 1,2,3,4@2", "from 0 to 1"),
         ("--slack 0.5..1.5:0.5", "from 0 to 1"),
         ("--slack 0..0.5", "needs a step"),
-        ("--slack 0.1 --alloc mc1x1[slack=0.2]", "has one already"),
+        ("--slack 0.1 --alloc mc1x1[slack=0.2]", "already has a slack"),
         ("--slack 0..0.9:0.000001 --sr 1..500", "more than 100,000,000"),
         ("--sr 1..1024 --factors 0..262143", "more than 100,000,000"),
-        ("--seed 1,2", "--seed: a search takes one"),
-        ("--constraint worst-class[jobs=1000000]<=1 -q", "no trace has such a job size"),
+        ("--seed 1,2", "--seed: a search takes one seed"),
+        ("--constraint worst-class[jobs=1000000]<=1 -q", "no trace has a matching job size"),
     ] {
         dir.replay(&format!("search {arguments}")).fails(2, 1, &[words]);
     }

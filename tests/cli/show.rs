@@ -80,8 +80,8 @@ fn accepts_several_formats_of_time() {
     assert_eq!(drawn("1996-09-24..1996-09-24T02:00"), drawn("86400..93600"));
 }
 
-/// The placement shown equals that of the run, for allocators on a timeline and for allocators that
-/// may refuse.
+/// The placement that is shown equals the placement in the run, both for allocators on a timeline and for allocators
+/// that may refuse.
 fn shows_the_placements_of_the_run() {
     let dir = Dir::with_trace();
     for alloc in ["hilbert-best-fit", "mbs"] {

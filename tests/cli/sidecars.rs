@@ -88,7 +88,7 @@ fn does_not_write_a_trace_next_to_foreign_shapes() {
     let dir = Dir::new();
     dir.replay(ONE).code(0);
     let before = ["y.swf", "y.shapes.csv"].map(|name| dir.read(name));
-    let words = ["y.shapes.csv: belongs to another trace than that of --write y.swf"];
+    let words = ["y.shapes.csv: belongs to a trace other than --write y.swf"];
     dir.replay("synth --jobs 40 --write y.swf").fails(2, 1, &words);
     assert_eq!(before, ["y.swf", "y.shapes.csv"].map(|name| dir.read(name)));
     assert_eq!(dir.files(""), ["y.shapes.csv", "y.swf"]);

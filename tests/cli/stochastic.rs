@@ -242,7 +242,7 @@ fn reports_invalid_shapes() {
     let log = "; MaxProcs: 64\n7 0 0 5 4\n8 1 0 5 4\n7 9 0 5 4\n9 10 0 5 4\n";
     let dir = dir.file("t.swf", log).file("t.shapes.csv", "job,w,h,d\n8,1,4,1\n7,4,1,1\n");
     let words = [
-        "t.shapes.csv:3: lines 2 and 4 of the trace are both job 7, so its shape, which is given by job number, is ambiguous",
+        "t.shapes.csv:3: lines 2 and 4 of the trace are both job 7, so the shape of this job number is ambiguous",
     ];
     dir.replay("--trace t.swf --alloc first-fit -q").fails(3, 1, &words);
     dir.replay("--trace t.swf --alloc first-fit --jobs 2 -q").fails(3, 1, &words);

@@ -206,7 +206,7 @@ fn large_grids_need_confirmation() {
     let dir = Dir::new().file("tiny.swf", TINY);
     let grid = "-q --trace tiny.swf --sr 1..9 --af 0..10 --wf 0..10 --bf 0..10 --seed 0,1,2,3,4,5,6,7,8,9,10,11";
     for command in ["plan", "sweep --out out"] {
-        let words = ["the grid has 111,576 cells, more than 100,000: --yes accepts it"];
+        let words = ["the grid has 111,576 cells, more than 100,000: --yes accepts the grid"];
         dir.replay(&format!("{command} {grid}")).fails(2, 1, &words);
     }
     let plan = dir.replay(&format!("plan {grid} --yes --list --format json")).code(0);
@@ -324,6 +324,6 @@ fn checks_the_output_directory_before_any_work() {
     assert_eq!(dir.read("taken"), b"mine");
     let dir = Dir::with_trace().file("out/journal.txt", "my notes\n");
     let failed = dir.replay("sweep -q --jobs 20 --out out");
-    failed.fails(3, 1, &["out/journal.txt is not a journal", "move it away"]);
+    failed.fails(3, 1, &["out/journal.txt is not a journal", "move the journal away"]);
     assert_eq!(dir.read("out/journal.txt"), b"my notes\n");
 }

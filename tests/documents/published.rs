@@ -50,7 +50,7 @@ struct Row {
 }
 
 impl Row {
-    /// Returns `not judged` or `not run` and the reason, if the row has no verdict.
+    /// If the row has no verdict, returns `not judged` or `not run`, and the reason.
     fn without_verdict(&self) -> Option<(&str, &str)> {
         self.verdict.split_once(": ").filter(|(what, _)| what.starts_with("not "))
     }

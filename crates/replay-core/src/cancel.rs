@@ -55,8 +55,8 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Creates a child token. The child is raised when [`raise`](Self::raise) is called on it, when
-    /// this token is raised, or when `deadline` has passed.
+    /// Creates a child token. The child is raised when [`raise`](Self::raise) is called on the child, when this token
+    /// is raised, or when `deadline` has passed.
     pub fn until(&self, deadline: Instant) -> Self {
         let bounds = Some(Bounds { parent: self.clone(), deadline });
         Self(Arc::new(Flag { raised: AtomicBool::new(false), bounds }))
@@ -87,7 +87,7 @@ impl CancelToken {
         raised
     }
 
-    /// Fails if the flag is raised. Long loops call this at every step.
+    /// Fails if the flag is raised. Long loops call this function at every step.
     ///
     /// # Errors
     /// [`Cancelled`] once the flag is raised.

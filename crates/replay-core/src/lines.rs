@@ -64,7 +64,7 @@ impl<R: BufRead> Lines<R> {
         self.input
     }
 
-    /// Passes the next line, with its line end if it has one, to `take`; returns `None` at the end
+    /// Passes the next line, including its line end if present, to `take`; returns `None` at the end
     /// of the input. A line that lies entirely in the input's buffer is not copied.
     ///
     /// # Errors
@@ -147,7 +147,7 @@ impl<R: BufRead> Lines<R> {
 /// Reads a text of at most [`LONGEST_TEXT`] bytes.
 ///
 /// # Errors
-/// The error of the input; [`io::ErrorKind::InvalidData`] if the text is longer or is not UTF-8.
+/// The error of the input; [`io::ErrorKind::InvalidData`] if the text is longer than [`LONGEST_TEXT`] or is not UTF-8.
 pub fn whole(input: impl Read) -> io::Result<String> {
     let mut text = String::new();
     input.take(LONGEST_TEXT + 1).read_to_string(&mut text)?;

@@ -14,11 +14,12 @@ pub trait Service {
     /// time that [`advance`](Service::advance) has reached.
     fn start(&mut self, id: JobId, job: &Job, nodes: &[NodeId], now: i64);
 
-    /// Advances to the next time, at most `until`, at which jobs complete, appends these jobs to the empty `completed`,
-    /// and returns the time reached. Returns `None` if no job completes by `until`; the time reached is then `until`.
+    /// Advances to the next time at which jobs complete, but at most to `until`. Appends these jobs to `completed`,
+    /// which must be empty, and returns the time reached. Returns `None` if no job completes by `until`; the time
+    /// reached is then `until`.
     ///
     /// # Errors
-    /// The error of the service's own simulation, such as that of the network.
+    /// The error of the service's own simulation, such as the error of the network.
     fn advance(
         &mut self,
         until: i64,

@@ -36,7 +36,7 @@ pub struct Admitted<'a> {
 
 impl<'a> Admitted<'a> {
     /// Removes the jobs that `allocator` rejects. `allocator` must be newly built for this cell. The dependencies of
-    /// other jobs on removed jobs are removed as well.
+    /// other jobs on removed jobs are also removed.
     ///
     /// # Errors
     /// [`CellProblem`] if the cell is [incompatible](crate::compatibility::Incompatible), every job is rejected, or

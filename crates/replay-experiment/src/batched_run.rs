@@ -16,7 +16,8 @@ use replay_core::topology::Topology;
 /// Maximum memory in bytes of the machine states of strategies that are replayed together, roughly the L2 cache of one
 /// core. With more memory, cache misses cost more time than sharing saves.
 const MEMORY_LIMIT: usize = 4 << 20;
-/// Maximum number of strategies that are replayed together. Their results are in memory until all have finished.
+/// Maximum number of strategies that are replayed together. The results stay in memory until all these strategies have
+/// finished.
 const MAX_BATCH: usize = 1280;
 
 /// Returns the best number of strategies to replay together on a machine.
@@ -48,9 +49,9 @@ pub fn batch_of<'a>(
     Some(BatchReplay::new(&Machine::new(topology.clone()), topology.grid()?, shared, configs))
 }
 
-/// Replays cells that differ only in tie-breaking together. Each result equals the result of a separate run, except
-/// that the wall-clock time is divided equally among the cells. Returns `None` if the cells cannot be replayed
-/// together.
+/// Replays several cells in one replay. The cells must differ only in tie-breaking. Each result equals the result of a
+/// separate run, except that the wall-clock time is divided equally among the cells. Returns `None` if the cells cannot
+/// be replayed together.
 ///
 /// # Errors
 /// If the replay fails, every cell gets the [`CellError`] that [`run_cell`](super::run_cell) would return.

@@ -35,7 +35,7 @@ pub struct Trace {
     /// Dependencies between jobs, and the rule by which they are applied.
     chains: Chains,
     dependencies: Dependencies,
-    /// Times at which processors are out of service.
+    /// The times at which processors are out of service.
     outages: Arc<Outages>,
     /// Recorded placements of the jobs.
     places: Option<Arc<Places>>,
@@ -61,16 +61,17 @@ pub struct Places {
     pub nodes: RecordedPlacements,
     /// Point of each node.
     pub points: Vec<NodeId>,
-    /// Whether nodes are assigned to points in the order of the node names, because their positions are unknown.
+    /// Whether nodes are assigned to points in the order of the node names, because the positions of the nodes are
+    /// unknown.
     pub in_order: bool,
     /// Whether nodes are assigned to points by the machine's node names.
     pub by_name: bool,
 }
 
 impl Places {
-    /// Maps the nodes of a log to the points of a machine, by the first of these methods that applies: by `map`; by
-    /// the names of the machine's nodes; by the numbers in the node names, if all of them are valid point numbers; in
-    /// the order of the node names along the scan order.
+    /// Maps the nodes of a log to the points of a machine, by the first of these methods that applies: by `map`; by the
+    /// names of the machine's nodes; by the numbers in the node names, if all these numbers are valid point numbers; in
+    /// the order of the node names, along the scan order of the machine.
     ///
     /// # Errors
     /// A message if only some of the node names occur in the machine, `map` lacks a node, or the log has more nodes
@@ -91,7 +92,7 @@ impl Places {
         if count > points {
             let [count, points] = [(count, "node"), (points, "point")]
                 .map(|(count, what)| counted(count as u64, what));
-            return Err(format!("the log names {count}, {machine} has {points}"));
+            return Err(format!("the log names {count}, but {machine} has {points}"));
         }
         let in_order = || (0..count as u32).collect();
         let numbered = nodes.points(points);
@@ -100,7 +101,7 @@ impl Places {
         Ok(Self { nodes, points, in_order: in_order_of_names, by_name: false })
     }
 
-    /// Returns a text that is equal for equal recorded placements of `jobs`.
+    /// Returns a text that identifies the recorded placements of `jobs`. Equal placements give equal texts.
     pub fn identity(&self, jobs: &[Job]) -> String {
         let mut text = String::new();
         for job in jobs {
@@ -140,13 +141,13 @@ type CachedSchedule = Mutex<Option<Result<Schedule, TimelineError>>>;
 /// The schedule of a trace under a scheduler, independent of the allocator.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// Starts and ends of the jobs.
+    /// Start times and end times of the jobs.
     pub timeline: Arc<Timeline>,
     /// Busy processors and queue length over time.
     pub series: Arc<Series>,
     /// Metrics that depend only on the schedule.
     pub metrics: Arc<ScheduleMetrics>,
-    /// Jobs with their arrival times in place of submit times, if jobs have dependencies.
+    /// Jobs with their arrival times in place of submit times; `None` if jobs have no dependencies.
     pub arrived: Option<Arc<[Job]>>,
     /// Wall-clock time of the computation.
     pub took: Duration,
@@ -220,7 +221,7 @@ impl Trace {
         Self { places, log_jobs: Mutex::default(), ..self }
     }
 
-    /// Sets the allocators that checks have built, for reuse.
+    /// Sets the allocators that checks have built, so that runs can reuse these allocators.
     pub fn prepared(self, prepared: Prepared) -> Self {
         Self { prepared, ..self }
     }
@@ -249,7 +250,7 @@ impl Trace {
         &self.outages
     }
 
-    /// Returns whether a scheduler of the trace repeats the log.
+    /// Returns `true` if one of the schedulers of this trace is `recorded`, which repeats the log.
     pub fn is_recorded(&self) -> bool {
         self.schedules.iter().any(|(spec, _)| spec.recorded().is_some())
     }
@@ -368,7 +369,7 @@ impl Trace {
             .with_outages(&self.outages)
     }
 
-    /// Returns the schedule under a scheduler. The first call computes the schedule. It does not include
+    /// Returns the schedule under a scheduler. The first call computes the schedule. The schedule does not include
     /// [outages](Self::outages), because with outages every schedule depends on the allocator.
     ///
     /// # Errors

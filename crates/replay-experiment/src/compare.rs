@@ -310,7 +310,8 @@ pub struct Compared {
     pub change: f64,
     /// 95 % interval of `change`, in percent.
     pub interval: [f64; 2],
-    /// Probability of a change at least as large if the runs do not differ; NaN without an interval.
+    /// Probability, if the runs do not differ, of a change that is not smaller than the measured change. NaN without an
+    /// interval.
     pub p: f64,
     /// Number of comparisons for which `p` is corrected; 1 if `p` is not corrected.
     pub comparisons: usize,
@@ -385,7 +386,7 @@ impl Table for Compared {
             C::new(name::change_high_percent, "%", "upper end of the 95 % interval of change_percent", |row| row.interval[1]),
             C::new(name::lower_percent, "%", "share of jobs whose value is lower than in the base", share(|row| row.lower)),
             C::new(name::higher_percent, "%", "share of jobs whose value is higher than in the base", share(|row| row.higher)),
-            C::new(name::change_p, "", "probability of a change at least as large if the runs do not differ, corrected by Holm's method; null if there are fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
+            C::new(name::change_p, "", "probability, if the runs do not differ, of a change that is not smaller than the measured change, corrected by Holm's method; null if there are fewer than five blocks, and for distances if only one of the runs folds jobs", |row| row.p),
             C::new(name::comparisons, "", "number of comparisons of the measure for which change_p is corrected: all pairs of runs, over all sizes or by class of size", |row| row.comparisons),
             C::text(name::change_verdict, "better or worse if change_p is below 0.05, same if no job differs, else ~; also ~ for distances if only one of the runs folds jobs; smaller is better for every measure", |row| Some(row.verdict())),
             C::new(name::time_blocks, "", "number of blocks of submission time for the interval", |row| row.blocks),

@@ -19,7 +19,7 @@ use replay_core::workload::Dependencies;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}{problem}", parameter.map(|key| format!("{key}: ")).unwrap_or_default())]
 pub struct Incompatible {
-    /// The key of the grid file that is in error; `None` if the error concerns a strategy or a machine.
+    /// Key of the grid file that has the error; `None` if the error concerns a strategy or a machine.
     pub parameter: Option<&'static str>,
     /// Description of the error, without the key.
     pub problem: String,
@@ -75,14 +75,14 @@ pub fn check_grid(grid: &ParameterGrid) -> Result<(), Incompatible> {
     {
         return Err(Incompatible::of(
             "node-map",
-            "maps the nodes of a log to the machine, which only allocator recorded uses",
+            "applies only to allocator recorded (the file maps the nodes of a log to the machine)",
         ));
     }
     if grid.file.strict && recorded.is_none() {
         return Err(Incompatible::of(
             "strict",
-            "stops at contradictions in a log, which only scheduler recorded repeats \
-             (policy strict rejects records that cleaning would change)",
+            "applies only to scheduler recorded: replay stops if the log contradicts itself or \
+             its machine (policy strict rejects records that cleaning would change)",
         ));
     }
     Ok(())
@@ -133,7 +133,7 @@ pub fn check_outage_support(
             "down",
             format!(
                 "allocator {allocator} does not support outages; mc1x1, mm, \
-             curves, random, first-fit, paging, mbs, gabl and others do"
+             curves, random, first-fit, paging, mbs, gabl and others support outages"
             ),
         )),
     }
@@ -180,7 +180,7 @@ pub fn check_strategies<'a>(
         return Err(Incompatible::of(
             "ties",
             "none of these allocators scores candidates, so there are no ties to count; mc1x1, \
-             gen-alg and mm do",
+             gen-alg and mm score candidates",
         ));
     }
     Ok(())
@@ -189,8 +189,8 @@ pub fn check_strategies<'a>(
 /// Builds an allocator for a machine and checks it with each of the schedulers.
 ///
 /// # Errors
-/// [`Incompatible`] if the allocator does not support the machine, or can refuse jobs or round up sizes while a
-/// scheduler requires allocators that keep its schedule.
+/// [`Incompatible`] if the allocator does not support the machine. The same error is returned if the allocator can
+/// refuse jobs or round up sizes, but a scheduler requires an allocator that does not change the schedule.
 pub fn build<'a>(
     allocator: &AllocatorSpec,
     schedulers: impl IntoIterator<Item = &'a SchedulerSpec>,
@@ -244,8 +244,8 @@ fn check_pair(
     }
     if scheduler.recorded().is_some() && is_always_coupled(built) {
         return Err(Incompatible::new(format!(
-            "allocator {allocator} may change the schedule; scheduler {scheduler} repeats that of the log \
-             and does not support this"
+            "allocator {allocator} may change the schedule; scheduler {scheduler} repeats the \
+             schedule of the log and does not support this"
         )));
     }
     let discipline = scheduler.capabilities();
@@ -253,8 +253,8 @@ fn check_pair(
         if strategy.folds {
             return Err(Incompatible::new(format!(
                 "allocator {allocator} chooses the number of processors and the run time only when a \
-                 job starts; scheduler {scheduler} reserves both when the job arrives and does not \
-                 support this"
+                 job starts; scheduler {scheduler} reserves processors and run time when the job \
+                 arrives and does not support this"
             )));
         }
         return Err(Incompatible::new(format!(
@@ -369,7 +369,7 @@ pub fn compatible_allocators(
     Ok(kept)
 }
 
-/// Checks that no scheduler repeats recorded start times, because jobs that are not from a log do not have them.
+/// Checks that no scheduler repeats recorded start times, because only jobs from a log have recorded start times.
 ///
 /// # Errors
 /// [`Incompatible`] if a scheduler repeats recorded start times.

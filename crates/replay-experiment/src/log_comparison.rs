@@ -18,9 +18,9 @@ use replay_core::table::{Column, Name, Table, name};
 pub const CAVEAT: &str = "recorded waits include holds, limits, priorities, outages and reservations, which no \
                           scheduler models";
 
-/// The note for a run that cannot be compared with the log. It is printed after the name of the run.
+/// The note for a run that cannot be compared with the log. The note is printed after the name of the run.
 pub const NOT_COMPARED: &str =
-    "is not compared with the log: it has no processors for jobs that shared points in the log";
+    "is not compared with the log: in this run, jobs that shared points in the log get no processors";
 
 /// Selects the baseline of each run of a plan: a run that repeats the log.
 #[derive(Clone, Copy, Debug)]
@@ -117,8 +117,8 @@ impl<'a> Side<'a> {
 }
 
 /// Returns the rows of a run over the jobs that both runs have. The metrics over all these jobs are followed by the
-/// metrics of each job size. The result is empty if the run lacks jobs of the baseline. This happens if the jobs shared
-/// points in the log, and the run repeats their start times but assigns whole points.
+/// metrics of each job size. The result is empty if the run lacks jobs of the baseline. A run lacks
+/// jobs if the jobs shared points in the log, and the run repeats their start times but assigns whole points.
 pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
     let (own, baseline) = (Side::of(run), Side::of(log));
     let mut rows = Vec::new();
@@ -173,8 +173,9 @@ pub fn rows(run: &RunResult, log: &RunResult) -> Vec<LogComparisonRow> {
 
 impl Table for LogComparisonRow {
     const NAME: &'static str = "against_log";
-    const ROW: &'static str = "one row per run and metric, and per job size of a run: its value and that of the run that repeats the \
-                               log, over the same jobs";
+    const ROW: &'static str = "one row per run and metric, and per job size of a run: the value \
+                               in the run and the value in the run that repeats the log, over \
+                               the same jobs";
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<Self>> {

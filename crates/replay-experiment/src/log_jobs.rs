@@ -33,9 +33,10 @@ pub struct LeftOut {
 /// The jobs of a trace that are part of the run that repeats its log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LogJobs {
-    /// For each job, whether the job gets processors in the run that repeats the log.
+    /// One flag per job: `true` if the job gets processors in the run that repeats the log.
     pub placed: Vec<bool>,
-    /// For each job, whether the job gets processors in the run that repeats the log, and their positions are known.
+    /// One flag per job: `true` if the job gets processors in the run that repeats the log, and the positions of these
+    /// processors are known.
     pub known: Vec<bool>,
     /// Number of jobs that are excluded, by reason.
     pub left_out: LeftOut,
@@ -76,7 +77,7 @@ impl LogJobs {
         Ok((left_out != LeftOut::default()).then_some(Self { placed, known, left_out }))
     }
 
-    /// Returns a text that is equal for equal sets of jobs.
+    /// Returns a text that identifies the set of jobs. Equal sets give equal texts.
     pub fn identity(&self) -> String {
         let letter = |(placed, known): (&bool, &bool)| match (placed, known) {
             (_, true) => 'k',

@@ -26,7 +26,7 @@ pub struct Placements<'a> {
     pub ties: TieStatistics,
     /// Means over all placements.
     pub means: PlacementMeans,
-    /// Sums over the jobs that the run repeating the log has; `None` if that run has all jobs.
+    /// Sums over the jobs of the run that repeats the log; `None` if this run has all jobs of the trace.
     over_log: Option<OverLog>,
     measured_jobs: Vec<JobMeasures>,
     /// All allocations in order of their start times; empty if allocations are not recorded.
@@ -47,7 +47,7 @@ pub struct Placements<'a> {
     fragmentation: Option<BlockFragmentation>,
 }
 
-/// Sums over the jobs that the run repeating the log has.
+/// Sums over the jobs of the run that repeats the log.
 struct OverLog {
     jobs: Arc<LogJobs>,
     ties: TieStatistics,
@@ -160,7 +160,7 @@ impl<'a> Placements<'a> {
         }
     }
 
-    /// Adds the leaves of a job to those of its size, or subtracts them for the sign -1.
+    /// Adds the number of leaves of a job to the sum for its size. With sign -1, subtracts the number.
     fn count_leaves(&mut self, size: u32, placement: &Placement, sign: i64) {
         if let Some(place) = &placement.hierarchy {
             let [leaves, jobs] = self.leaves_by_size.entry(size).or_default();
@@ -169,8 +169,8 @@ impl<'a> Placements<'a> {
         }
     }
 
-    /// Returns the mean number of leaves of the jobs of a size; `None` without such jobs, on other machines, or if not
-    /// measured.
+    /// Returns the mean number of leaves of the jobs of a size. Returns `None` if there are no jobs of this size, if
+    /// the machine is neither a tree nor consists of blocks, or if leaves were not measured.
     pub fn mean_leaves(&self, size: u32) -> Option<f64> {
         let &[leaves, jobs] = self.leaves_by_size.get(&size)?;
         (jobs > 0).then(|| leaves as f64 / jobs as f64)

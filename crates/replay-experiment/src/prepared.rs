@@ -10,8 +10,8 @@ use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::naming::NameError;
 use replay_core::topology::Topology;
 
-/// Maximum sum of the numbers of processors of the machines of all cached allocators. It limits their memory to about
-/// 250 MB.
+/// Maximum number of processors, summed over the machines of all cached allocators. This maximum limits the memory of
+/// the cache to about 250 MB.
 const MOST_PROCESSORS: usize = 1 << 24;
 
 /// Cached allocators by canonical name and machine.
@@ -103,7 +103,7 @@ mod tests {
 
     static BUILT: AtomicU32 = AtomicU32::new(0);
 
-    /// The allocator `random` with a counter of the number of times that it is built.
+    /// The allocator `random`. A counter counts how often this allocator is built.
     #[derive(Clone, PartialEq, Debug)]
     struct Counted;
 

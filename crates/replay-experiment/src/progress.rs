@@ -13,8 +13,8 @@ pub struct RunContext<'a> {
     /// [`SAMPLE`]. The argument contains the data for estimating the total time of the cell.
     pub forecast: &'a (dyn Fn(Eta) + Sync),
     /// Called by [`run_plan`](crate::sweep::run_plan) with the number of a run, the number of jobs of this run that
-    /// have started since the last call, and the time taken. For runs that are replayed together, the number is the
-    /// number of the first run.
+    /// have started since the last call, and the time taken. For runs that are replayed together, the first argument is
+    /// the number of the first of these runs.
     pub run_jobs: &'a (dyn Fn(u32, u64, Duration) + Sync),
 }
 

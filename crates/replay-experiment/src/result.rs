@@ -74,7 +74,8 @@ impl RunKey {
 /// The result of a finished cell. The serialized form omits the jobs, the allocations and the series.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunResult {
-    /// Number of the run in its grid, from 0. It is the column `run`, by which rows of different tables are joined.
+    /// Number of the run in its grid, from 0. The column `run` contains this number; rows of different tables are
+    /// joined by this column.
     pub run: u32,
     /// Key of the run.
     pub key: RunKey,
@@ -87,8 +88,8 @@ pub struct RunResult {
     pub metrics: RunMetrics,
     /// Means by job size, ascending.
     pub by_size: Vec<SizeRow>,
-    /// Metrics over the jobs that the run repeating the log has; `None` if that run has all jobs, or if no run repeats
-    /// the log.
+    /// Metrics over the jobs of the run that repeats the log; `None` if this run has all jobs of the trace, or if no
+    /// run repeats the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over_log: Option<Box<OverLogJobs>>,
     /// All jobs in order of submission; empty unless they were requested.
@@ -97,7 +98,7 @@ pub struct RunResult {
     /// All allocations in order of their start times; empty unless they were requested.
     #[serde(skip)]
     pub allocations: Vec<Allocation>,
-    /// Load over time. All cells with the same timeline share it.
+    /// Load over time. All cells with the same timeline share this series.
     #[serde(skip)]
     pub series: Arc<Series>,
     /// Wall-clock time of the replay, in seconds.

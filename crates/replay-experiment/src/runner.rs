@@ -29,8 +29,8 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Returns whether runs that are replayed together support these measurements. They support neither tie counts nor
-    /// data of single jobs.
+    /// Returns whether runs that are replayed together support these measurements. Runs that are replayed together
+    /// support neither tie counts nor data of single jobs.
     pub fn is_of_shared_replays(self) -> bool {
         self == Self { placements: self.placements, ..Self::default() }
     }

@@ -21,7 +21,7 @@ pub struct StartChange {
 
 impl StartChange {
     /// Returns the difference between the start times in seconds: the start in the compared run minus the start in the
-    /// base. It is negative if the job starts earlier than in the base.
+    /// base. The difference is negative if the job starts earlier than in the base.
     pub fn later(&self) -> i64 {
         self.starts[1] - self.starts[0]
     }

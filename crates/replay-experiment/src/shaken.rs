@@ -2,10 +2,10 @@
 //! strategies.
 //!
 //! [`Estimates`] accepts the results of a [`Plan`] with [`Shake`](replay_core::workload::Shake) in the order of the
-//! plan, and stores only sums. It gives one row per cell and metric: the value on the unperturbed trace, the mean and
-//! the 95 % interval over the copies, and the mean *paired* difference from the reference cell on the same copy. Paired
-//! differences separate strategies better than independent means, because a copy that is hard for one strategy is
-//! usually hard for all strategies.
+//! plan, and stores only sums. The result has one row per cell and metric: the value on the unperturbed trace, the mean
+//! and the 95 % interval over the copies, and the mean *paired* difference from the reference cell on the same copy.
+//! Paired differences separate strategies better than independent means, because a copy that is hard for one strategy
+//! is usually hard for all strategies.
 //!
 //! The reference cell has the first strategy of the grid, with the same scheduler and seed. In a grid with one
 //! strategy, the reference cell has the first scheduler. For each metric, the verdicts on all cells with the same
@@ -30,7 +30,8 @@ pub struct Estimates<Metrics> {
     columns: Vec<Column<Metrics>>,
     /// Cells without distinction of copies: all copies of a trace belong to the same cell.
     cells: Vec<Cell>,
-    /// For each reference cell, the number of its latest copy and the values on this copy. Unused for other cells.
+    /// For each reference cell, the number of its latest copy and the values on this copy. Other cells do not
+    /// use this field.
     latest: Vec<(u32, Vec<Option<f64>>)>,
 }
 

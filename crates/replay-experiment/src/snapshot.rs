@@ -137,11 +137,12 @@ struct SnapshotObserver<'a> {
     starts: Vec<i64>,
     /// Running jobs by job index.
     held: HashMap<usize, RunningJob>,
-    /// Arrival time of each job. It is the submit time, unless the job depends on another job.
+    /// Arrival time of each job. The arrival time equals the submit time, unless the job depends on another job.
     arrivals: Vec<i64>,
     /// Number of processors of each folded job.
     reduced: HashMap<usize, u32>,
-    /// On a cluster, the occupied slots at the instant. A job moves to a higher slot when a job above it ends.
+    /// On a cluster, the occupied slots at the instant. A job moves to a higher slot when a job in a higher
+    /// slot ends.
     slots: Option<Slots>,
     /// Time of the last end of a job, if ends are observed.
     last_end: Option<i64>,
@@ -377,7 +378,8 @@ mod tests {
 
     proptest! {
         /// A snapshot at any second contains exactly the jobs that run at this second according to the table of jobs.
-        /// Their measures are equal, and their processors are disjoint. This holds for both simulation loops.
+        /// The measures in both are equal, and the processors of the jobs are disjoint. Both simulation loops are
+        /// tested.
         #[test]
         fn snapshots_agree_with_the_run(
             jobs in prop::collection::vec((0i64..40, 0i64..60, 1u32..12), 1..60),

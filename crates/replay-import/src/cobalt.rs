@@ -179,7 +179,7 @@ impl Log for Cobalt {
         let text = row.perhaps(places.location);
         match location(text) {
             Location::Unknown => sink.about("no location"),
-            Location::Odd => sink.about("impossible location, left out"),
+            Location::Odd => sink.about("impossible location, omitted"),
             Location::List => {
                 if count_nodes(text) != Ok(size as u64) {
                     sink.about(noted::UNLIKE);
@@ -189,7 +189,7 @@ impl Log for Cobalt {
             Location::Torus(ranges) => {
                 let nodes = text.rsplit('-').next().and_then(|nodes| nodes.parse().ok());
                 if nodes != Some(size) {
-                    sink.about("number of nodes of the box differs from the job's");
+                    sink.about("number of nodes of the box differs from the job's number of nodes");
                 }
                 for (axis, (from, to)) in "ABCDE".chars().zip(ranges) {
                     // Writing to memory does not fail.

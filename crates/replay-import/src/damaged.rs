@@ -29,7 +29,7 @@ const PLAUSIBLE_ROWS: u64 = 1 << 26;
 /// threads are printed as usual.
 ///
 /// # Errors
-/// A message, both for an error and for a panic.
+/// A message, both for an error of the reader and for a panic of the reader.
 pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -58,12 +58,12 @@ pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
 }
 
 /// Reads the footer of a file and checks that its counts agree with each other and with the size of
-/// the file, since readers allocate memory by these counts before they read values.
+/// the file, because readers allocate memory by these counts before reading values.
 ///
 /// # Errors
 /// A message that describes the fault of the footer.
 pub fn footer(file: &mut (impl Read + Seek)) -> Result<FileMetadata, String> {
-    let bytes = file.seek(SeekFrom::End(0)).map_err(|error| format!("cannot read it: {error}"))?;
+    let bytes = file.seek(SeekFrom::End(0)).map_err(|error| format!("cannot read the file: {error}"))?;
     let metadata = caught(|| read_metadata(file))?;
     caught(|| Ok(counts(&metadata, bytes)))??;
     Ok(metadata)

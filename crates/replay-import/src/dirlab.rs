@@ -59,7 +59,7 @@ impl Log for Dirlab {
             "Killed" => status::CANCELLED,
             "Failed" => status::FAILED,
             _ => {
-                sink.about("unknown state, taken as failed");
+                sink.about("unknown state, treated as failed");
                 status::FAILED
             }
         };

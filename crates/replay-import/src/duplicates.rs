@@ -137,7 +137,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Begins a file; `another` is whether a further file follows.
+    /// Begins a file; `another` states whether a further file follows.
     pub fn begin(&mut self, another: bool) {
         self.earlier.extend(std::mem::take(&mut self.own));
         (self.keep, self.any) = (another, false);
@@ -176,7 +176,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The detected repetitions are the same as in a set of texts, except that `7` and `07` are the same number.
+        /// The function detects the same repetitions as a set of texts, except that `7` and `07` are the same number.
         #[test]
         fn detects_repeated_ids(
             ids in proptest::collection::vec("[0-9]{1,6}|[a-c]{1,2}|[0-9]{1,2}[.][ab]?", 0..80),

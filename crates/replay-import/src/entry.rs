@@ -28,7 +28,7 @@ pub(super) mod status {
 /// Marks an unknown value.
 pub(super) const UNKNOWN: i64 = -1;
 
-/// A job. Times are in seconds; submit times count from 1970, or from the origin of the log.
+/// A job. Times are in seconds; submit times are counted from 1970, or from the origin of the log.
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Entry<'a> {
     /// Id of the job in the log; empty if the job has no id. Rows are merged, and repeated jobs are detected, by
@@ -42,7 +42,7 @@ pub(super) struct Entry<'a> {
     pub run: i64,
     /// Number of processors or nodes, above 0.
     pub size: i64,
-    /// Requested number of processors or nodes, if the log has it besides the allocated number.
+    /// Requested number of processors or nodes, if the log contains this number in addition to the allocated number.
     pub requested: i64,
     /// The user's estimate as in the log. An estimate of 0 or less is counted and becomes unknown.
     pub estimate: Option<i64>,
@@ -79,7 +79,8 @@ impl Entry<'_> {
     };
 }
 
-/// Bytes of a line of the nodes file without the list: a number, a comma, two quotes and the line break.
+/// Number of bytes of a line of the nodes file, not counting the list: a number, a comma, two quotes and the line
+/// break.
 const AROUND: usize = 32;
 
 /// Counts the nodes in a list. Returns the note for the report if the list is invalid or too long for the nodes
@@ -98,7 +99,7 @@ pub(super) fn count_nodes(list: &str) -> Result<u64, &'static str> {
 /// Notes about jobs that are kept. Several kinds of log use the same notes.
 pub(super) mod noted {
     pub const NEVER_STARTED: &str = "never started";
-    pub const ESTIMATE: &str = "estimate of 0 or less, taken as unknown";
+    pub const ESTIMATE: &str = "estimate of 0 or less, treated as unknown";
     pub const WAIT: &str = "wait differs from start minus submission; the recorded wait is used";
     pub const RUN: &str = "run time differs from end minus start; the recorded run time is used";
     pub const ELAPSED: &str = "elapsed time differs from end minus start; end minus start is used";
@@ -108,8 +109,8 @@ pub(super) mod noted {
     pub const ROW_NOT_COMPARED: &str = "row beyond the limit for comparison with later files";
     pub const TASKS: &str = "tasks of arrays that did not start";
     pub const NO_SHAPE: &str = "no shape";
-    pub const NO_LIST: &str = "unreadable node list, left out";
-    pub const LONG_LIST: &str = "list of nodes longer than any machine allows, left out";
+    pub const NO_LIST: &str = "unreadable node list, omitted";
+    pub const LONG_LIST: &str = "list of nodes longer than any machine allows, omitted";
     pub const UNLIKE: &str = "length of the node list differs from the number of nodes";
 }
 

@@ -9,7 +9,7 @@ use replay_core::sanitize::excerpt;
 use replay_core::swf;
 use replay_core::swf::snippet::snippet;
 
-/// Why a line is malformed.
+/// The reason for which a line is malformed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reason {
     /// The line has fewer fields than the header, or fewer than a line of its type needs.
@@ -76,7 +76,7 @@ pub struct LineFault {
     pub unit: Place,
     /// Number of the line or row, 1-based.
     pub line: u64,
-    /// What is wrong.
+    /// Description of the problem.
     pub fault: Fault,
     /// Text of the line.
     pub text: String,
@@ -145,7 +145,7 @@ pub enum ImportError {
         file: String,
         /// Number of the line.
         line: u64,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
     },
     /// The log is a Parquet file, but the import is for a text format.
@@ -156,7 +156,7 @@ pub enum ImportError {
         /// The log.
         file: String,
     },
-    /// A file is identical to an earlier one.
+    /// A file is identical to an earlier file.
     #[error("{file}: the file is identical to {other}: all its jobs would occur twice")]
     SameText {
         /// The file.
@@ -169,7 +169,7 @@ pub enum ImportError {
     NoParquet {
         /// The log.
         file: String,
-        /// What is wrong.
+        /// Description of the problem.
         what: String,
     },
     /// A line is malformed, and no malformed line may be skipped.

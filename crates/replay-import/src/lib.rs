@@ -29,7 +29,7 @@
 //!
 //! # Adding a format
 //!
-//! Write a type with the trait `Log` in a file of its own; add a [`Kind`], an entry in the table of `source.rs`,
+//! Write a type with the trait `Log` in a separate file; add a [`Kind`], an entry in the table of `source.rs`,
 //! and a line in `reader` here. A table with known columns needs only a map in `layouts.rs`.
 
 mod cobalt;
@@ -81,7 +81,7 @@ use sink::Sink;
 /// Bytes read from a file at once.
 const BUFFER: usize = 1 << 18;
 
-/// How a log is read.
+/// The settings with which a log is read.
 #[derive(Clone, Debug)]
 pub struct Import {
     /// Format of the log.
@@ -90,7 +90,8 @@ pub struct Import {
     pub map: Option<ColumnMap>,
     /// Name of the log in messages, if it is a single input.
     pub file: String,
-    /// Number of malformed lines that may be skipped and counted. If 0, the first malformed line is an error.
+    /// Number of malformed lines that may be skipped and counted. If this number is 0, the first malformed line is an
+    /// error.
     pub max_errors: usize,
     /// Number of processors of the machine, for the header.
     pub processors: Option<u32>,
@@ -98,13 +99,13 @@ pub struct Import {
     pub scratch: PathBuf,
 }
 
-/// The outputs of an import. The outputs `nodes` and `shapes` are useful only if the
-/// [`Report`] counts jobs in them. All outputs except the trace end with the digest of the trace
+/// The outputs of an import. The outputs `nodes` and `shapes` are useful only if the [`Report`] counts jobs in these
+/// outputs. All outputs except the trace end with the digest of the trace
 /// ([`sidecar`](replay_core::workload::sidecar)).
 pub struct Outputs<'a> {
     /// The trace.
     pub swf: &'a mut dyn Write,
-    /// `job,nodes`: the nodes of jobs, if the log names them.
+    /// `job,nodes`: the nodes of jobs, if the log contains node names.
     pub nodes: Option<&'a mut dyn Write>,
     /// The shapes of jobs ([`shapes_path`](replay_core::workload::stochastic::shapes_path)).
     pub shapes: Option<&'a mut dyn Write>,
@@ -129,7 +130,7 @@ trait Log {
         None
     }
 
-    /// Prepares for another file. The file has its own header if logs of this kind have a header.
+    /// Prepares for another file. The file has a separate header if logs of this kind have a header.
     fn begin(&mut self) {}
 
     /// Returns the columns of the current file if it has a header.
@@ -170,7 +171,7 @@ trait Log {
     }
 }
 
-/// Why a line is not processed.
+/// The reason for which a line is not processed.
 enum ReadStop {
     /// The line is malformed.
     Fault(Fault),
@@ -225,7 +226,7 @@ pub fn import(input: impl Read, how: &Import, outputs: Outputs<'_>) -> Result<Re
     import_all([(how.file.clone(), Ok(Input::Stream(Box::new(input))))], how, outputs)
 }
 
-/// Imports a log from several inputs, one after the other, and writes one trace. Each input has a name for
+/// Imports a log from several inputs, one after another, and writes one trace. Each input has a name for
 /// messages. Jobs are numbered consecutively across the inputs, and a name has the same number in every input.
 ///
 /// # Errors

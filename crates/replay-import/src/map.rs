@@ -56,7 +56,7 @@ pub(super) enum Unit {
     /// `HH:MM:SS`.
     #[serde(rename = "HH:MM:SS")]
     Clock,
-    /// Minutes if nearly all completed jobs stayed within their limit when read in minutes, else seconds. Only
+    /// Minutes if nearly all completed jobs stayed within their limit when read in minutes; otherwise seconds. Only
     /// limits may have this unit.
     #[serde(rename = "minutes or seconds")]
     Either,
@@ -221,7 +221,7 @@ impl ColumnMap {
             return Err(wrong("the unit \"minutes or seconds\" is for estimates only"));
         }
         if run.is_none() && (end.is_none() || start.is_none()) {
-            return Err(wrong("columns needs run, or start and end"));
+            return Err(wrong("[columns] needs the key run, or the keys start and end"));
         }
         if !map.separator.is_ascii() || map.separator == '"' {
             return Err(wrong("separator must be one ASCII character other than a quote"));
@@ -273,7 +273,7 @@ mod tests {
                 format!("time = 'iso8601'\n[columns]\n{rest}run = 'c'\n"),
                 "m.toml:1: unknown variant",
             ),
-            (format!("[columns]\n{rest}"), "m.toml: columns needs run, or start and end"),
+            (format!("[columns]\n{rest}"), "m.toml: [columns] needs the key run, or the keys start and end"),
             (format!("[columns]\n{rest}end = 'c'\n"), "needs run, or start and end"),
             ("[columns]\nsize = 'b'\nrun = 'c'\n".to_string(), "missing field `submit`"),
             (format!("zone = 'Mars'\n[columns]\n{rest}run = 'c'\n"), "a zone is UTC"),

@@ -45,7 +45,7 @@ pub(super) struct Jobs {
     status: Option<Status>,
     zone: Zone,
     places: Places,
-    /// Note about the unit of limits, if the user specifies a unit that the format leaves open.
+    /// Note about the unit of limits. Present if the format does not define the unit and the user specifies the unit.
     limit_note: Option<&'static str>,
 }
 
@@ -144,7 +144,7 @@ impl Jobs {
         if words.slurm {
             let (status, over, known) = sacct::state(sacct::first_word(word));
             if !known {
-                sink.about("unknown state, taken as failed");
+                sink.about("unknown state, treated as failed");
             }
             return (status, over);
         }

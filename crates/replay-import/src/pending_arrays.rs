@@ -102,7 +102,7 @@ impl Pending {
         }
     }
 
-    /// Removes a task that has started in this file or in a later file.
+    /// Removes a task that has started, in this file or in a later file.
     pub fn started(&mut self, id: &str, task: u64) {
         if let Some(array) = self.0.get_mut(id) {
             array.tasks.remove(task);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     proptest! {
-        /// The tasks are the same as in a set of numbers.
+        /// The operations give the same tasks as operations on a set of numbers.
         #[test]
         fn tasks_equal_those_of_a_set(
             steps in proptest::collection::vec((any::<bool>(), 0u64..40, 0u64..6), 0..40),

@@ -76,7 +76,7 @@ pub struct Report {
     pub nodes: u64,
     /// Number of jobs in the shapes file.
     pub shapes: u64,
-    /// Number of jobs whose id in the log differs from their number in the trace.
+    /// Number of jobs that have a number in the trace other than their id in the log.
     pub renamed: u64,
     /// Number and first line of the lines with each class and reason.
     pub counts: BTreeMap<(Class, &'static str), Count>,

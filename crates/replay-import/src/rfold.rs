@@ -76,7 +76,7 @@ impl Log for Rfold {
         let entry = Entry { id, submit, run, size, shape: fits, ..Entry::NONE };
         let kept = sink.job(line.number, &entry)?;
         if kept && fits != shape {
-            sink.noted(line.number, "shape does not match the size, left out");
+            sink.noted(line.number, "shape does not match the size, omitted");
         } else if kept && shape.is_none() {
             sink.noted(line.number, noted::NO_SHAPE);
         }

@@ -88,7 +88,7 @@ impl Cell {
     }
 }
 
-/// The names of columns, in any order; case and blanks around them are ignored.
+/// The names of columns, in any order; case and surrounding blanks are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Columns {
     names: Vec<String>,
@@ -154,8 +154,8 @@ impl Columns {
         self.names.iter().any(|own| own.eq_ignore_ascii_case(name))
     }
 
-    /// Returns the position of the column with this name. If there is none, a column with this name in another case is
-    /// used. Two columns with the same name are an error, because the name is ambiguous.
+    /// Returns the position of the column with this name. If there is no such column, a column with a name that differs
+    /// only in case is used. Two columns with the same name are an error, because the name is ambiguous.
     pub fn find(&self, name: &str) -> Result<Option<usize>, ReadStop> {
         for same in [|own: &str, name: &str| own == name, str::eq_ignore_ascii_case] {
             let mut places = (0..self.names.len()).filter(|&at| same(&self.names[at], name));
@@ -181,7 +181,7 @@ impl Columns {
                     .any(|part| part.trim().eq_ignore_ascii_case(name))
             {
                 return ReadStop::Header(format!(
-                    "there is one column, \"{}\": names are separated by another character",
+                    "the header has a single column, \"{}\": the names are separated by another character",
                     excerpt(only)
                 ));
             }

@@ -13,7 +13,7 @@ pub(super) struct Joined {
 
 /// The result of adding a row of a job.
 pub(super) enum Taken {
-    /// The row is the first of its job.
+    /// The row is the first row of its job.
     First,
     /// The row was merged into its job.
     Joined {
@@ -61,13 +61,13 @@ impl Job {
     }
 
     /// Merges another row into the job. The job then has the earliest submission and start, the latest end, the largest
-    /// size and estimate, the status of the row that ended last, and for each text field the first text. Returns
+    /// size and estimate, the status of the row that ended last, and the first text of each text field. Returns
     /// whether the row names other nodes.
     fn join(&mut self, row: &Entry<'_>) -> bool {
         let own = &mut self.numbers;
         let started =
             |entry: &Entry<'_>| (entry.wait != UNKNOWN).then(|| entry.submit + entry.wait);
-        // If a job never started or its start is unknown, the submission counts as its start.
+        // If a job never started or its start is unknown, the submission is used as its start.
         let end = |entry: &Entry<'_>| started(entry).unwrap_or(entry.submit) + entry.run;
         let (first, last) = ([started(own), started(row)], end(own).max(end(row)));
         if end(row) >= end(own) {

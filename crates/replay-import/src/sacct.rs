@@ -31,7 +31,8 @@ struct Places {
     elapsed: Option<usize>,
     limit_raw: Option<usize>,
     limit: Option<usize>,
-    /// Columns that give the size of a job that ran, in order of preference, and of a job that did not run.
+    /// Columns with the size of a job that ran, in order of preference. The next field has the columns for jobs that
+    /// did not run.
     ran: Vec<usize>,
     asked: Vec<usize>,
     /// Whether sizes are processors although the user requested nodes.
@@ -75,8 +76,7 @@ impl Sacct {
         self.delimiter = match delimiter(line) {
             // A table with columns of fixed width has no delimiter.
             Some(b' ') if text.contains("  ") => {
-                let what = "this is not a header of sacct -P, but of columns of fixed width, which sacct truncates: use \
-                            sacct -P";
+                let what = "this is a header with columns of fixed width, which sacct truncates: use sacct -P";
                 return Err(ReadStop::Header(what.to_string()));
             }
             Some(delimiter) => delimiter,
@@ -91,7 +91,7 @@ impl Sacct {
         let columns = &self.columns;
         if ["JobID", "Submit", "Start", "End", "State"].iter().all(|name| !columns.has(name)) {
             let what = "this is not a header of sacct -P, which has columns such as JobID and State (sacct -n omits \
-                        it)";
+                the header)";
             return Err(ReadStop::Header(what.to_string()));
         }
         let all = |names: &[&str]| -> Result<Vec<usize>, ReadStop> {
@@ -116,7 +116,7 @@ impl Sacct {
         }
         if self.source.running && elapsed_raw.or(elapsed).is_none() {
             let what =
-                "running=yes needs the column ElapsedRaw or Elapsed: the time that jobs have run";
+                "running=yes needs the column ElapsedRaw or Elapsed for the run time so far";
             return Err(ReadStop::Header(what.to_string()));
         }
         self.places = Some(Places {
@@ -392,10 +392,10 @@ impl Log for Sacct {
             return Ok(());
         }
         if places.by_cores {
-            sink.noted(number, "size in processors, since no column has nodes");
+            sink.noted(number, "size in processors, because no column has numbers of nodes");
         }
         if is_open && over && !unfinished {
-            sink.noted(number, "end computed from the elapsed time, since the log has none");
+            sink.noted(number, "end computed from the elapsed time, because the log has no end");
         }
         if let Some(note) = times.note {
             sink.noted(number, note);
@@ -407,7 +407,7 @@ impl Log for Sacct {
             sink.noted(number, part);
         }
         if !known {
-            sink.noted(number, "unknown state, taken as failed");
+            sink.noted(number, "unknown state, treated as failed");
         }
         if later.is_some() {
             sink.noted(number, "submission moved to the time at which the job became eligible");

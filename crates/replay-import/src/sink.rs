@@ -18,7 +18,7 @@ use replay_core::workload::stochastic::{SHAPES_HEADER, write_shape};
 /// Largest number of users, of groups or of queues that the header lists.
 const LISTED: usize = 100_000;
 
-/// Largest difference between times. It is longer than any log, and a record represents it exactly.
+/// Largest difference between times. The limit is longer than any log, and a record represents the limit exactly.
 const SPAN: i64 = 1 << 50;
 
 /// Limit in minutes that few machines grant to a job: 31 days.
@@ -80,7 +80,7 @@ pub(super) struct Sink<'a> {
     /// Ids of jobs in the current file.
     ids: Seen,
     earlier_ids: Seen,
-    /// Rows of the files, if there are several.
+    /// Rows of the files, if there are several files.
     rows: Rows,
     several: bool,
     /// Hash of the current file's text, if there are several files.
@@ -129,7 +129,7 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// Begins a file of the log; `another` is whether a further file follows.
+    /// Begins a file of the log; `another` states whether a further file follows.
     pub fn begin(&mut self, file: &str, another: bool) {
         self.report.files.push(file.to_string());
         self.earlier_ids.absorb(std::mem::take(&mut self.ids));
@@ -310,8 +310,8 @@ impl<'a> Sink<'a> {
         self.report.add(Class::Noted, what, place, count);
     }
 
-    /// Counts a job with a limit in an unknown unit, minutes or seconds. `completed` is whether the job completed, and
-    /// `run` is its run time.
+    /// Counts a job with a limit in an unknown unit, minutes or seconds. `completed` states whether the job completed,
+    /// and `run` is its run time.
     pub fn limit(&mut self, line: u64, limit: i64, completed: bool, run: i64) {
         let first = self.place(line);
         let within = run <= limit.saturating_mul(60);
@@ -333,11 +333,11 @@ impl<'a> Sink<'a> {
         let (what, seconds) = match within * 20 >= completed * 19 {
             _ if jobs == 0 => return 1,
             true => ("limit read in minutes (limit=seconds reads limits in seconds)", 60),
-            false => ("limit read in seconds, because too many jobs exceeded it in minutes", 1),
+            false => ("limit read in seconds, because too many jobs exceeded a limit in minutes", 1),
         };
         self.report.add(Class::Noted, what, first, jobs);
         if seconds == 60 && long > 0 {
-            let what = "limit above 31 days in minutes, perhaps in seconds";
+            let what = "limit above 31 days if read in minutes; the unit may be seconds";
             self.report.add(Class::Noted, what, first_long, long);
         }
         seconds

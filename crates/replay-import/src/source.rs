@@ -55,7 +55,7 @@ pub enum Unit {
     Cores,
 }
 
-/// The time at which a job counts as submitted.
+/// The time that is used as the submit time of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submit {
     /// The time at which the job was submitted.
@@ -67,7 +67,7 @@ pub enum Submit {
 /// The unit of limits of run times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Minutes, unless too many completed jobs ran longer; then seconds.
+    /// Minutes. If too many completed jobs ran longer than a limit in minutes, the unit is seconds.
     Auto,
     /// Minutes.
     Minutes,
@@ -115,7 +115,7 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
             .param(
                 "size",
                 kind::one_of(&[("nodes", Unit::Nodes), ("cores", Unit::Cores)]),
-                "what counts as the size of a job",
+                "what is used as the size of a job",
                 |source| &mut source.size,
             )
             .param(
@@ -136,8 +136,8 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         entry.param("round-up", kind::yes_no(), about, |source| &mut source.round_up)
     };
     let limited = |entry: Entry<Source>| {
-        let about = "unit of time limits; auto: minutes, unless too many completed jobs ran longer, then seconds. \
-                     With long limits auto cannot detect seconds";
+        let about = "unit of time limits; auto: minutes, or seconds if too many completed jobs ran longer than limits \
+            in minutes. If limits are long, auto cannot detect seconds";
         entry.param("limit", kind::one_of(UNITS), about, |source| &mut source.limit)
     };
     let joined = |entry: Entry<Source>| {
@@ -182,8 +182,8 @@ static TABLE: LazyLock<Table<Source>> = LazyLock::new(|| {
         .about("Parquet of PM100, jobs of Marconi100, with their nodes.")
         .source("PM100, a job power consumption dataset (Antici et al., 2023)");
     let parquet = Entry::new("parquet", of(Kind::Parquet)).about(
-        "Any table in Parquet; --map assigns the columns. Columns of dates and of durations are used as such, \
-         whatever the map says.",
+        "Any table in Parquet; --map assigns the columns. Columns with declared dates or durations are read as \
+            declared, regardless of the map.",
     );
     Table::new(
         "source",

@@ -29,7 +29,7 @@ impl Spill {
     /// Adds a job.
     pub fn push(&mut self, fields: [i64; FIELDS]) -> io::Result<()> {
         for field in fields {
-            // Zigzag: small negative numbers are as short as small positive ones.
+            // Zigzag: small negative numbers are as short as small positive numbers.
             let mut rest = ((field << 1) ^ (field >> 63)) as u64;
             while rest >= 0x80 {
                 self.buffer.push(rest as u8 | 0x80);

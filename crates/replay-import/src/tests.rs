@@ -119,7 +119,7 @@ fn imports_sacct_line_by_line() {
         "noted     length of the node list differs from the number of nodes: 1, first in line 6",
         "noted     part of a heterogeneous job: 1, first in line 8",
         "noted     repeated job id, kept: 1, first in line 12",
-        "noted     unknown state, taken as failed: 1, first in line 11",
+        "noted     unknown state, treated as failed: 1, first in line 11",
         "dropped   not ended when the log was written: 1, first in line 9",
         "dropped   array of tasks that did not start: 1, first in line 7",
         "dropped   started before it was submitted: 1, first in line 10",
@@ -247,7 +247,7 @@ fn imports_cobalt_with_boxes() {
     assert_eq!(made.records[1].requested_processors, 924);
     let nodes = "job,nodes\n1,\"A0-3 B4-7 C8-11 D8-11 E0-1\"\n2,\"A0-7 B4-7 C8-11 D12-15 E0-1\"\n4,\"0-127,256\"\n";
     assert_eq!(made.nodes, nodes);
-    assert_eq!(made.report.count("impossible location, left out"), 1);
+    assert_eq!(made.report.count("impossible location, omitted"), 1);
     assert_eq!(made.report.count("repeated job id, kept"), 1);
     assert_eq!(made.report.count("no location"), 1);
     let error = error("cobalt", &COBALT.replace("2015-01-01 01:06:41", "2015-01-32 01:06:41"));
@@ -288,7 +288,7 @@ fn imports_sacct_without_an_end() {
     };
     let made = made("sacct", &row("COMPLETED", "70"));
     assert_eq!(jobs(&made), [[0, 10, 50, 2, -1, 1], [0, 20, 70, 2, -1, 1]]);
-    assert_eq!(made.report.count("end computed from the elapsed time, since the log has none"), 1);
+    assert_eq!(made.report.count("end computed from the elapsed time, because the log has no end"), 1);
     for (state, elapsed) in [("COMPLETED", ""), ("RUNNING", "70"), ("SUSPENDED", "70")] {
         let made = super::tests::made("sacct", &row(state, elapsed));
         assert_eq!(jobs(&made).len(), 1, "{state}");
@@ -316,7 +316,7 @@ fn imports_dirlab_and_rfold() {
     );
     assert_eq!(made.shapes, "job,w,h,d\n1,8,8,8\n2,4,4,1\n");
     assert_eq!(made.report.count("size with a fraction"), 1);
-    assert_eq!(made.report.count("shape does not match the size, left out"), 1);
+    assert_eq!(made.report.count("shape does not match the size, omitted"), 1);
     let up = super::tests::made("rfold[round-up=yes]", rfold);
     assert_eq!((jobs(&up)[2], up.report.of(Class::Dropped)), ([25, -1, 120, 1, -1, -1], 0));
 }
@@ -434,7 +434,7 @@ fn merging_does_not_depend_on_the_order_of_rows() {
     }
 }
 
-/// A job that is deleted in one file and ends in the next file does not count as deleted.
+/// A job that is deleted in one file and ends in the next file is not counted as deleted.
 #[test]
 fn matches_events_across_files() {
     let lines: Vec<&str> = TORQUE.split_inclusive('\n').collect();

@@ -110,7 +110,7 @@ fn are_slots(text: &str) -> bool {
     parts.into_iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the number of nodes or processors that `2:ppn=4+3:fast` requests. The name of a host counts as one node.
+/// Returns the number of nodes or processors that `2:ppn=4+3:fast` requests. The name of a host is counted as one node.
 fn requested(text: &str, unit: Unit) -> Option<i64> {
     text.split('#').next()?.split('+').try_fold(0i64, |sum, chunk| {
         let mut parts = chunk.split(':');
@@ -192,7 +192,7 @@ impl Log for Torque {
         };
         // A host occurs once for each of its slots; in most cases these occurrences are consecutive.
         let mut hosts: Vec<&str> = Vec::new();
-        // If another field has the size, an invalid host only removes the list of nodes; the job is kept.
+        // If another field contains the size, an invalid host only removes the list of nodes; the job is kept.
         let is_sized = self.source.size == Unit::Cores
             || [values.unique, values.nodect].iter().any(|size| !size.is_empty());
         for item in values.hosts.split('+').filter(|item| !item.is_empty()) {

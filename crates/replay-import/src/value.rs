@@ -109,7 +109,7 @@ pub(super) fn is_american(text: &str) -> bool {
 fn clock_time(text: &str) -> Option<i64> {
     let mut parts = text.split(':');
     let (h, m, s) = (pair(parts.next()?)?, pair(parts.next()?)?, pair(parts.next()?)?);
-    // A leap second counts as the next second.
+    // A leap second is treated as the next second.
     (parts.next().is_none() && h < 24 && m < 60 && s <= 60).then_some(3600 * h + 60 * m + s)
 }
 
@@ -255,7 +255,7 @@ mod tests {
         let times = in_order(at("02:50"), Some(at("02:10")), Some(at("02:40")), None);
         assert_eq!(times.start.map(|start| start - times.submit), Some(20 * 60));
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
-        assert!(times.note.is_some_and(|note| note.contains("the later one")));
+        assert!(times.note.is_some_and(|note| note.contains("the later time")));
         let times = in_order(at("01:50"), Some(at("02:10")), Some(at("02:40")), None);
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
         assert!(times.note.is_some_and(|note| note.contains("the earlier one")));
@@ -265,7 +265,8 @@ mod tests {
         assert!(times.start.is_some_and(|start| start < times.submit));
     }
 
-    /// The time from 02:30 to 03:30 is one hour or two hours; so is the time from 01:30 to 02:30.
+    /// The time from 02:30 to 03:30 is one hour or two hours. The time from 01:30 to 02:30 is also one hour or two
+    /// hours.
     #[test]
     fn the_elapsed_time_determines_the_hour() {
         let zone: Zone = "Europe/Prague".parse().expect("a zone");

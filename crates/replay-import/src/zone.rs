@@ -48,7 +48,7 @@ impl FromStr for Zone {
             let near = nearest(text, names.iter().map(String::as_str));
             let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
             format!(
-                "\"{}\": a zone is UTC, hours and minutes from it such as +01:00, or a name such as \
+                "\"{}\": a zone is UTC, an offset from UTC such as +01:00, or a name such as \
                  Europe/Prague{near}",
                 excerpt(text)
             )
@@ -109,7 +109,7 @@ impl Moment {
         self.earlier < self.later
     }
 
-    /// Returns the earlier point, or the later point if only the later point is at or after `time`.
+    /// Returns the later point if only the later point is at or after `time`; otherwise the earlier point.
     fn not_before(self, time: i64) -> i64 {
         if self.earlier < time && time <= self.later { self.later } else { self.earlier }
     }
@@ -126,8 +126,9 @@ pub(super) struct Times {
 }
 
 /// Chooses the times of a job if the clock shows some of these times twice. `elapsed` is the time between start and
-/// end in the log, in seconds, if the log has it. The function returns the earliest start and end that agree with
-/// `elapsed` to within a second; if there are none, the earliest times that are in order.
+/// end in the log, in seconds, if the log contains this time. The function returns the earliest start and end that
+/// agree with `elapsed` to within a second; if there are no such times, the function returns the earliest times that
+/// are in order.
 pub(super) fn in_order(
     submit: Moment,
     start: Option<Moment>,
@@ -154,8 +155,8 @@ pub(super) fn in_order(
         _ if (began, ended) != ordered => {
             Some("time in a repeated hour, chosen to agree with the elapsed time")
         }
-        (true, _) => Some("time in a repeated hour, the later one by the order of the job's times"),
-        (_, true) => Some("time in a repeated hour, taken as the earlier one"),
+        (true, _) => Some("time in a repeated hour, the later time is used because of the order of the job's times"),
+        (_, true) => Some("time in a repeated hour, the earlier time is used"),
         _ => None,
     };
     Times { submit: submit.earlier, start: began, end: ended, note }

@@ -155,7 +155,7 @@ impl Network {
     /// delivered.
     ///
     /// # Errors
-    /// [`Stalled`] if packets are in flight and none of them can ever move.
+    /// [`Stalled`] if packets are in flight and no packet can ever move.
     pub fn advance(
         &mut self,
         until: Option<u64>,
@@ -222,12 +222,12 @@ impl Network {
         })
     }
 
-    /// Returns the channel with a number; `None` if no channel has it.
+    /// Returns the channel with a number; `None` if no channel has this number.
     pub fn channel(&self, id: ChannelId) -> Option<Channel> {
         self.wiring.channel(id)
     }
 
-    /// Returns the number of channel numbers. All channel numbers are below this value.
+    /// Returns the upper limit of channel numbers. All channel numbers are below this value.
     pub fn channels(&self) -> usize {
         self.states.len()
     }
@@ -258,7 +258,7 @@ impl Network {
         self.log.get_or_insert_default();
     }
 
-    /// Removes and returns what was recorded since [`Network::record`] or the last call.
+    /// Removes and returns the log recorded since [`Network::record`] or the last call.
     pub fn take_log(&mut self) -> FlitLog {
         self.log.as_deref_mut().map(std::mem::take).unwrap_or_default()
     }

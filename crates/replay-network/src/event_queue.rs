@@ -2,7 +2,7 @@
 //!
 //! The events of one cycle are returned in the order in which they were added, except for releases,
 //! which are ordered by a key that the caller gives. Events beyond the ring are kept in a heap. An
-//! event moves from the heap into the ring as soon as the ring reaches its cycle, and thus before
+//! event moves from the heap into the ring as soon as the ring reaches the cycle of the event, and thus before
 //! later additions for this cycle. Adding and removing an event take constant time; the search for
 //! the next busy cycle reads one bit per cycle.
 
@@ -36,7 +36,7 @@ struct Bucket {
 pub struct EventQueue {
     now: u64,
     buckets: Box<[Bucket]>,
-    /// One bit per bucket: whether it may contain events.
+    /// One bit per bucket: set if the bucket may contain events.
     busy: [u64; WORDS],
     /// Number of requests of this cycle that were removed.
     requests_taken: usize,
@@ -159,7 +159,7 @@ impl EventQueue {
         }
     }
 
-    /// Advances to a cycle; there must be no events between the current cycle and that cycle.
+    /// Advances to a cycle; there must be no events between the current cycle and cycle `at`.
     /// Events that remain in the current cycle are discarded.
     pub fn go_to(&mut self, at: u64) {
         let slot = (self.now % REACH) as usize;
@@ -186,7 +186,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The events are the same as those of a sorted list, even if events are added while the
+        /// The events are the same as the events of a sorted list, even if events are added while the
         /// queue advances.
         #[test]
         fn events_come_by_cycle_then_in_the_order_entered(

@@ -66,7 +66,7 @@ impl InjectionQueues {
         false
     }
 
-    /// Removes the head of a node's queue after its tail has left. Returns the new head, if there is one.
+    /// Removes the head of a node's queue after its tail has left. Returns the new head; `None` if no packet waits.
     pub fn tail_left(&mut self, node: NodeId) -> Option<Packet> {
         let queue = &mut self.queues[node.index()];
         let place = queue.first;

@@ -3,8 +3,7 @@
 //!
 //! A [`Network`] accepts packets and reports when their tails leave their senders and when they are
 //! delivered. Time is in integer cycles. The model computes the start of every flit exactly.
-//! Nevertheless its cost is only a few events per hop of a *header*, independent of the length of
-//! packets and waits.
+//! The cost is a few events per hop of a *header*. The cost does not depend on the length of packets and waits.
 //!
 //! ```
 //! use replay_network::{Network, NetworkEvent, Packet, Settings};
@@ -33,7 +32,7 @@
 //! (*ejection*), and a channel to each neighbouring router. On the wrapped axes of a torus there
 //! are two channels (*virtual channels*) to each neighbour. Each channel has a buffer at its
 //! receiving end. Routes are dimension-ordered: x, y, z on meshes and tori, lowest differing bit
-//! first on hypercubes, the shorter direction around a torus (upwards if both are equal).
+//! first on hypercubes, the shorter direction around a torus (upwards if both directions are equally long).
 //! [`Channel`] defines the notation of channels. A route of d hops consists of the channels c_0
 //! (injection), c_1 .. c_d, c_K (ejection), K = d + 1.
 //!
@@ -101,7 +100,7 @@
 //!
 //! Routes use channels in an order that permits no cyclic wait; on tori this requires the second
 //! virtual channel, which packets use from the dateline on. The dateline is the link between the
-//! last and the first position. If no packet can move nevertheless, [`Network::advance`] returns
+//! last and the first position. If no packet can move despite this order, [`Network::advance`] returns
 //! [`Stalled`]. The error lists the waiting worms, the channels for which they wait, and the worms
 //! that hold these channels.
 //!

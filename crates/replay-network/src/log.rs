@@ -1,7 +1,7 @@
 //! A record of every crossing and every release, for inspecting single worms.
 
-/// The recorded starts of flits and releases of channels. Entries are in the order in which the
-/// engine determines them, which is before their cycles.
+/// A log of the starts of flits and of the releases of channels. Entries are in the order in which the engine
+/// determines them. The engine determines each entry before the cycle of the entry.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FlitLog {
     /// The crossings that flits start.

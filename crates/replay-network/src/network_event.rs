@@ -7,7 +7,7 @@ use replay_core::topology::NodeId;
 pub struct Packet {
     /// Sender.
     pub src: NodeId,
-    /// Receiver. If it is the sender, the sender's router passes the packet back.
+    /// Receiver. If the receiver is also the sender, the sender's router passes the packet back.
     pub dst: NodeId,
     /// Length in flits, 1 to [`Packet::MAX_FLITS`].
     pub flits: u32,
@@ -40,8 +40,7 @@ pub enum PacketError {
 /// An event in the cycle that [`Network::advance`](super::Network::advance) has reached.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum NetworkEvent {
-    /// A tail has left its sender. The next packet in the sender's queue, if there is one, is now
-    /// the head of the queue.
+    /// A tail has left its sender. If the sender's queue has another packet, this packet is now the head of the queue.
     TailLeft {
         /// The packet's tag.
         tag: u64,

@@ -156,8 +156,8 @@ fn node(topology: &Topology, number: u64) -> NodeId {
     }
 }
 
-/// Sends the packets through a network without packets in flight. Each packet is sent in its cycle, or at once if its
-/// cycle is in the past. Returns the results in the order of the list.
+/// Sends the packets through a network that has no packets in flight. Each packet is sent in its cycle, or at once if
+/// its cycle is in the past. Returns the results in the order of the list.
 ///
 /// # Errors
 /// [`ReplayError`] if the network belongs to another machine, or deadlocks.
@@ -227,7 +227,8 @@ impl Table for PacketResult {
             C::new(name::inject, "cycles", "cycle in which the packet is added to its sender's queue", |packet| packet.inject),
             C::new(name::head_at_destination, "cycles", "cycle in which the packet's first flit arrives", |packet| packet.head_at_destination),
             C::new(name::delivered, "cycles", "cycle in which the packet's last flit arrives", |packet| packet.delivered),
-            C::new(name::latency, "cycles", "time from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null if there are no packets", |packet| packet.latency),
+            C::new(name::latency, "cycles", "time from the cycle in which a packet becomes head of its sender's queue \
+                until its last flit arrives, mean over the row's packets; null if there are no packets", |packet| packet.latency),
             C::new(name::blocked, "cycles", "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", |packet| packet.blocked),
             C::new(name::hops, "links", "number of links of a packet's path, mean over the row's packets; null if there are no packets", |packet| packet.hops),
         ]

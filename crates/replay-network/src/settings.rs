@@ -11,7 +11,7 @@ use replay_core::naming::NameError;
 
 pub(super) use names::table;
 
-/// The time at which a flit frees its buffer for the next one.
+/// The time at which a flit frees its buffer for the next flit.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowControl {
@@ -55,9 +55,9 @@ pub struct Settings {
     pub link: u32,
     /// Time for a flit to cross the ejection channel.
     pub eject: u32,
-    /// Time for which a network or ejection channel stays reserved after the tail has left it.
+    /// Time for which a network or ejection channel stays reserved after the tail has left the channel.
     pub release: u32,
-    /// Time for which an injection channel stays reserved after the tail has left it.
+    /// Time for which an injection channel stays reserved after the tail has left the channel.
     pub release_injection: u32,
     /// Size of the buffer at the receiving end of every channel, in flits, at least 1. This size is used only with
     /// wormhole switching.
@@ -123,7 +123,7 @@ pub enum SettingsError {
     #[error(transparent)]
     OutOfRange(#[from] NameError),
     /// Links of a torus must take one cycle, because virtual channels share links flit by flit.
-    #[error("link is {0}; on a torus it must be 1, as two virtual channels share each link")]
+    #[error("link is {0}; on a torus link must be 1, because two virtual channels share each link")]
     SlowTorus(u32),
     /// The machine consists of several tori, and the links between them are not defined.
     #[error(

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::channel::Channel;
 
-/// Error: packets are in flight, but none of them can ever move. The network is unchanged, and advancing the network
+/// Error: packets are in flight, but no packet can ever move. The network is unchanged, and advancing the network
 /// again gives the same error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct Stalled {

@@ -19,7 +19,7 @@ pub struct ChannelState {
     pub first: u32,
     pub last: u32,
     flits: u64,
-    /// Sum of the ends of the channel's reservations minus the sum of their beginnings.
+    /// Sum of the end times of all reservations, minus the sum of the start times of all reservations.
     busy: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Channels of a machine and the routes through them.
+//! Channels of a machine, and routes through the channels.
 //!
 //! Routes are dimension-ordered: x, then y, then z on a mesh or torus; lowest differing bit first on a hypercube
 //! (e-cube). On a wrapped axis a packet takes the shorter direction, upwards if both directions are equal. A packet
@@ -7,7 +7,7 @@
 //! in ascending order, which excludes a cyclic wait (Dally, Seitz 1987).
 //!
 //! A route consists of a few [`Leg`]s, which are runs of channels with evenly spaced numbers. Finding a route takes
-//! constant time and memory, whatever its number of hops.
+//! constant time and memory, regardless of its number of hops.
 
 use super::channel::{Channel, ChannelId, Port};
 use replay_core::topology::{Axis, Coord, NodeId, Topology};
@@ -45,7 +45,7 @@ const EJECTION: u32 = 1;
 const LINKS: u32 = 2;
 
 impl Wiring {
-    /// Creates the channels of a machine, with two virtual channels per link if it has a wrapped axis.
+    /// Creates the channels of a machine, with two virtual channels per link if the machine has a wrapped axis.
     pub fn new(topology: &Topology) -> Self {
         let wrapped = topology.grid().is_some_and(|grid| grid.is_wrapped());
         Self::with_lanes(topology, if wrapped { 2 } else { 1 })

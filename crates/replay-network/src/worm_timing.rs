@@ -2,9 +2,9 @@
 //!
 //! With single-flit buffers and injection no slower than the links (and a header that takes at least one cycle from one
 //! channel to the next), the flits of a worm follow its header on a diagonal. If the header starts over channel k at
-//! cycle t, flit f starts over channel k - f at t + f h, where h is `link` with hand-shake, else 0. Once the header
-//! starts over the ejection channel K, at cycle t, the other flits cannot be blocked. One flit leaves every c cycles,
-//! and flit f starts over channel K - j at
+//! cycle t, flit f starts over channel k - f at t + f h, where h is `link` with hand-shake, and 0 otherwise. Once the
+//! header starts over the ejection channel K, at cycle t, the other flits cannot be blocked. One flit leaves every c
+//! cycles, and flit f starts over channel K - j at
 //!
 //! ```text
 //! hand-shake   t + f c                          j = 0        c = link + eject, eject >= link
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Both formulas follow by induction over f from the three conditions in the crate's documentation. Tests compare the
-//! formulas with the conditions evaluated flit by flit. A query takes a few additions, whatever the length of the
+//! formulas with the conditions evaluated flit by flit. A query takes a few additions, regardless of the length of the
 //! packet.
 
 use super::settings::{FlowControl, Settings, Switching};
@@ -81,26 +81,26 @@ impl WormTiming {
         }
     }
 
-    /// Returns the cycles from the start of one flit over channel k to the start of the next.
+    /// Returns the number of cycles from the start of a flit over channel k to the start of the next flit.
     #[inline]
     pub fn period(&self, k: u32, last: u32) -> u64 {
         self.cross(k, last).max(1)
     }
 
-    /// Returns the cycles for which a buffer stays occupied while its flit crosses channel k.
+    /// Returns the number of cycles for which a buffer stays occupied while its flit crosses channel k.
     #[inline]
     pub fn leave(&self, k: u32, last: u32) -> u64 {
         if self.handshake { self.cross(k, last) } else { 0 }
     }
 
-    /// Returns the cycles for which channel k stays reserved behind the tail.
+    /// Returns the number of cycles for which channel k stays reserved behind the tail.
     #[inline]
     pub fn release_delay(&self, k: u32) -> u64 {
         if k == 0 { self.release_injection } else { self.release }
     }
 
     /// Returns the start of flit f over the channel that is f positions behind the header's channel. The header starts
-    /// over its channel at `header`; this channel must not be the last.
+    /// over its channel at `header`; this channel must not be the last channel.
     #[inline]
     pub fn moving(&self, header: u64, f: u32) -> u64 {
         header + u64::from(f) * self.lag

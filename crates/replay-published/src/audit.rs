@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use replay_core::table::{Column, Table, name};
 use replay_core::table::{Sheet, Shown};
 
-/// Counts of one audited suite.
+/// The counts of one audited suite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AuditBaseline {
     /// Rows that are judged.
@@ -127,7 +127,7 @@ impl Audit {
         let Self { suite, absent, found, .. } = self;
         let what = match found.judged {
             0 => "nothing was audited",
-            _ => "not all was audited",
+            _ => "some rows were not audited",
         };
         (*absent > 0).then(|| {
             format!(

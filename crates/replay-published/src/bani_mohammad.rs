@@ -19,8 +19,8 @@
 //!
 //! The thesis contradicts itself on two points, which are not judged. The text disagrees with Tables 3.2 and 5.2 about
 //! the order of BL and FF; the claim that BL and FF are within 3 % of each other is judged. Chapter 6 states "up to
-//! 65 %", but chapter 3 states 160 % and 1017 %. The overhead that is 773 % higher in chapter 6 is the inverted and
-//! rounded value of 11 % in chapter 3. "34 % of" at Fig. 5.23 is read as "34 % below".
+//! 65 %", but chapter 3 states 160 % and 1017 %. The 773 % in chapter 6 and the 11 % in chapter 3
+//! are the same ratio of overheads, inverted and rounded. "34 % of" at Fig. 5.23 is read as "34 % below".
 
 mod examples;
 
@@ -54,11 +54,11 @@ const EXPONENTIAL: &str = "exponential";
 const EXPONENTIAL_83: &str = "exponential[mean=83]";
 const PARETO: &str = "pareto[k=15,q=4241,alpha=1]";
 
-/// Loads of Figs. 3.8 (uniform sides) and 3.9 (exponential sides).
+/// The loads of Figs. 3.8 (uniform sides) and 3.9 (exponential sides).
 const UNIFORM_LOADS: [&str; 5] = ["1", "2.2", "3.4", "4.6", "5.8"];
 const EXPONENTIAL_LOADS: [&str; 8] = ["1", "2.6", "4.2", "5.8", "7.4", "9", "10.6", "12.2"];
-/// Section of the claims of chapter 5 that have no figure. Its rows in the CSV file are pairs of strategies that are
-/// "very close".
+/// Section of chapter 5 with the claims that have no figure. In the CSV file, the rows of this section are pairs of
+/// strategies that are "very close".
 const SECTION_5_4_2: &str = "section 5.4.2";
 const MESHES: [&str; 3] = ["8x8x8", "10x10x10", "12x12x12"];
 
@@ -95,7 +95,7 @@ fn literal(strategy: &str) -> &str {
     }
 }
 
-/// Requests with an allocation that chapter 2 describes.
+/// The requests for which chapter 2 describes the allocation.
 const EXAMPLES: [Example; 2] = [
     Example { place: "Fig. 2.1", machine: "8x8", strategy: "buddy", size: 2, wasted: "50" },
     Example {
@@ -159,7 +159,7 @@ fn sample(row: &Row) -> Sample {
     }
 }
 
-/// Loads of chapter 5 at which the machine is saturated.
+/// The loads of chapter 5 at which the machine is saturated.
 const SATURATED: [(&str, &str); 2] = [("uniform", "0.105"), ("exponential", "0.205")];
 /// Sides, load and scheduler of the points of chapter 5 at which operations are counted on 8x8x8.
 const LITERAL_OF_CHAPTER_5: [[&str; 3]; 4] = [
@@ -169,7 +169,7 @@ const LITERAL_OF_CHAPTER_5: [[&str; 3]; 4] = [
     ["exponential", "0.205", "fcfs"],
 ];
 
-/// Points that the claims need in addition to the points of the rows.
+/// Returns the points that the claims need in addition to the points of the rows.
 fn points() -> Vec<Key<'static>> {
     let mut points = Vec::new();
     for strategy in ALL {
@@ -209,10 +209,12 @@ fn points() -> Vec<Key<'static>> {
     points
 }
 
-/// Busy lists under which operations increase with the load by more than "little", each with the measured increase.
+/// Busy lists for which the number of operations increases with the load by more than "little". Each entry contains the
+/// measured increase.
 const LITTLE: [(&str, f64); 2] = [(TBL, 8.328), (BL, 3.686)];
-const WHY_LITTLE: &str = "operations of a search grow with the square of the busy list, and each refused job is searched for \
-    again; the thesis prints time, which has a constant part";
+const WHY_LITTLE: &str = "the number of operations of a search grows with the square of the \
+    length of the busy list, and the search is repeated for each refused job; the thesis prints \
+    time, which has a constant part";
 
 /// Claims of the text.
 struct Claims<'a>(&'a Runs<'a>);

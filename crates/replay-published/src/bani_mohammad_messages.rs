@@ -5,11 +5,11 @@
 //!
 //! Ratios and Table 4.2 must be within 10 %. Bounds are applied as printed. Utilization in saturation does not depend
 //! on the load; it is judged at all loads at which the machine is saturated. For packets of 64 flits, the loads are not
-//! printed. Therefore five loads are used, from a sixteenth of the highest load for packets of 8 flits up to this load.
-//! The largest gap over the five loads is judged, and the order of the strategies (Figs 4.46 to 4.49) is judged at the
-//! lowest and at the highest of the five loads. Packets of 16 and 32 flits are not simulated because of the run time;
-//! the thesis states that their results are similar. The relative errors of Table 4.2 follow from its means and
-//! intervals, which are judged.
+//! printed. Therefore five loads are used. They range from a sixteenth of the highest load for packets of 8 flits to
+//! this load. The largest gap over the five loads is judged, and the order of the strategies (Figs 4.46 to 4.49) is
+//! judged at the lowest and at the highest of the five loads. Packets of 16 and 32 flits are not simulated because of
+//! the run time; the thesis states that their results are similar. The relative errors of Table 4.2 follow from its
+//! means and intervals, which are judged.
 //!
 //! # Two readings of ranks
 //!
@@ -104,8 +104,8 @@ fn figure(first: usize, pattern: &str, sides: &str) -> String {
 /// the first mesh.
 const MESHES: [(&str, f64); 3] = [("16x16", 1.0), ("20x20", 1.5625), ("24x24", 2.25)];
 
-/// Plot for packets of 64 flits. Its loads are from a sixteenth of the highest load for packets of 8 flits up to this
-/// load.
+/// Plot for packets of 64 flits. The loads range from a sixteenth of the highest load for packets of 8 flits to this
+/// highest load.
 struct Long {
     pattern: &'static str,
     sides: &'static str,
@@ -248,7 +248,7 @@ const ENDS: [(&str, &str, [&str; 2]); 4] = [
 type Ranks = fn(Key<'_>) -> Key<'_>;
 const READINGS: [(&str, Ranks); 2] = [("", |key| key), (READ_ROW_MAJOR, row_major)];
 
-const WHY_LONG: &str = "long packets occupy the links of short and of long paths equally long: the gaps widen at no load as printed";
+const WHY_LONG: &str = "long packets occupy the links of short paths for as much time as the links of long paths; the gaps do not widen at any load, in contrast to the thesis";
 
 const STRATEGIES: [&str; 4] = ["gabl", "mbs", "paging", "first-fit"];
 
@@ -485,7 +485,7 @@ fn units_and_lists(runs: &Runs<'_>, pattern: &str, heavy: &str) -> Result<Vec<Ch
 }
 
 /// Claim 13 (Figs. 4.28 to 4.39): on every mesh, m is larger with exponential sides. b is "less sensitive to the size
-/// of the mesh": it grows by a smaller factor than the number of processors.
+/// of the mesh": b grows by a smaller factor than the number of processors.
 fn busy_lists(
     runs: &Runs<'_>,
     (pattern, uniform, exponential): (&str, &str, &str),
@@ -564,8 +564,10 @@ fn paths_and_waits(
 const PRINTED_WAITS: [(&str, &str); 3] =
     [("one-to-all", "uniform"), ("all-to-all", "exponential"), ("random", "exponential")];
 
-const WHY_CONTENTION: &str = "a job sends five packets on average: several at once with random pairs, one after another with \
-    one-to-all, and most of them from one process after another with all-to-all, which causes less contention";
+const WHY_CONTENTION: &str = "a job sends five packets on average. With random pairs, it sends \
+    several packets at once. With one-to-all, it sends one packet after another, and with \
+    all-to-all, one process after another sends most packets. These two patterns therefore cause \
+    less contention";
 
 /// Section 4.3.2: with random pairs, packets wait for links for a shorter time than with the other patterns.
 fn contention(runs: &Runs<'_>) -> Result<Vec<Check>, VerifyError> {

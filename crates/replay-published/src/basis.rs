@@ -5,14 +5,14 @@ use std::fmt;
 /// Whether a printed number is independent of the rules and networks of replay that it is compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Sample {
-    /// No rule or constant was chosen by the printed number.
+    /// No rule or constant was fitted to the printed number.
     #[default]
     Outside,
     /// The printed number follows from printed constants. replay computes its value from the same constants.
     Implied,
     /// The printed number is in a table on which the constants of the network were calibrated.
     Calibrated,
-    /// A rule or a constant was chosen by the printed number.
+    /// A rule or a constant was fitted to the printed number.
     Fitted,
 }
 
@@ -43,9 +43,9 @@ pub enum Class {
     Implied,
     /// Printed number in a table on which the network was calibrated.
     Calibrated,
-    /// Printed number by which a rule or a constant was chosen.
+    /// Printed number to which a rule or a constant was fitted.
     Fitted,
-    /// Printed number by which no rule or constant was chosen.
+    /// Printed number to which no rule or constant was fitted.
     OutOfSample,
 }
 

@@ -7,10 +7,10 @@
 //!
 //! # Method
 //!
-//! Each row applies a strategy to every set of free processors of a small mesh. The job sizes are two to one less than
-//! the number of free processors; a job that needs all free processors leaves no choice. Each allocation is compared
-//! with the optimum, which [`Optima`] computes. One violation contradicts the bound. The swap test replaces the
-//! strategy by random processors and by other strategies without a proved bound, which violate the bound.
+//! Each row applies a strategy to every set of free processors of a small mesh. The job sizes range from 2 to the
+//! number of free processors minus 1, because a job that needs all free processors leaves no choice. Each allocation is
+//! compared with the optimum, which [`Optima`] computes. A single violation contradicts the bound. The swap test
+//! replaces the strategy by random processors and by other strategies without a proved bound, which violate the bound.
 
 mod optima;
 
@@ -67,9 +67,9 @@ fn verify(
 /// Comparison of one strategy with the optimum over every state of a mesh.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Worst {
-    /// Decisions in which the strategy had a choice.
+    /// Number of decisions in which the strategy had a choice.
     decisions: u64,
-    /// Decisions with an optimal allocation.
+    /// Number of decisions with an optimal allocation.
     best: u64,
     /// Sum over all decisions of the ratio of the pairwise distance to the optimum.
     sum: f64,
@@ -218,7 +218,7 @@ mod tests {
                 assert!(breaks("random"), "{check:?}");
                 assert!(breaks("row-major-free-list"), "{check:?}");
             }
-            // There are 2^12 sets. For each set, the sizes are 2 to one less than the number of free processors.
+            // There are 2^12 sets. For each set, the job sizes range from 2 to the number of free processors minus 1.
             let decisions: u64 = (3..=12).map(|n| binomial(12, n) * (n - 2)).sum();
             assert!(
                 checks[0].log.as_ref().is_some_and(|log| log.starts_with(&decisions.to_string()))

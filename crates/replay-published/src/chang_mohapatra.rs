@@ -12,7 +12,7 @@
 //! or a nearly normal distribution. Jobs are scheduled FCFS, service times are exponential with mean 5, and the first
 //! 500 completions are excluded. The paper's runs end after a given number of completions. Streams with this number of
 //! jobs are equivalent, because under FCFS later jobs do not delay earlier jobs. The load that a strategy can carry is
-//! measured on streams in which all jobs arrive at the beginning: the later the stream ends, the smaller is the load.
+//! measured on streams in which all jobs arrive at the beginning. A later end of the stream means a smaller load.
 //!
 //! # Ambiguities of the text
 //!

@@ -109,7 +109,7 @@ pub enum UndeclaredChange {
 /// exchanged.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StrategySwap {
-    /// The strategy that replaces the row's strategy, or the exchanged strategies.
+    /// Name of the strategy that replaces the row's strategy, or names of the two exchanged strategies.
     pub with: String,
     /// Value after the swap.
     pub ours: f64,
@@ -124,7 +124,7 @@ pub enum Cause {
     Equal,
     /// The row has a bound, and both numbers are on the same side of the bound.
     Bound,
-    /// The numbers differ, and the tolerance admits both.
+    /// The numbers differ, and the tolerance admits both numbers.
     Wide,
 }
 
@@ -132,7 +132,7 @@ impl Cause {
     /// All causes, in the order of the columns of the audit.
     pub const ALL: [Self; 3] = [Self::Equal, Self::Bound, Self::Wide];
 
-    /// Largest relative difference at which two numbers count as equal.
+    /// Largest relative difference at which two numbers are treated as equal.
     const ALIKE: f64 = 0.01;
 }
 
@@ -161,7 +161,7 @@ pub struct Check {
     pub what: String,
     /// Number as printed.
     pub printed: String,
-    /// Number to compare with. It is the printed number, except for known misprints.
+    /// Number to compare with. This is the printed number, except for known misprints.
     pub published: f64,
     /// Measured value.
     pub ours: Measured,
@@ -171,23 +171,23 @@ pub struct Check {
     pub tolerance: Tolerance,
     /// Remarks.
     pub note: String,
-    /// Whether the paper makes a claim in words. If so, `published` is a bound that was chosen for replay (unless
-    /// `printed_bound` is set), and the verdict is never [`Verdict::Same`].
+    /// Whether the paper makes a claim in words. For a claim, `published` is a bound, and the verdict is never
+    /// [`Verdict::Same`]. The bound was chosen for replay unless `printed_bound` is set.
     pub is_claim: bool,
-    /// Declaration that the value is beyond the tolerance, if there is one.
+    /// Declaration that the value is beyond the tolerance; `None` if there is no declaration.
     pub known: Option<Known>,
     /// Values of the row in the swap test.
     pub swaps: Vec<StrategySwap>,
     /// The mean over packets, if the measured value is a mean over jobs.
     pub over_packets: Option<f64>,
-    /// Whether rules and networks of replay were chosen by the printed number.
+    /// Whether rules and networks of replay were fitted to the printed number.
     pub sample: Sample,
     /// Whether the paper prints the bound of the claim.
     pub printed_bound: bool,
 }
 
 impl Check {
-    /// Measured value, if there is one.
+    /// Measured value; `None` if the row has no measured value.
     pub fn value(&self) -> Option<f64> {
         match self.ours {
             Measured::Judged(value) | Measured::NotJudged(value, _) => Some(value),
@@ -221,7 +221,7 @@ impl Check {
         Self { known: Some(Known { ours, why: why.to_string() }), ..self }
     }
 
-    /// Sets whether rules and networks of replay were chosen by the printed number.
+    /// Sets whether rules and networks of replay were fitted to the printed number.
     pub fn sample(self, sample: Sample) -> Self {
         Self { sample, ..self }
     }
@@ -241,7 +241,7 @@ impl Check {
         Class::new(self.bound(), self.sample)
     }
 
-    /// Returns `yes` if no rule or network was chosen by the printed number, else `no`.
+    /// Returns `yes` if no rule or network was fitted to the printed number, else `no`.
     pub fn out_of_sample(&self) -> &'static str {
         if self.sample == Sample::Outside { "yes" } else { "no" }
     }
@@ -305,8 +305,8 @@ impl Check {
         self.printed.split_once('.').map_or(0, |(_, fraction)| fraction.len())
     }
 
-    /// Number of digits after the decimal point of displayed values. For a bound, it does not depend on the printed
-    /// digits, because they do not imply a precision.
+    /// Number of digits after the decimal point of displayed values. For a bound, this number does not depend on the
+    /// printed digits, because the printed digits of a bound do not imply a precision.
     fn decimals_shown(&self) -> usize {
         if self.is_number() { self.decimals() } else { 3 }
     }
@@ -376,7 +376,7 @@ impl Check {
     fn difference(&self) -> Option<String> {
         let (ours, published) = (self.value().filter(|_| !self.is_claim)?, self.published);
         Some(match self.tolerance {
-            // If the published value is 0, a percentage of it is undefined.
+            // If the published value is 0, a percentage of the published value is undefined.
             Tolerance::Relative(_) if published == 0.0 => {
                 format!("{:+.*}", self.decimals(), ours - published)
             }
@@ -435,7 +435,7 @@ impl Table for Check {
             Column::new(name::difference, "as printed", "`ours` minus `published`; null if the row was not run", |check: &Self| check.value().map(|ours| ours - check.published)),
             Column::new(name::tolerance, "", "accepted difference, or direction of a bound", |check: &Self| check.tolerance.to_string()),
             Column::new(name::bound, "", "source of the bound: ours (chosen for a claim in words) or printed", |check: &Self| check.bound().to_string()),
-            Column::text(name::out_of_sample, "yes if no rule, constant or network was chosen on the printed number or claim; otherwise no", |check: &Self| Some(check.out_of_sample())),
+            Column::text(name::out_of_sample, "yes if no rule, constant or network was fitted to the printed number or claim; otherwise no", |check: &Self| Some(check.out_of_sample())),
             Column::new(name::verdict, "", "same, within, undecided, differs (a number), contradicts (a claim), or not judged or not run with the reason", |check: &Self| check.verdict().to_string()),
             Column::new(name::known, "as printed", "replay's number at the time of the declaration that it is beyond the tolerance; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.ours)),
             Column::text(name::known_why, "presumed reason of a declared difference; null if there is no declaration", |check: &Self| check.known.as_ref().map(|known| known.why.as_str())),

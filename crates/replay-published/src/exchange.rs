@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use super::{Check, Measured, StrategySwap, VerifyError};
 
-/// Adds swaps to each check: one for every exchange of two strategies that changes the value of the check. `judge`
-/// returns the checks, in the same order, with two strategies exchanged.
+/// Adds one swap to a check for every exchange of two strategies that changes the value of the check. `judge` computes
+/// the checks after two strategies have been exchanged; the order of the checks must not change.
 pub(super) fn with_swaps<T: Display + Clone>(
     mut checks: Vec<Check>,
     exchanges: impl IntoIterator<Item = [T; 2]>,

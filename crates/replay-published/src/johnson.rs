@@ -8,11 +8,11 @@
 //!
 //! After the paper was published, the archive converted some logs again. In the new versions the same jobs have
 //! slightly different times. On these logs, means, ties and improvements must agree within the range that contains 95 %
-//! of perturbed copies of the log, for each log and scheduler (`johnson/spread.csv`). Results of single job sizes
-//! depend on few jobs: if one job is moved by a second, their mean can change by many percent. On a converted log,
-//! these results are shown but not judged. With perturbed copies ([`Selection::shake`]) they are judged: replay's value
-//! is the mean of N copies with standard deviation s. The printed number, which is from a single log, must be within
-//! mean ± t s √(1 + 1/N), which is the range of 95 % of single logs.
+//! of perturbed copies of the log, for each log and scheduler (`johnson/spread.csv`). A result for a single job size
+//! depends on few jobs. If one of these jobs is moved by a second, the result can change by many percent. On a
+//! converted log, these results are shown but not judged. With perturbed copies ([`Selection::shake`]) they are judged:
+//! replay's value is the mean of N copies with standard deviation s. The printed number is from a single log. It must
+//! be within mean ± t s √(1 + 1/N). This range contains 95 % of single logs.
 //!
 //! A log is not compared if its number of jobs differs from the number in the paper.
 
@@ -87,7 +87,7 @@ impl Metric {
             )
     }
 
-    /// Whether the metric counts jobs of the log. Such a metric does not depend on the strategy.
+    /// Whether the metric counts jobs of the log. A count of jobs does not depend on the strategy.
     fn is_of_the_log(self) -> bool {
         use Metric::*;
         matches!(self, Jobs | JobsOfFixedSize | PercentOfFixedSize | JobsOfSize2 | RankOfSize2)
@@ -145,7 +145,7 @@ impl Row {
         format!("{} {} {}{tie}", self.metric.words(), self.scheduler, self.allocator)
     }
 
-    /// Three rules were each chosen by one printed number: the order of equally frequent sizes, the processors of the
+    /// Three rules were each fitted to one printed number: the order of equally frequent sizes, the processors of the
     /// last shell, and the walls of a corner.
     fn sample(&self) -> Sample {
         let is_kth =
@@ -200,7 +200,7 @@ fn find(trace: &str, selection: &Selection) -> Result<Result<Arc<Workload>, NotR
     Ok(Ok(Arc::new(workload)))
 }
 
-/// If the number of jobs of a log differs from the number in the paper, returns this as the reason not to compare it.
+/// Returns the reason not to compare a log if its number of jobs differs from the number in the paper.
 fn other_log(workload: &Workload, jobs: usize) -> Option<NotRun> {
     let (name, found) = (&workload.name, workload.jobs.len());
     let difference = || format!("{name} has {found} jobs, but the paper's log has {jobs}");
@@ -328,7 +328,7 @@ fn spreads(
 fn by_spread(check: Check, spread: &Accumulator) -> Check {
     let (copies, mean) = (spread.count(), spread.estimate(CONFIDENCE));
     if copies < 2 {
-        return check.not_judged("fewer than two perturbed copies have this number");
+        return check.not_judged("this number was measured on fewer than two perturbed copies");
     }
     let single = spread.variance() * (1.0 + 1.0 / copies as f64);
     let reach = student_t(CONFIDENCE, copies - 1) * single.sqrt();
@@ -363,7 +363,7 @@ fn run_all(
     stop: &CancelToken,
 ) -> Result<Results, VerifyError> {
     let table = |e: &dyn std::fmt::Display| VerifyError::Table(e.to_string());
-    // The key is (scheduler, strategy); the value is whether to count ties.
+    // The key is (scheduler, strategy); the value is `true` if ties are counted.
     let mut wanted: BTreeMap<(String, String), bool> = BTreeMap::new();
     for row in rows {
         *wanted.entry((row.scheduler.clone(), row.strategy())).or_default() |=

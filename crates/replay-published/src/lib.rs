@@ -10,10 +10,10 @@
 //! 2. To add a claim in words, add a call of `claim` with a bound and the measured value to the file of the suite.
 //! 3. To add a publication, add a file with a [`Suite`], a CSV file, and an entry in [`SUITES`].
 //!
-//! A row that cannot be judged is [shown with the reason](Check::not_judged). If a judged row is known to be beyond its
-//! tolerance, this is [declared](Check::known), with the measured value and the reason. It is an error if a row without
-//! a declaration is beyond its tolerance, if a row with a declaration is within its tolerance, or if its value differs
-//! from the declared value. An [`Audit`] counts the verdicts that could not fail.
+//! A row that cannot be judged is [shown with the reason](Check::not_judged). A judged row that is known to be beyond
+//! its tolerance is [declared](Check::known), with the measured value and the reason. It is an error if a row without a
+//! declaration is beyond its tolerance. It is also an error if a row with a declaration is within its tolerance, or if
+//! the value of such a row differs from the declared value. An [`Audit`] counts the verdicts that could not fail.
 
 mod audit;
 pub mod bani_mohammad;
@@ -48,12 +48,12 @@ use replay_core::workload::{SearchPath, Shake};
 pub struct Selection {
     /// Directories that are searched for traces.
     pub traces: SearchPath,
-    /// Names of traces, meshes or side distributions to verify. They are matched as prefixes; case and punctuation are
-    /// ignored. If the list is empty, everything is verified.
+    /// Names of traces, meshes or side distributions to verify. The names are matched as prefixes; case and punctuation
+    /// are ignored. If the list is empty, everything is verified.
     pub only: Vec<String>,
     /// Whether to run the full form of each suite, see [`Suite::full`].
     pub full: bool,
-    /// Perturbed copies of real traces. With them, rows can be judged that cannot be judged by a single log.
+    /// Perturbed copies of real traces. Some rows can be judged only with perturbed copies.
     pub shake: Option<Shake>,
     /// Token that cancels the verification.
     pub stop: CancelToken,

@@ -13,7 +13,7 @@
 //! which utilization reaches 90 % of its value at load 10; the two loads must agree within 30 %. The result for First
 //! Fit with decreasing sides contradicts the claim. The claim also contradicts Table 1 of the paper: with 39 %
 //! utilization and 1000 jobs in 238 time units, the load cannot be below 3.8. The load of the utilization peak is the
-//! load at which utilization reaches 98 % of its value at load 10; it must also agree within 30 %. The report states
+//! load at which utilization reaches 98 % of its value at load 10. It must also agree within 30 %. The report states
 //! that larger pages lengthen response times and lower utilization, but names no load. These claims compare each page
 //! size with the next smaller page size, at a load near saturation and at load 10.
 
@@ -47,15 +47,15 @@ fn key<'a>(sides: &'a str, load: &'a str, strategy: &'a str) -> Key<'a> {
     }
 }
 
-/// Loads of the points in the paper's plots that replay runs.
+/// The loads at which replay runs points of the paper's plots.
 const LOADS: [&str; 12] = ["0.5", "1", "1.5", "2", "2.5", "3", "4", "5", "6", "8", "9", "10"];
 /// Paging with pages of side 2^0 to 2^3.
 const PAGES: [&str; 4] = ["paging", "paging[size=1]", "paging[size=2]", "paging[size=3]"];
-/// Loads at which page sizes are compared, by distribution of sides.
+/// The loads at which page sizes are compared, by distribution of sides.
 const PAGED_AT: [(&str, [&str; 2]); 2] = [("uniform", ["2.5", "10"]), ("decreasing", ["8", "10"])];
 const CONTIGUOUS: [&str; 3] = ["first-fit", "best-fit", "frame-sliding"];
 
-/// Requests with an allocation that a figure of the paper shows.
+/// The requests for which a figure of the paper shows the allocation.
 const EXAMPLES: [Example; 2] = [
     Example { place: "Fig. 1", machine: "8x8", strategy: "paging[size=1]", size: 6, wasted: "25" },
     Example { place: "Fig. 3", machine: "8x8", strategy: "buddy", size: 5, wasted: "69" },
@@ -92,7 +92,7 @@ fn verify(
     Ok(checks)
 }
 
-/// Three rules were chosen by Table 1: how exponential sides become integers, what *best* means in Best Fit, and how
+/// Three rules were fitted to Table 1: how exponential sides become integers, what *best* means in Best Fit, and how
 /// frames end at the walls.
 fn sample(row: &Row) -> Sample {
     match (row.strategy.as_str(), row.sides.as_str()) {
@@ -117,7 +117,7 @@ fn claims(runs: &Runs<'_>, sides: &dyn Fn(&str) -> bool) -> Result<Vec<Check>, V
             best = best.max(runs.mean(&key(name, "10", strategy), Metric::Utilization)?);
         }
         let paging = runs.mean(&key(name, "10", "paging"), Metric::Utilization)?;
-        // The contiguous strategies include Best Fit, which has a rule that was chosen by this table.
+        // The contiguous strategies include Best Fit. A rule of Best Fit was fitted to this table.
         let check = claim(
             "Table 1",
             &format!("32x32 {name}"),

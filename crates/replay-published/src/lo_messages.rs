@@ -10,8 +10,8 @@
 //! Three readings of the report were chosen before they were run, and the runs confirmed them
 //! (`results/experiments/table-2.md`):
 //!
-//! * Latency and blocking are not means over packets. They are means over jobs of the mean of each job. Both kinds of
-//!   means are shown.
+//! * Latency and blocking are not means over packets. They are means over jobs, and each job contributes the mean
+//!   over its packets. replay shows both kinds of means.
 //! * In all-to-all, the messages of an iteration are queued at once (`sends=at-once`): first all messages to rank 0,
 //!   then all messages to rank 1, and so on. The quota truncates the last round.
 //! * The ranks of a job follow its pages in the reverse order of allocation (`walk=last-taken`). Within each page,
@@ -28,9 +28,9 @@
 //!
 //! Rows that are known to be beyond their tolerance are declared with the presumed reason. Sides are uniform from 2 to
 //! 16. The appendix of the report prints 2 to 8, but with these sides the dispersal of Random would be half of the
-//!     value in the table of the report. There are ten replications, as in the report. The quick form has only five
-//!     replications of n-body and three of all-to-all. The full form has sixty replications of multigrid, because some
-//!     of its means are close to the bounds.
+//! value in the table of the report. There are ten replications, as in the report. The quick form has only five
+//! replications of n-body and three of all-to-all. The full form has sixty replications of multigrid, because some
+//! of its means are close to the bounds.
 //!
 //! # Claims of section 4.2
 //!
@@ -63,7 +63,7 @@ const PAGING_3: &str = "paging[size=3,walk=last-taken]";
 const PAGES: [&str; 4] = [PAGING_0, PAGING_1, PAGING_2, PAGING_3];
 const STRATEGIES: [&str; 7] =
     ["random", "mbs", PAGING_0, PAGING_1, PAGING_2, PAGING_3, "first-fit"];
-/// Paging(0) with each indexing scheme of the report's Fig. 2 except row-major.
+/// Paging(0) with each indexing scheme of Fig. 2 of the report, except row-major.
 const INDEXED: [&str; 3] = [
     "paging[index=snake,walk=last-taken]",
     "paging[index=shuffled-row-major,walk=last-taken]",
@@ -145,11 +145,11 @@ impl Claims<'_> {
         let check = self.claim(what, "0", ours, Tolerance::Absolute(0.0))?;
         checks.push(match self.pattern {
             ALL_TO_ALL => {
-                check.known(3.0, "First Fit takes 11 % longer than printed, and MBS 2.5 % less")
+                check.known(3.0, "the finish time of First Fit is 11 % above the printed time, and the finish time of MBS is 2.5 % below the printed time")
             }
-            "n-body" => check.known(4.0, "Paging(1) takes 17 % longer than printed, Paging(0) 13 % less"),
+            "n-body" => check.known(4.0, "the finish time of Paging(1) is 17 % above the printed time, and the finish time of Paging(0) is 13 % below the printed time"),
             "multigrid" => check
-                .known(1.0, "the printed times of Paging(1) and Paging(3) differ by 0.25 %, and their error is 5 %"),
+                .known(1.0, "the printed times of Paging(1) and Paging(3) differ by 0.25 %, and the error of these times is 5 %"),
             _ => check,
         });
         if matches!(self.pattern, "n-body" | "fft-2d" | "multigrid") {
@@ -233,7 +233,7 @@ impl Claims<'_> {
                     let what =
                         format!("{name} of Paging over that with the page size before, most");
                     let check = self.claim(&what, "1", most, Tolerance::Below)?;
-                    let why = "in the report's own table both rise from pages of one processor to pages of four";
+                    let why = "in the report's own table, dispersal and blocking are higher for pages of four processors than for pages of one processor";
                     checks.push(check.known(known, why));
                 }
             }

@@ -17,8 +17,8 @@ pub use row::{Key, Row, rows};
 /// Seed of every published stream.
 const SEED: u64 = 1;
 
-/// Estimates of all points of a suite. A view of these estimates has two strategies exchanged or lacks some
-/// replications.
+/// Estimates of all points of a suite. In a view of these estimates, two strategies are exchanged or some replications
+/// are missing.
 #[derive(Clone)]
 pub struct Runs<'a> {
     /// Estimates of all points. Their numbers of replications are equal, so that replications can be paired.
@@ -29,7 +29,7 @@ pub struct Runs<'a> {
 }
 
 impl<'a> Runs<'a> {
-    /// Estimates the points of the rows and `more`.
+    /// Estimates the points of the rows and the points in `more`.
     ///
     /// The quick form has a fixed number of replications. If rows without messages are undecided, their points are
     /// replicated more often. The full form replicates until the half-widths of turnaround and utilization are at most
@@ -211,14 +211,15 @@ fn plain(name: &str) -> String {
 /// Maximum number of groups of replications in a jackknife.
 const GROUPS: u64 = 20;
 
-/// Returns the stop rule of a point, before the points of undecided rows are replicated more often.
+/// Returns the stop rule for the first replications of a point. The points of undecided rows are replicated more often
+/// after that.
 fn rule(key: &Key<'_>, full: bool) -> Result<StopRule, VerifyError> {
     // Literal algorithms are slow, and the number of operations varies little between replications.
     if key.point()?.allocator.name().get("engine") == Some("literal") {
         return Ok(StopRule::exactly(LITERAL));
     }
     Ok(match key.network {
-        // The number of replications is the number in the report, unless they take too long.
+        // The number of replications is the number in the report, unless the replications take too long.
         "lo" => StopRule::exactly(match key.pattern {
             pattern if pattern.starts_with("all-to-all") && !full => 3,
             "n-body" if !full => 5,

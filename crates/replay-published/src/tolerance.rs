@@ -17,8 +17,8 @@ pub enum Tolerance {
     Above,
     /// The measured value may exceed the published value by at most this fraction of the published value.
     AtMost(f64),
-    /// The difference, in either direction, may be at most this value: the half-width of the range that contains 95 %
-    /// of single perturbed copies of the log.
+    /// The difference, in either direction, may be at most this value. The value is the half-width of the range that
+    /// contains 95 % of single perturbed copies of the log.
     OfShaken(f64),
 }
 

@@ -4,8 +4,8 @@
 //!
 //! # Nothing is judged
 //!
-//! The printed numbers were quoted from memory and have not been compared with the paper. They are shown without a
-//! verdict.
+//! The printed numbers were quoted from memory and have not been compared with the paper. The numbers are shown
+//! without a verdict.
 //!
 //! # Runs
 //!
@@ -15,8 +15,9 @@
 //!
 //! The paper used the versions of the logs that the archive had at the time. Only KTH-SP2 is available in two versions;
 //! their results differ by 0.05 minutes. The results for SDSC-SP2 are 3 % and 6 % lower than the quoted numbers. In
-//! this log, 5,669 jobs were cancelled before they had processors, and the policy drops these jobs. They are not the
-//! cause: if they are included as jobs with a run time of zero, both results are far above the quoted numbers.
+//! this log, 5,669 jobs were cancelled before they had processors, and the policy drops these jobs. These jobs are not
+//! the cause of the difference: if they are included with a run time of zero, both results are far above the quoted
+//! numbers.
 
 use std::path::{Path, PathBuf};
 

@@ -34,8 +34,8 @@
 //! * The thesis does not describe how the free list merges released cubes. It states that the free list recognizes
 //!   every free subcube; replay implements this.
 //! * According to the figure about releases, a subcube that a job did not use can merge with other subcubes while the
-//!   job is still running. Then messages of different jobs share channels, although the text concludes that they do
-//!   not. `afl[release=heir]` prevents this.
+//!   job is still running. Then messages of different jobs share channels, which contradicts the conclusion of the
+//!   text. `afl[release=heir]` prevents this.
 //! * The thesis describes "run to the end of the phase" (Setia et al.) in one sentence and gives no rule.
 //!   [`scheduler`](replay_core::scheduler) explains why it is not implemented.
 

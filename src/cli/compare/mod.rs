@@ -60,8 +60,8 @@ pub struct CompareArgs {
 
     /// Folder or run to compare with the base.
     ///
-    /// Several runs are paired by trace, machine, scheduler, strategy, policy, seed and copy; a single run is compared with
-    /// any other single run. Not needed with --row and --col.
+    /// Several runs are paired by trace, machine, scheduler, strategy, policy, seed and copy. A single run is compared
+    /// with any other single run. With --row and --col, this argument may be omitted.
     #[arg(value_name = "FOLDER[:RUN]", required_unless_present = "row")]
     other: Option<String>,
 
@@ -91,8 +91,8 @@ pub struct CompareArgs {
 
     /// Write results into this folder.
     ///
-    /// There is a figure for each pair of runs. It shows by how much later each job starts, against its submission
-    /// time.
+    /// There is a figure for each pair of runs. The figure shows, for each job at its submission time, by how much
+    /// later the job starts in the second run.
     #[arg(long, value_name = "DIR", group = "figures", requires = "schedule")]
     out: Option<PathBuf>,
 
@@ -137,7 +137,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     for runs in [&base, &others] {
         if runs.manifest.is_null() && !args.process.quiet {
             eprint_line(format_args!(
-                "{}: has no manifest.json; its tables are not checked",
+                "{}: has no manifest.json; the tables of the folder are not checked",
                 runs.text
             ));
         }
@@ -145,7 +145,7 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let tables = base.tables;
     if tables != others.tables {
         let [one, two] = [&base, &others].map(|runs| format!("{} has {}", runs.text, runs.holds()));
-        return Err(Failure::usage_message(format!("{one}, {two}: name two folders of one kind")));
+        return Err(Failure::usage_message(format!("{one}, {two}: name two folders of the same kind")));
     }
     if args.schedule {
         return schedules(args, style, &base, &others);
@@ -217,7 +217,8 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     Ok(if failed.is_empty() { Exit::Done } else { Exit::Differs })
 }
 
-/// Returns a line for each mean stretch for which two jobs decide the order of two runs; `run` is one of the two runs.
+/// Returns a line for each mean stretch by which two jobs determine the order of two runs; `run` is one of the two
+/// runs.
 fn decided_by_two_jobs(
     pairs: &Pairs,
     stretch: usize,
@@ -249,8 +250,8 @@ fn corrected<'a>(compared: impl Iterator<Item = &'a mut Compared>) {
     families.into_values().for_each(|family| correct(family, 0));
 }
 
-/// Returns the message about a mean that is worse by more than `limit` percent with the verdict worse; `None`
-/// otherwise. If there are too few blocks for a verdict, only the change is checked.
+/// Returns a message if a mean is worse by more than `limit` percent and the verdict is worse; `None` otherwise. If
+/// there are too few blocks for a verdict, only the change is checked.
 fn exceeded(one: &Compared, limit: f64) -> Option<String> {
     let few = one.blocks < FEWEST;
     if one.change.is_nan() || one.change <= limit || !(few || one.verdict() == "worse") {
@@ -295,7 +296,7 @@ fn schedules(
 ) -> Result<Exit, Failure> {
     if base.tables.start.is_none() {
         return Err(Failure::usage_message(format!(
-            "--schedule: {} has {}, whose jobs have no start times in seconds of the trace",
+            "--schedule: {} has {}; jobs of these results have no start times in seconds of the trace",
             base.text,
             base.holds()
         )));
@@ -541,8 +542,8 @@ fn no_jobs(
     manifest: &serde_json::Value,
 ) -> Failure {
     let writes = match manifest["kind"].as_str() {
-        Some("sweep") => "the same sweep with --job-table writes it",
-        Some("run") => "the same command without --no-jobs writes it",
+        Some("sweep") => "the same sweep with --job-table writes this table",
+        Some("run") => "the same command without --no-jobs writes this table",
         _ => return Failure::data(anyhow::anyhow!("{error}")),
     };
     let path = folder.path().join(JobsTable::file(tables));
@@ -564,8 +565,8 @@ fn tables(
         Some(kind) => {
             let name = kind.name();
             let instead = match kind {
-                Kind::Stream => "; its rows have 95 % intervals of their own (stream.csv)",
-                Kind::Search => "; replay the vectors that it found into a folder (--tie, --out)",
+                Kind::Stream => "; the rows of stream.csv already have 95 % intervals",
+                Kind::Search => "; replay the vectors that the search found into a folder (--tie, --out)",
                 _ => "",
             };
             Err(Failure::usage_message(format!(
@@ -579,9 +580,9 @@ fn tables(
     }
 }
 
-/// Refuses to pair jobs of different logs, because equal job numbers then denote different jobs. Two logs are
-/// considered the same if they have the same digest (the name may differ because of another load) or the same name (the
-/// digest may differ because of another version).
+/// Returns an error for jobs of different logs, because equal job numbers of different logs denote different jobs. Two
+/// logs are considered the same if they have the same digest (the names may differ because of different loads) or the
+/// same name (the digests may differ because of different versions).
 fn same_log(runs: [&Runs; 2], rows: [&RunRow; 2]) -> Result<(), Failure> {
     let [(name, digest), (other, other_digest)] =
         [0, 1].map(|i| (rows[i].trace(), runs[i].digest(rows[i].trace())));
@@ -613,7 +614,7 @@ fn paired<'a>(
         others.runs.iter().filter_map(|other| Some([of(other)?, other])).collect();
     if pairs.is_empty() {
         return Err(Failure::usage_message(format!(
-            "{} ({} runs) and {} ({} runs) have no run in common: {}; FOLDER:RUN names one",
+            "{} ({} runs) and {} ({} runs) have no run in common: {}; FOLDER:RUN names one run",
             base.text,
             base.runs.len(),
             others.text,

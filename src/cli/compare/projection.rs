@@ -59,11 +59,11 @@ impl Axes {
             if let Some(name) = RunRow::KEY.into_iter().find(|&name| !alike(name)) {
                 let [row, col] = place;
                 let advice = match name {
-                    name::tie => format!("{STRATEGY} is allocator and tie together"),
+                    name::tie => format!("{STRATEGY} combines allocator and tie"),
                     _ => "name one run of a folder by FOLDER:RUN".to_string(),
                 };
                 return Err(Failure::usage_message(format!(
-                    "--row {} --col {}: several runs are of {row} and {col}; they differ in {name} ({advice})",
+                    "--row {} --col {}: the cell {row}, {col} has several runs that differ in {name} ({advice})",
                     self.row, self.col
                 )));
             }
@@ -185,8 +185,8 @@ impl RunMeasure {
     }
 }
 
-/// Returns the measures of the runs of one folder by two properties of the runs, and a sheet for each measure in which
-/// the best value of each row is marked.
+/// Returns the measures of the runs of one folder by two properties of the runs, and a sheet for each measure. In a
+/// sheet, the best value of each row is marked.
 ///
 /// # Errors
 /// A usage error if runs of one cell differ in more than seed and copy.
@@ -315,7 +315,7 @@ pub fn of_changes(axes: Axes, compared: &[(RunRow, Compared)]) -> Result<Vec<She
                 let first = here.next();
                 if here.next().is_some() {
                     return Err(Failure::usage_message(format!(
-                        "--row {} --col {}: several pairs of runs are of {row} and {col}; name one pair by FOLDER:RUN",
+                        "--row {} --col {}: the cell {row}, {col} has several pairs of runs; name one pair by FOLDER:RUN",
                         axes.row, axes.col
                     )));
                 }

@@ -31,7 +31,8 @@ const ROBUST: [&str; 4] = ["base median", "median", "base trimmed", "trimmed"];
 /// Measures with values near 1.
 const RATIOS: [Name; 3] = [name::stretch, name::placement_factor, name::contention_factor];
 
-/// Describes a pair of runs in a line, with the properties in which they differ. `folders` has the arguments as typed.
+/// Describes a pair of runs in a line, with the properties in which the runs differ. `folders` has the arguments as
+/// typed.
 pub fn pair_in_words(runs: [&RunRow; 2], folders: [&str; 2]) -> String {
     let [base, other] = [0, 1].map(|i| format!("{} ({})", folders[i], runs[i].name()));
     let differ: Vec<&str> = runs[0].differing(runs[1]).map(named).collect();
@@ -62,8 +63,8 @@ fn titled(measure: Name, tables: &JobTables) -> String {
     }
 }
 
-/// Returns the table of the rows, each with its run; `bases` are the runs with which these runs are compared. A line
-/// above the table names the runs and the properties that all runs share.
+/// Returns the table of the rows; each row is given with its run. `bases` are the runs with which these runs are
+/// compared. A line above the table names the runs and the properties that all runs share.
 pub fn sheet(
     rows: &[(RunRow, Compared)],
     bases: &[RunRow],

@@ -116,7 +116,8 @@ fn senders(runs: &[&ContentionRun]) -> String {
     }
 }
 
-/// Columns that are shown with a median: the ends of its interval, the trimmed mean and the 95th percentile.
+/// Columns that are shown with a median: the ends of the interval of the median, the trimmed mean and the 95th
+/// percentile.
 struct Beside {
     interval: [Name; 2],
     trimmed_mean: Name,
@@ -162,8 +163,8 @@ const COMPARED: [(&str, Name, Option<Beside>, f64, f64); 5] = [
     ("Dispersal (%)", name::mean_sending_dispersal, None, 100.0, 0.0),
 ];
 
-/// Returns the comparison of medians of stretch and its factors, and of mean distances, over perturbed copies if there are any.
-/// Strategies are in the [order](ranking::order) of the ranking.
+/// Returns the comparison of the medians of stretch and its factors, and of mean distances. If there are perturbed
+/// copies, the values are means over the copies. Strategies are in the [order](ranking::order) of the ranking.
 fn comparison(group: &[&ContentionRun], shaken: &[ShakenRow]) -> Comparison {
     let columns = Contention::columns();
     // A metric of a run, and the half width of its interval over copies.

@@ -41,7 +41,8 @@ pub fn write(
 
 /// Line above the table of stretches.
 const STRETCHES: &str = "stretch, placement and contention: medians over the jobs that send packets; trimmed: mean \
-     without 5 % of these jobs at each end; off target: jobs whose time alone misses run time x scale by more than 1 %";
+     without 5 % of these jobs at each end; off target: jobs whose time without other jobs differs from run time x scale by \
+     more than 1 %";
 
 /// Returns the table of stretch and its factors.
 fn stretches(runs: &[ContentionRun]) -> Sheet {

@@ -43,7 +43,7 @@ pub struct SearchArgs {
     /// Optimize this column: COLUMN[goal=min|max,weights=jobs|size|RANGE:WEIGHT,..].
     ///
     /// COLUMN is a column of the table of runs that a tie vector can change. The weight of a job in the mean of
-    /// mean_pairwise_l1 is 1 (jobs), its number of processors (size), or depends on the job size, as in
+    /// mean_pairwise_l1 is 1 (jobs) or its number of processors (size), or is given for ranges of job sizes, as in
     /// weights=2..16:3,17..100:1.
     #[arg(
         long,
@@ -55,9 +55,9 @@ pub struct SearchArgs {
 
     /// Reject vectors that break this constraint, such as 'worst-class[jobs=20]<=1'; may be repeated.
     ///
-    /// SUBJECT<=PERCENT bounds how much a subject may be worse than without tie-breaking. A subject is a column or
-    /// worst-class, the job size whose mean pairwise L1 worsens most. The setting jobs=N considers only sizes of at
-    /// least N jobs, and sizes=A..B only these sizes.
+    /// SUBJECT<=PERCENT bounds how much a subject may be worse than without tie-breaking. A subject is a column, or
+    /// worst-class, which is the job size with the largest increase of mean pairwise L1. The setting jobs=N considers
+    /// only sizes with at least N jobs, and sizes=A..B considers only these sizes.
     #[arg(long, value_name = "SUBJECT<=PERCENT", help_heading = "Search")]
     pub constraint: Vec<String>,
 
@@ -66,9 +66,9 @@ pub struct SearchArgs {
 
     /// Try these slacks, such as 0,0.1 or 0..0.3:0.05; may be repeated [default: 0].
     ///
-    /// A slack is the share by which the score of a candidate may be worse than the best score if the candidate is
-    /// still to compete by tie value. Vectors of --tie and --start may include a slack, SR,AF,WF,BF@SLACK; other
-    /// vectors have the smallest slack of this list.
+    /// Candidates compete by tie value if their score is worse than the best score by at most this share of the best
+    /// score. Vectors of --tie and --start may include a slack, SR,AF,WF,BF@SLACK; other vectors have the smallest
+    /// slack of this list.
     #[arg(long, value_name = "LIST", value_delimiter = ',', help_heading = "Tie vectors")]
     pub slack: Vec<String>,
 
@@ -82,8 +82,8 @@ pub struct SearchArgs {
 
     /// Stop after this time, such as 90s, 10m or 1h; results then depend on the computer.
     ///
-    /// With --each the traces share the time. Given vectors, and vectors found on other traces, are evaluated after
-    /// this time.
+    /// With --each, the time is divided among the traces. Given vectors, and vectors found on other traces, are
+    /// evaluated after this time.
     #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Search")]
     pub time: Option<Duration>,
 
@@ -99,7 +99,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "TRACE", help_heading = "Search")]
     pub test: Vec<String>,
 
-    /// Search on the jobs before this share of each trace's time and test on the others.
+    /// Search on the jobs before this share of each trace's time and test on the later jobs.
     #[arg(long, value_name = "SHARE", help_heading = "Search")]
     pub split: Option<f64>,
 
@@ -117,9 +117,9 @@ pub struct SearchArgs {
 
     /// Stop evaluations that cannot be among the N best; 0 stops none [default: 10 for random, else 0].
     ///
-    /// The N best of the evaluated vectors do not change, because sums only grow. The stopped vectors have an upper
-    /// bound instead of a value. The strategies local and external choose vectors by values, so they may choose other
-    /// vectors.
+    /// The N best of the evaluated vectors do not change, because sums only grow. A stopped vector has an upper bound
+    /// instead of a value. The strategies local and external choose vectors by values, so this option may change their
+    /// choices.
     #[arg(long, value_name = "N", help_heading = "Search", hide_short_help = true)]
     pub spare: Option<u32>,
 }

@@ -122,8 +122,8 @@ fn search_all(
                 ));
             }
         }
-        // Evaluate the given vectors after the search, so that their results do not affect the search, and without its
-        // limits.
+        // Evaluate the given vectors after the search and without the limits of the search, so that their results do
+        // not affect the search.
         let mut references = Archive::default();
         let search = Search { watch: RunContext { stop: &stop, ..watch }, ..search };
         let referred = search.ask(&mut List::new(task.given.clone()), &mut references, None, None);
@@ -231,8 +231,7 @@ fn kept(
     Ok(kept)
 }
 
-/// Returns the number of best vectors whose evaluations are not stopped early; `None` if no evaluation is stopped
-/// early.
+/// Returns the number of best vectors that early stopping must keep; `None` if no evaluation is stopped early.
 pub fn keep(args: &SearchArgs) -> Option<usize> {
     let usual = match args.strategy {
         StrategyArg::Random => 10,
@@ -249,7 +248,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         .mut_arg("trace", |arg| arg.visible_alias("train"))
         .mut_arg("tie", |arg| {
             arg.help("Show this vector in addition to the vectors found; may be repeated").long_help(
-                "Show this vector in addition to the vectors found; may be repeated.\n\nIt is evaluated after the search.",
+                "Show this vector in addition to the vectors found; may be repeated.\n\nThe vector is evaluated after the search.",
             )
         })
         .mut_arg("seed", |arg| {
@@ -259,7 +258,7 @@ pub fn adapted(command: clap::Command) -> clap::Command {
         .mut_arg("alloc", |arg| {
             arg.long_help(
                 "Set the allocator (replay list allocators) [default: mc1x1].\n\nA search takes \
-                 one, which breaks ties by a vector.",
+                 one allocator, which must break ties by a vector.",
             )
         })
 }
@@ -289,7 +288,7 @@ impl Search<'_> {
                 if let Some(most) = args.evaluations.filter(|&most| most < count) {
                     let (most, count) = (grouped(most), grouped(count));
                     eprint_line(format_args!(
-                        "--evaluations {most}: only the first of {count} ratios are evaluated"
+                        "--evaluations {most}: only this number of the {count} ratios is evaluated"
                     ));
                 }
                 let end = self.phase(&mut List::new(all), archive, args.evaluations)?;
@@ -349,7 +348,7 @@ impl Search<'_> {
         self.ask(strategy, archive, evaluations, keep(self.args))
     }
 
-    /// Runs a strategy; the evaluations of the `keep` best vectors are not stopped early.
+    /// Runs a strategy. Early stopping does not stop the evaluations of the `keep` best vectors.
     fn ask(
         &self,
         strategy: &mut dyn SearchStrategy,

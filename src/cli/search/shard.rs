@@ -179,7 +179,7 @@ pub fn merge(
     for part in parts {
         let PlanFile { shard, earlier_builds, plan, .. } = &part.plan;
         let Some(shard) = shard else {
-            let message = format!("{}: has a whole search, not a shard", part.path.display());
+            let message = format!("{}: contains a whole search, not a shard", part.path.display());
             return Err(Failure::data(anyhow::anyhow!(message)));
         };
         let shard = shard.parse::<Shard>().map_err(|e| no_plan(&part.path, e))?;
@@ -196,7 +196,7 @@ pub fn merge(
     shards.apart_from(&args.out)?;
     let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();
     let mut asks = search_of(&arguments)
-        .ok_or_else(|| no_plan(&parts[0].path, anyhow::anyhow!("its command is not a search")))?;
+        .ok_or_else(|| no_plan(&parts[0].path, anyhow::anyhow!("the command of the plan is not a search")))?;
     asks.shard = None;
     (asks.output.out, asks.output.force) = (Some(args.out.clone()), args.force);
     asks.output.process = args.process.clone();
@@ -209,7 +209,7 @@ pub fn merge(
         if digest(&asks, task, &ids)? != expected {
             let place = parts[0].path.display();
             let message = format!(
-                "{place}: the traces or the program have changed since its vectors were evaluated"
+                "{place}: the traces or the program have changed since the vectors of this shard were evaluated"
             );
             return Err(Failure::data(anyhow::anyhow!(message)));
         }

@@ -62,8 +62,8 @@ pub enum Start {
 }
 
 impl SearchTask {
-    /// Resolves arguments, loads and schedules the traces, and measures each trace without tie-breaking. Options are
-    /// checked before a trace is read.
+    /// Resolves arguments, loads the traces, computes their schedules, and measures each trace without tie-breaking.
+    /// Options are checked before a trace is read.
     ///
     /// # Errors
     /// A usage error for a wrong option, a data error for an invalid trace.
@@ -87,7 +87,7 @@ impl SearchTask {
         let starts = starts(&args.start, slacks[0])?;
         let space = space(args, slacks)?;
         let [seed] = seeds(&args.grid.seed)?[..] else {
-            return Err(Failure::usage_message("--seed: a search takes one"));
+            return Err(Failure::usage_message("--seed: a search takes one seed"));
         };
         let (measure, quiet) = (Measure::default(), args.output.process.quiet);
         let train = ResolvedGrid::resolve(&grid, None, measure, quiet)?;
@@ -141,10 +141,10 @@ impl SearchTask {
         };
         let tests = held.len();
         if args.each && searches.len() < 2 {
-            return Err(Failure::usage_message("--each: there is one trace to search"));
+            return Err(Failure::usage_message("--each: needs several traces to search"));
         }
         if args.scale_sr && singles.len() < 2 {
-            let message = "--scale-sr: there is no other trace to try vectors on";
+            let message = "--scale-sr: needs another trace on which vectors are tried";
             return Err(Failure::usage_message(message));
         }
         Ok(Self {
@@ -234,8 +234,8 @@ fn one_each() -> Failure {
     Failure::usage_message("a search takes one scheduler (--sched) and one allocator (--alloc)")
 }
 
-/// Checks that there is one scheduler and one allocator, and that the allocator has a parameter for the tie vector that
-/// is not set.
+/// Checks that there is one scheduler and one allocator. The allocator must have a parameter for the tie vector, and
+/// the parameter must not be set.
 fn check_single(grid: &GridArgs) -> Result<AllocatorSpec, Failure> {
     let schedulers = grid.sched.iter().flat_map(|list| replay_core::naming::split_list(list));
     if schedulers.count() > 1 {
@@ -261,7 +261,7 @@ fn slacks(texts: &[String], allocator: &AllocatorSpec) -> Result<Vec<Slack>, Fai
         }
         SlackRule::Fixed(own) if texts.is_empty() => return Ok(vec![own]),
         SlackRule::Fixed(own) if !own.is_none() => {
-            return Err(Failure::usage_message(format!("--slack: {allocator} has one already")));
+            return Err(Failure::usage_message(format!("--slack: {allocator} already has a slack")));
         }
         SlackRule::Fixed(_) => {}
     }
@@ -295,10 +295,10 @@ fn space(args: &SearchArgs, slacks: Vec<Slack>) -> Result<Space, Failure> {
     let largest = |list: &Numbers| list.ends()[1];
     let option = args.tie_lists.first_factor().unwrap_or("--factors");
     if factors.iter().all(|list| largest(list) == 0) {
-        return refuse(format!("{option}: all factors are 0, which break no tie"));
+        return refuse(format!("{option}: all factors are 0, so no vector breaks a tie"));
     }
     if factors.iter().chain([&scan_radii]).any(|list| largest(list) > limit) {
-        return refuse(format!("--sr, {option}: the largest entry is at most 1,000,000"));
+        return refuse(format!("--sr, {option}: entries must not exceed 1,000,000"));
     }
     let largest = args.largest.unwrap_or(usual.largest);
     let space = Space { scan_radii, factors, largest, slacks };
@@ -319,7 +319,7 @@ fn check_parts(args: &SearchArgs) -> Result<(), Failure> {
         let name = clap::ValueEnum::to_possible_value(&args.strategy);
         let name = name.map(|value| value.get_name().to_string()).unwrap_or_default();
         return refuse(format!(
-            "--shard {shard}: {name} chooses vectors by the results of earlier ones and has no independent parts; \
+            "--shard {shard}: {name} chooses vectors by the results of earlier vectors and has no independent parts; \
              exhaustive and random have shards, and searches with several --seed are independent"
         ));
     }
@@ -350,7 +350,7 @@ fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
         )));
     }
     if args.largest.is_some() && !args.moves_freely() {
-        return refuse("--largest: this search has only a grid; --factors gives its factors");
+        return refuse("--largest: this search evaluates only a grid; --factors sets the factors of the grid");
     }
     if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
         return refuse("--split: the share must be between 0 and 1");

@@ -32,11 +32,11 @@ const MOST_MAPS: usize = 6;
 /// Maximum number of characters of a line if there is no terminal.
 const WIDTH: usize = 100;
 
-/// Shows the candidates of the decision that allocated processors to a job. The job is given by its number, or it is
-/// the job that started last among the jobs that hold processors at an instant.
+/// Shows the candidates of the decision that allocated processors to a job. The job is given by its number, or by an
+/// instant: of the jobs that hold processors at this instant, it is the job that started last.
 ///
 /// # Errors
-/// A usage error if there is no such job, or if the decision had no candidates.
+/// A usage error if the job does not exist, or if the decision had no candidates.
 pub fn show_candidates(
     session: &mut Session,
     loaded: &ResolvedGrid,
@@ -186,9 +186,9 @@ impl Decision<'_> {
         }
         let taken = match rivals.iter().any(ScoredCandidate::is_box) {
             true => "# is a processor of the box",
-            false => "a number is the shell of a processor taken",
+            false => "a number is the shell of an allocated processor",
         };
-        writeln!(out, "{taken}, . one is free, x one is busy\n")?;
+        writeln!(out, "{taken}, . is a free processor, x is a busy processor\n")?;
         let free_and_down = [&decision.free[..], &decision.down[..]];
         let width = columns().unwrap_or(WIDTH);
         for line in candidate_maps(topology, free_and_down, &rivals[..shown], width) {
@@ -250,7 +250,7 @@ impl Decision<'_> {
                 weights,
             }
         };
-        // Candidates after these have no shells and weights.
+        // Only the listed candidates have shells and weights.
         let drawn = self.rows().iter().take(LISTED);
         let candidates: Vec<CandidateMap> = drawn.enumerate().map(map).collect();
         let shown = candidates.len().min(Candidates::MOST);

@@ -50,8 +50,8 @@ impl std::str::FromStr for Window {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let problem = || {
-            "write FROM..TO, two seconds of the trace such as 3600..90000, or times since its start such as \
-             7d..8d12h"
+            "write FROM..TO: two instants in seconds of the trace, such as 3600..90000, or two times since its start, \
+             such as 7d..8d12h"
                 .to_string()
         };
         let (from, until) = text.split_once("..").ok_or_else(problem)?;
@@ -197,7 +197,7 @@ impl Part<'_> {
                 }
                 (format!("along the {} curve", curve.name()), places)
             }
-            // On a tree or blocks, whatever the layout of leaves.
+            // On a tree or blocks, processors are ordered by number for any layout of leaves.
             None if topology.hierarchy().is_some() => {
                 ("by number".to_string(), (0..topology.processors()).collect())
             }
@@ -293,7 +293,7 @@ impl Part<'_> {
             lines.push(line("largest box", &boxes));
         }
         Areas(Lines {
-            title: "Free processors, and how many of them are together".to_string(),
+            title: "Free processors, and the largest free box and region".to_string(),
             subtitle: vec![self.title()],
             x_title: "Time of the trace (h)".to_string(),
             y_title: "Processors".to_string(),

@@ -81,7 +81,8 @@ pub struct BacklogArgs {
 
     /// Compare these placement rules: count, first, slurm, lf, lf-eq, nf, dl, dl-lf, auto; takes a list.
     ///
-    /// count is a bound: it uses only the number of free processors. auto tunes its weights with the jobs so far.
+    /// count uses only the number of free processors and gives an upper bound. auto tunes its weights with the jobs so
+    /// far.
     #[arg(
         long,
         value_name = "RULE",
@@ -92,7 +93,7 @@ pub struct BacklogArgs {
     )]
     rules: Vec<String>,
 
-    /// Search for the weights and the slack that keep the torus busiest.
+    /// Search for the weights and the slack that give the highest utilization of the torus.
     ///
     /// Weights and slack are chosen on the first half of each stream and measured on the second half. The number of
     /// streams is given by --replications or --min-replications.
@@ -153,7 +154,7 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
         return Err(Failure::usage_message(format!("--machine {machine}: is not a torus or mesh")));
     };
     if backlog.menu == Menu::Trace {
-        let why = "--menu trace takes the sizes of a trace, which a stream does not have: name another menu, or boxes by list:";
+        let why = "--menu trace uses the job sizes of a trace, and a stream has no trace: name another menu, or list boxes with list:";
         return Err(Failure::usage_message(why));
     }
     let torus = backlog.menu.torus(grid, anchors, true);
@@ -163,7 +164,7 @@ pub fn run(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Result<E
     {
         let name = mix.name();
         return Err(Failure::usage_message(format!(
-            "--mix {name}: the menu does not have its sizes"
+            "--mix {name}: the menu does not have the sizes of this mix"
         )));
     }
     let mut backlogs = Vec::new();

@@ -7,8 +7,8 @@ use replay_core::number::counted;
 use replay_experiment::stream::{Life, Metric, Point, StreamRow};
 use replay_output::plot::{self, FileNames, Line, Lines, joined};
 
-/// Returns the file name of a figure without its extension: metric, sizes of jobs, machines, schedulers, the allocator if
-/// there is only one, and the load if the figure has one.
+/// Returns the file name of a figure without its extension: metric, sizes of jobs, machines, schedulers, the allocator
+/// if there is only one, and the load if the figure has one.
 pub fn stem(shown: &str, results: &[StreamRow], load: Option<f64>) -> String {
     let different = |text: fn(&Point) -> String, what: &str| {
         joined(results.iter().map(|StreamRow(point, _)| text(point)), what)
@@ -154,7 +154,7 @@ fn load(point: &Point, offered: bool) -> f64 {
     }
 }
 
-/// Returns the figures of turnaround against job size, one for each load.
+/// Returns the figures of turnaround against job size. There is a figure for each load.
 pub fn by_size(results: &[StreamRow], offered: bool, most: usize) -> Vec<(f64, Lines)> {
     let Some(StreamRow(first, _)) = results.first() else { return Vec::new() };
     let varied = Varied { loads: true, ..Varied::of(results) };

@@ -106,7 +106,7 @@ pub struct SweepArgs {
     #[command(flatten)]
     pub table: TableArgs,
 
-    /// Replace results in the folder that are of another command or configuration, or were changed by hand.
+    /// Replace results in the folder even if they are of another command or configuration, or were changed by hand.
     ///
     /// The journal is also discarded: all cells run again.
     #[arg(long, help_heading = "Output")]
@@ -141,7 +141,7 @@ pub struct PlanArgs {
 
     /// Do not run samples to estimate the time.
     ///
-    /// The estimate is rough: samples take only one second for the whole grid, and their queues are short.
+    /// The estimate is rough: all samples of the grid take only one second, and the queues of the samples are short.
     #[arg(long, help_heading = "Output")]
     pub no_estimate: bool,
 

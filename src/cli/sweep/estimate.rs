@@ -1,10 +1,10 @@
 //! A rough estimate of the time of a sweep.
 //!
 //! The sampling takes one second on all threads, divided among the [kinds](crate::cli::kinds) of cells. For each kind,
-//! a cell runs in windows of jobs from the middle of the trace. Each window is several times as long as the previous
+//! a cell replays windows of jobs from the middle of the trace. Each window is several times as long as the previous
 //! window. The last two windows give the time per job start. The estimate is this time multiplied by the number of jobs
 //! in the trace. Tie vectors that share one replay are estimated as separate replays, because windows do not show when
-//! their decisions diverge.
+//! the decisions of the vectors diverge.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ use replay_core::number::fixed;
 use replay_experiment::sweep::Plan;
 use replay_experiment::{Cell, Measure, RunContext, Trace, run_cell};
 
-/// Time of all samples on each thread.
+/// Total time of the samples on each thread.
 const BUDGET: Duration = Duration::from_secs(1);
 /// Number of jobs in the first window.
 const FEWEST: usize = 64;

@@ -16,7 +16,7 @@ const PLACEMENTS_FILE: &str = "placements.parquet";
 /// Writes the plan of a folder, with the builds that ran cells in the folder before.
 ///
 /// # Errors
-/// A usage error if it cannot be written.
+/// A usage error if the plan cannot be written.
 pub fn describe(
     dir: &Dir,
     plan: &Plan,
@@ -27,7 +27,7 @@ pub fn describe(
     PlanFile::of_sweep(shard.to_string(), earlier_builds.to_vec(), json).write(dir)
 }
 
-/// Returns the configuration of a sweep, which determines its numbers and tables.
+/// Returns the configuration of a sweep, which determines the numbers and the tables of the results.
 ///
 /// # Errors
 /// A usage error if a strategy cannot be named.
@@ -36,8 +36,8 @@ pub fn configuration(plan: &Plan, placements: bool) -> Result<serde_json::Value,
     Ok(serde_json::json!({"plan": plan, "placements": placements}))
 }
 
-/// Returns whether a plan includes all cells and tables of the sweep in a folder; `None` if the folder has no plan of a sweep
-/// or no finished cell.
+/// Returns whether a plan includes all cells and tables of the sweep in a folder; `None` if the folder has no plan of a
+/// sweep or no finished cell.
 pub fn includes(folder: &Folder, plan: &Plan, placements: bool) -> Option<bool> {
     let before = PlanFile::of_folder(folder.dir())?;
     let before = Plan::from_json(before.plan).ok()?;

@@ -68,7 +68,7 @@ pub fn load(choice: &GridChoice, resolved: Resolved) -> Result<ResolvedGrid, Fai
     };
     if loaded.plan.len() > MOST_CELLS && !choice.yes {
         let (cells, most) = (grouped(loaded.plan.len()), grouped(MOST_CELLS));
-        let message = format!("the grid has {cells} cells, more than {most}: --yes accepts it");
+        let message = format!("the grid has {cells} cells, more than {most}: --yes accepts the grid");
         return Err(Failure::usage_message(message));
     }
     Ok(loaded)
@@ -204,7 +204,7 @@ fn allocators(
             "{flag}: none of these allocators breaks ties by a vector"
         ))),
         Some(key) => Err(Failure::usage_message(format!(
-            "--param {key}: none of these allocators has it (replay list allocators)"
+            "--param {key}: none of these allocators has this parameter (replay list allocators)"
         ))),
         None => Ok(entries),
     }

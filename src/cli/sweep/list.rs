@@ -95,7 +95,7 @@ fn estimate_line(estimate: &Estimate) -> String {
     );
     if estimate.unsampled > 0 {
         let cells = counted(estimate.unsampled as u64, "cell");
-        line += &format!("; {cells} of kinds without a sample count as the mean");
+        line += &format!("; {cells} of kinds without a sample are estimated by the mean");
     }
     line
 }

@@ -40,9 +40,10 @@ pub struct Extras<'a> {
 /// Maximum number of rows of the printed table.
 const SHOWN: usize = 50;
 
-/// Writes the results of a plan whose every cell is in one of `journals`, in grid order, one record at a time; then
-/// prints the names of the files, or all runs as JSON or CSV. The bytes do not depend on the order or the number of the
-/// journals. `builds` are the builds that ran cells; `cells_run` is the number of cells that this process ran.
+/// Writes the results of a plan in grid order, one record at a time, and then prints the names of the files, or all
+/// runs as JSON or CSV. Each cell of the plan must be in one of `journals`. The bytes do not depend on the order or the
+/// number of the journals. `builds` are the builds that ran cells; `cells_run` is the number of cells that this process
+/// ran.
 ///
 /// # Errors
 /// A usage error if an output cannot be written, a data error if the journals contradict each other.
@@ -238,8 +239,8 @@ fn outcome(
                 if !one.is_same(&other) {
                     let (place, here) = (place.display(), here.display());
                     return Err(Failure::data(anyhow::anyhow!(
-                        "cell {run} ({id}) has one result in {place} and another in {here}: run one of them again with \
-                         --force"
+                        "cell {run} ({id}) has one result in {place} and a different result in {here}: run one of these \
+                         shards again with --force"
                     )));
                 }
                 (Outcome::Done(one), place)

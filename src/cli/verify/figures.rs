@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use replay_output::plot::{FileNames, Plots, PublishedComparison, PublishedRow, save};
 use replay_published::Check;
 
-/// Draws a figure for each figure or table of each suite that has both published numbers and our numbers. Returns the
-/// paths of the files.
+/// Draws a figure for each published figure or table that has both published numbers and our numbers. Returns the paths
+/// of the files.
 ///
 /// # Errors
 /// Those of drawing and writing.
@@ -29,12 +29,12 @@ pub fn write(plots: &Plots, suites: &[(&str, &[Check])]) -> anyhow::Result<Vec<P
     Ok(files)
 }
 
-/// Returns whether the published value is a number instead of a claim or a bound, and our number is known.
+/// Returns whether our number is known and the published value is a number, not a claim or a bound.
 fn has_both(check: &Check) -> bool {
     check.is_number() && check.published != 0.0 && check.value().is_some()
 }
 
-/// Maximum ratio of the largest to the smallest value for which values share an axis.
+/// Maximum ratio of the largest to the smallest value at which the values share an axis.
 const SPAN: f64 = 20.0;
 
 fn beside(suite: &str, figure: &str, checks: &[&Check]) -> PublishedComparison {

@@ -2,11 +2,11 @@
 //! frames, which are halved until all of them fit.
 //!
 //! First Fit searches for the job's frame. If the frame does not fit, it is cut into two equal
-//! frames, and each of these frames into two again. After i cuts the job needs 2^i sub-meshes of
-//! one shape. All sub-meshes must be found in one attempt; a failed attempt keeps none of them. A
-//! cut halves the longest even side, or the first of several equally long sides. The job is refused
-//! after a given number of cuts, if no side is even, or if a side would shrink to one. A job can
-//! therefore be refused although enough processors are free.
+//! frames. If these frames do not fit, each of them is cut into two again. After i cuts the job
+//! needs 2^i sub-meshes of one shape. All sub-meshes must be found in one attempt; a failed attempt
+//! keeps none of them. A cut halves the longest even side, or the first of several equally long
+//! sides. The job is refused after a given number of cuts, if no side is even, or if a side would
+//! shrink to one. A job can therefore be refused although enough processors are free.
 //!
 //! Cost: one search by First Fit, O(N), for each frame. Cut i has up to 2^i frames.
 
@@ -22,7 +22,7 @@ use crate::machine::Machine;
 use crate::naming::{Entry, Table, kind};
 use crate::topology::{Grid, NodeId, Topology};
 
-/// More cuts than the frames of any machine allow: 2^16 frames of one processor.
+/// Upper limit of the number of cuts; 16 cuts give 2^16 frames.
 const MAX_CUTS: u32 = 16;
 
 /// The ANCA allocator. [`Census::operations`] counts the words read by its searches.
@@ -183,19 +183,19 @@ impl Allocator for Anca {
 /// Returns the table of `anca`.
 pub fn table() -> Table<AncaOptions> {
     let anca = Entry::new("anca", AncaOptions::default())
-        .about("First Fit; if it fails, the frame is cut into 2, 4, 8, ... equal frames until all fit. Can refuse although enough processors are free. O(N) per searched frame.")
+        .about("First Fit; if First Fit fails, the frame is cut into 2, 4, 8, ... equal frames until all fit. Can refuse although enough processors are free. O(N) per searched frame.")
         .source("Chang, Mohapatra 1998; Bani-Mohammad 2008, section 2.2.2")
         .param(
             "cuts",
             kind::integer(0..=MAX_CUTS),
-            "largest number of times the frame is halved; 16 halves as long as possible",
+            "maximum number of times that the frame is halved; 16 sets no limit",
             |o| &mut o.cuts,
         )
         .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn)
         .param(
             "shape",
             kind::one_of(&ShapeRule::FACTORS_FIRST),
-            "sides of a job without shape: exact and most nearly square, or least total side length",
+            "sides of a job without shape: exact factors nearest to a square, or least total side length",
             |o| &mut o.rule,
         );
     Table::new("allocator", [anca])

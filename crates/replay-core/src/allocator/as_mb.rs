@@ -61,8 +61,8 @@ impl Allocator for AsMb {
     ) -> Result<(), Refusal> {
         // Both strategies record their own explanations.
         match self.scan.find(machine, request) {
-            // A frame may hold more processors than the job if no frame of exactly its size fits
-            // the machine.
+            // A frame may be larger than the job if no frame of exactly the job's size fits the
+            // machine.
             Ok(frame) if frame.volume() == request.size => {
                 frame.append_to(&self.grid, chosen);
                 self.mbs.carve(frame, chosen[0]);
@@ -179,9 +179,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(128))]
 
-        /// Every request for at most as many processors as are free gets exactly its size, in a
-        /// frame if one is free, and the recorded blocks agree with the free processors after every
-        /// step.
+        /// A request that does not exceed the number of free processors gets exactly its size. The
+        /// request gets a frame if a frame of this size is free. The recorded blocks agree with the
+        /// free processors after every step.
         #[test]
         fn serves_every_request_that_free_processors_allow(
             machine in proptest::sample::select(vec!["8x8", "12x10", "torus:7x9", "16x16"]),

@@ -99,7 +99,7 @@ impl Allocator for Buddy {
     fn on_event(&mut self, _machine: &Machine, event: MachineEvent<'_>) {
         match event {
             MachineEvent::Released(nodes) => {
-                // The base of the job's square comes first.
+                // The first processor is the base of the job's square.
                 self.records.release(nodes.get(..1).unwrap_or_default());
                 self.census.busy_list -= 1;
             }
@@ -131,8 +131,9 @@ impl Allocator for Buddy {
         Stats { census: Some(census), ..Stats::default() }
     }
 
-    /// Returns whether `asked` needs at least as large a square as `refused`. Squares merge as soon
-    /// as possible, so a free square contains free squares of all smaller sizes.
+    /// Returns whether the square for `asked` is at least as large as the square for `refused`.
+    /// Squares merge as soon as possible, so a free square contains free squares of all smaller
+    /// sizes.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         class(refused) <= class(asked) && class(asked) < self.records.forest().classes()
     }

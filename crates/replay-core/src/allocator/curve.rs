@@ -18,16 +18,16 @@ use crate::topology::{Grid, NodeId, Topology};
 /// Rule that selects processors from the order.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Fit {
-    /// The smallest interval that can hold the job. Of equally small intervals, the one with the
-    /// lowest rank.
+    /// The smallest interval that can hold the job. If several intervals have this size, the
+    /// interval with the lowest rank.
     BestFit,
     /// The first interval that can hold the job.
     FirstFit,
-    /// The free processors of lowest rank, whatever their intervals.
+    /// The free processors of lowest rank. Intervals do not matter.
     FreeList,
     /// The interval whose use minimises the sum of squares: the sum, over all lengths, of the
-    /// squared number of intervals of this length. Of equal intervals, the one with the lowest rank
-    /// (Csirik et al., after Leung et al. 2002).
+    /// squared number of intervals of this length. If several intervals are equally good, the
+    /// interval with the lowest rank (Csirik et al., after Leung et al. 2002).
     SumOfSquares,
 }
 
@@ -50,7 +50,7 @@ impl Fit {
             Fit::BestFit => "the smallest run of free processors that can hold the job",
             Fit::FirstFit => "the first run of free processors that can hold the job",
             Fit::FreeList => "the free processors of lowest rank",
-            Fit::SumOfSquares => "the run after whose use the run lengths vary most",
+            Fit::SumOfSquares => "the run of free processors for which the lengths of the remaining runs differ most",
         }
     }
 }
@@ -163,9 +163,9 @@ impl CurveAllocator {
         }
     }
 
-    /// Called if no interval can hold the job. A window consists of `size` free processors that are
-    /// consecutive among the free processors. Returns the start of the window with the smallest
-    /// span; of equal windows, the first.
+    /// Returns the start of the window with the smallest span; the first window if several windows
+    /// have this span. A window consists of `size` free processors that are consecutive among the
+    /// free processors. This function is called if no interval can hold the job.
     fn least_span(&mut self, size: usize) -> usize {
         self.ranks.clear();
         for interval in &self.intervals {
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns a row of processors, busy where marked.
+    /// Returns a row of processors; marked processors are busy.
     fn row(busy: &str) -> (Machine, Grid) {
         let topology: Topology = format!("{}x1", busy.len()).parse().expect("a mesh");
         let grid = topology.grid().expect("a grid").clone();

@@ -2,8 +2,8 @@ use super::{Allocator, Bounds, Capabilities, MachineEvent, Refusal, Request, Run
 use crate::machine::Machine;
 use crate::topology::NodeId;
 
-/// An allocator that wraps another one. An implementation overrides the methods that it changes; all others forward
-/// to the [inner](Self::inner) allocator.
+/// An allocator that wraps another allocator. An implementation overrides the methods that it changes; all other
+/// methods forward to the [inner](Self::inner) allocator.
 pub trait Decorator: Send {
     /// Returns the wrapped allocator.
     fn inner(&self) -> &dyn Allocator;

@@ -1,5 +1,5 @@
-//! Elmer: a job may get hosts of a cluster that already run other jobs. Its priority on these hosts is then lower than
-//! that of the other jobs.
+//! Elmer: a job may get hosts of a cluster that already run other jobs. On these hosts, the priority of the job is
+//! lower than the priorities of the other jobs.
 //!
 //! Source: S. W. Turner, PhD thesis, Michigan State University, 1995, section 6.3, Figs. 6.7 to 6.9. A job gets all
 //! of its hosts at one priority level: the highest level at which enough hosts are free. With a single level the
@@ -13,7 +13,7 @@
 //! The choice among the free hosts is random. The algorithm of the thesis has two faults. A job may get a lower level
 //! on idle hosts. A later job may then get a higher level on such a host, which violates the rule that earlier jobs
 //! have priority. In the *guarded* mode, a host is free at a level only if no job runs on the host below this level.
-//! This mode also prefers idle hosts. It is not in the thesis.
+//! This mode also prefers idle hosts. The guarded mode is not in the thesis.
 //!
 //! Cost: one pass over the slots.
 
@@ -42,7 +42,7 @@ pub struct HostSelection {
 pub enum Pick {
     /// Random hosts; each host has the same probability.
     Random,
-    /// The hosts with the lowest numbers. This choice is for tests and examples; it is not in the thesis.
+    /// The hosts with the lowest numbers. This choice is for tests and examples, and is not in the thesis.
     Lowest,
 }
 
@@ -63,7 +63,8 @@ pub struct Hosts {
     /// Seconds between two observations of the utilization by a host's monitor; 0 if the monitor always reports the
     /// current value.
     pub period: f64,
-    /// Fraction of its processor that a process uses at full speed. Used for jobs that do not specify this fraction.
+    /// Fraction of a host's processor that a process uses at full speed. This value applies to jobs that do not specify
+    /// the fraction.
     pub demand: f64,
 }
 
@@ -72,7 +73,7 @@ impl Hosts {
     pub const PLAIN: Hosts = Hosts { costs: false, period: 0.0, demand: 1.0 };
 }
 
-/// The Elmer allocator. Its random choices depend on the seed and on all earlier requests.
+/// The Elmer allocator. The random choices of hosts depend on the seed and on all earlier requests.
 #[derive(Debug)]
 pub struct Elmer {
     cluster: Cluster,
@@ -220,9 +221,7 @@ pub fn table() -> Table<ElmerOptions> {
     let period = |hosts: &Hosts| Some(hosts.period).filter(|&period| period > 0.0);
     let elmer = Entry::new("elmer", plain)
         .about(
-"Hosts of a cluster (cluster:6x2) that other jobs may use already: a job gets the highest \
-             level at which enough hosts are free, runs on the capacity left by jobs above it, and \
-             moves up when they end.",
+"Hosts of a cluster (cluster:6x2), which may already run other jobs. A job gets the highest priority level at which enough hosts are free. The job uses the processor time that jobs of higher levels do not use, and moves up when these jobs end.",
         )
         .source("Turner 1995, section 6.3")
         .param(
@@ -242,7 +241,7 @@ pub fn table() -> Table<ElmerOptions> {
         .param(
             "mode",
             kind::one_of(&MODES),
-            "guarded keeps later jobs below earlier ones; strict is as printed, where a job may get a level above an earlier one",
+            "guarded: a later job gets a lower level than earlier jobs on its hosts; strict: the published rule, which can give a later job a higher level",
             |o| &mut o.selection.guarded,
         )
         .param(
@@ -254,7 +253,7 @@ pub fn table() -> Table<ElmerOptions> {
         .param(
             "demand",
             kind::positive_to(1.0),
-            "fraction of its processor that a process uses when the job runs at full speed",
+            "fraction of a processor that a process uses when the job runs at full speed",
             |o| &mut o.hosts.demand,
         )
         .computed(

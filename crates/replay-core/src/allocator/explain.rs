@@ -72,7 +72,7 @@ impl Listing {
 }
 
 impl ExplanationLog {
-    /// Creates a log that can record. It records nothing until [`set_recording`](Self::set_recording) is called.
+    /// Creates a log that can record. The log records nothing until [`set_recording`](Self::set_recording) is called.
     pub fn recording() -> Self {
         Self(Some(Arc::default()))
     }

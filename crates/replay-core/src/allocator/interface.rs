@@ -17,7 +17,7 @@ pub struct RunSetup<'a> {
     pub explanation: ExplanationLog,
     /// Token that cancels decisions. A cancelled decision returns [`Refusal::Cancelled`](super::Refusal::Cancelled),
     /// and the allocator must not be used afterwards. A strategy checks the token only if one of its decisions can take
-    /// more than some tenths of a second.
+    /// more than a few tenths of a second.
     pub stop: CancelToken,
     /// Whether to count [tied sets](Stats::tied_sets).
     pub count_ties: bool,
@@ -26,7 +26,7 @@ pub struct RunSetup<'a> {
 /// A change of the machine or the queue between two requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum MachineEvent<'a> {
-    /// A job has released these processors. They are listed in the order in which the allocator chose them.
+    /// A job has released these processors. The processors are listed in the order in which the allocator chose them.
     Released(&'a [NodeId]),
     /// Free processors have gone out of service.
     NodesDown(&'a [NodeId]),
@@ -43,8 +43,8 @@ pub enum MachineEvent<'a> {
 /// Properties of a strategy that callers must know before it runs. The properties never change.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Capabilities {
-    /// Whether every request gets exactly the requested number of processors if that many are free. The schedule then
-    /// does not depend on the allocator.
+    /// Whether every request gets exactly the requested number of processors if enough processors are free. The
+    /// schedule then does not depend on the allocator.
     pub keeps_schedule: bool,
     /// Whether every refusal because of fragmentation ([`Refusal::Fragmented`](super::Refusal::Fragmented)) holds
     /// until processors become free. A refused request is then also refused on every subset of the free processors.
@@ -60,13 +60,15 @@ pub struct Capabilities {
     /// of the strategy finds a placement. The head may start later than its reservation.
     pub reserves_by_trial: bool,
     /// Whether the chosen processors depend only on the size and shape of the request and on the set of free
-    /// processors. They then do not depend on the time, on the owners of busy processors, or on random numbers.
+    /// processors. If `true`, the choice does not depend on the time, on the owners of busy processors, or on random
+    /// numbers.
     pub chooses_by_free: bool,
     /// Whether jobs that are not [servable](Bounds::servable) are rejected on submission: a run omits these jobs and
     /// counts them. If `false`, a run with such a job is an error.
     pub rejects_unsupported_sizes: bool,
-    /// Whether the strategy supports outages. This is `true` for strategies that use only the set of free processors,
-    /// and for strategies that update their state on [`MachineEvent::NodesDown`] and [`MachineEvent::NodesUp`].
+    /// Whether the strategy supports outages. The value is `true` for strategies that use only the set of free
+    /// processors, and for strategies that update their state on [`MachineEvent::NodesDown`] and
+    /// [`MachineEvent::NodesUp`].
     pub supports_outages: bool,
     /// Whether jobs may run on fewer processors than they request.
     pub folds: bool,
@@ -78,8 +80,8 @@ pub struct Capabilities {
     pub counts_ties: bool,
 }
 
-/// Capabilities of a strategy that serves every request for no more processors than are free, with exactly the
-/// requested number.
+/// Capabilities of a strategy that serves every request that does not exceed the number of free processors, and
+/// allocates exactly the requested number of processors.
 impl Default for Capabilities {
     fn default() -> Self {
         Self {
@@ -110,16 +112,16 @@ impl Capabilities {
     }
 }
 
-/// Limits on the number of processors that a request can get.
+/// The limits on the number of processors that a request can get.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
-    /// Minimum number of processors in any state of the machine. It is below the requested number only if the strategy
-    /// [folds](Capabilities::folds) jobs.
+    /// Minimum number of processors in any state of the machine. The minimum is below the requested number only if the
+    /// strategy [folds](Capabilities::folds) jobs.
     pub min_processors: u32,
-    /// Minimum number of processors in the current state of the machine. It exceeds
+    /// Minimum number of processors in the current state of the machine. This value exceeds
     /// [`min_processors`](Self::min_processors) if the minimum depends on the other jobs.
     pub min_processors_now: u32,
-    /// Maximum number of processors. It exceeds the requested number only if the strategy rounds up.
+    /// Maximum number of processors. The maximum exceeds the requested number only if the strategy rounds up.
     pub max_processors: u64,
     /// `false` if not even the empty machine can serve the request; a run with such a job does not begin. `true` if
     /// the strategy cannot decide whether the empty machine can serve the request.

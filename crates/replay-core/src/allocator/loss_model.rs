@@ -37,7 +37,8 @@ impl DecayingLossModel {
         self.losses[point] / (self.weights[point] + DOUBT)
     }
 
-    /// Adds the sum of losses over `requests` requests; `kernel` holds the share that counts for each point.
+    /// Adds the sum of losses over `requests` requests; `kernel` holds the share of the losses that counts for each
+    /// point.
     fn take_in(&mut self, requests: f64, loss: f64, kernel: &[f64]) {
         let sums = self.weights.iter_mut().zip(&mut self.losses);
         for ((weight, lost), kernel) in sums.zip(kernel) {
@@ -108,7 +109,7 @@ impl DecayingLossModel {
     }
 }
 
-/// Returns the share of an observation that counts at a squared distance from it.
+/// Returns the share of an observation that counts at this squared distance from the observation.
 fn kernel(distance: f64) -> f64 {
     (-distance / 2.0).exp()
 }

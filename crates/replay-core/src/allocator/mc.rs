@@ -178,7 +178,7 @@ fn grow(axis: &Axis, (low, length): (i32, u32), radius: u32) -> (i32, u32) {
     (if low + length > end { low - extent } else { low }, length as u32)
 }
 
-/// Returns the distance of a position from an interval of one dimension; 0 inside.
+/// Returns the distance of a position from an interval of one dimension; 0 inside the interval.
 fn gap(axis: &Axis, (low, length): (i32, u32), p: u16) -> u32 {
     let (p, length, extent) = (i32::from(p), length as i32, i32::from(axis.extent));
     if axis.wrapped {

@@ -242,7 +242,7 @@ pub fn table() -> Table<MidplaneOptions> {
         .param(
             "unit",
             kind::typed("WxDxH"),
-            "processors of a unit along x, y, z; they must divide the machine",
+            "sides of a unit in processors; each side of the machine must be a multiple of the side of the unit",
             |o| &mut o.unit,
         )
         .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn)

@@ -77,7 +77,7 @@
 //!
 //! let entry = Entry::new("strided", Strided { step: 2 })
 //!     .about("Every step-th processor, then the others.")
-//!     .param("step", kind::integer(1..=64), "distance of the first ones", |s| &mut s.step);
+//!     .param("step", kind::integer(1..=64), "distance between preferred processors", |s| &mut s.step);
 //! let allocators = standard().clone().with(Table::new("allocator", [entry]), AllocatorSpec::parse);
 //!
 //! let strided = allocators.read("STRIDED[step=3]")?;
@@ -87,7 +87,7 @@
 //! let mut allocator = strided.build(machine.topology(), 0)?;
 //! allocator.allocate(&machine, Request::of_size(4), &mut chosen).expect("all are free");
 //! assert_eq!(chosen, [0, 3, 6, 1].map(NodeId));
-//! // It is listed like the built-in strategies, and misspellings get the same hints.
+//! // The strategy is listed like the built-in strategies, and misspelt names get the same hints.
 //! assert!(allocators.names().any(|name| name == "strided") && standard().read("strided").is_err());
 //! let advice = |text| allocators.read(text).unwrap_err().to_string();
 //! assert!(advice("strided[step=0]").contains("not an integer from 1 to 64"));
@@ -176,7 +176,7 @@ pub enum Refusal {
     #[error("too few free processors")]
     TooFewFree,
     /// Enough processors are free, but the strategy cannot use them for this job (external fragmentation).
-    #[error("free processors do not fit the strategy")]
+    #[error("the strategy cannot use the free processors")]
     Fragmented,
     /// The job would fit, but the strategy waits for a better placement until the instant `until`. The caller repeats
     /// the request at that instant, even if the machine has not changed.
@@ -208,7 +208,7 @@ pub(crate) fn settled_by_count(
     }
 }
 
-/// Counters of a strategy that allocates sub-meshes, buddy blocks or pages. They count from the
+/// Counters of a strategy that allocates sub-meshes, buddy blocks or pages. All counters are zero at the
 /// [begin](Allocator::begin) of the run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Census {
@@ -243,9 +243,9 @@ pub trait Allocator: Send {
     }
 
     /// Appends the chosen processors to `chosen`, which is empty before the call. The processors are free and distinct.
-    /// They are listed unit by unit in the order of allocation, and row-major from the base within a unit. The first
-    /// `request.size` processors run the job's processes; the remaining processors are lost to internal fragmentation.
-    /// If the request is refused, `chosen` stays empty.
+    /// The processors are listed unit by unit in the order of allocation, and row-major from the base within a unit.
+    /// The first `request.size` processors run the job's processes; the remaining processors are lost to internal
+    /// fragmentation. If the request is refused, `chosen` stays empty.
     ///
     /// A strategy that [folds](Capabilities::folds) jobs may serve a smaller request instead. [`Stats::reduction`] then
     /// contains the smaller request.
@@ -283,11 +283,11 @@ pub trait Allocator: Send {
     }
 
     /// Returns whether a refusal of the request `refused` because of fragmentation ([`Refusal::Fragmented`]) implies
-    /// that the request `asked` is refused too, on the same free processors and on any subset of them. This holds, for
-    /// example, if every free box for `asked` contains a free box for `refused`. The implied refusal is
-    /// [`Refusal::TooFewFree`] if fewer processors are free than the [`max_processors`](Bounds::max_processors) of
-    /// `asked`, otherwise [`Refusal::Fragmented`]. A strategy that finds every free box returns `true` if both requests
-    /// are equal.
+    /// that the request `asked` is refused too, on the same free processors and on any subset of them. A refusal of
+    /// `refused` implies a refusal of `asked`, for example, if every free box for `asked` contains a free box for
+    /// `refused`. The implied refusal is [`Refusal::TooFewFree`] if fewer processors are free than the
+    /// [`max_processors`](Bounds::max_processors) of `asked`, otherwise [`Refusal::Fragmented`]. A strategy that finds
+    /// every free box returns `true` if both requests are equal.
     fn refusal_covers(&mut self, refused: Request, asked: Request) -> bool {
         let _ = (refused, asked);
         false

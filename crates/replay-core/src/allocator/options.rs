@@ -5,7 +5,7 @@ use crate::naming::Value;
 use crate::topology::curve::Curve;
 use crate::topology::{Grid, Topology};
 
-/// Options of a strategy. They build the strategy's allocator.
+/// Options of a strategy, from which the strategy's allocator is built.
 pub trait AllocatorOptions: Value {
     /// Builds the allocator for a machine. `seed` is used by strategies with random choices.
     ///
@@ -36,7 +36,8 @@ pub trait AllocatorOptions: Value {
         false
     }
 
-    /// Returns the curve of a grid along which the strategy places jobs, if it uses one.
+    /// Returns the curve of a grid along which the strategy places jobs; `None` if the strategy
+    /// uses no curve.
     fn curve(&self) -> Option<Curve> {
         None
     }
@@ -61,7 +62,7 @@ pub enum Engine {
     /// The faster implementation.
     #[default]
     Fast,
-    /// The published procedure step by step, for comparing its cost with that of the fast
+    /// The published procedure step by step, for comparing its cost with the cost of the fast
     /// implementation.
     Literal,
 }
@@ -77,7 +78,7 @@ impl Engine {
 /// # Errors
 /// A message that names alternatives if the machine is not a grid.
 pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
-    let problem = "needs a mesh or torus; use afl, random or another hypercube strategy on a hypercube, elmer on a cluster, placements on several tori or a torus with holes, on a tree slurm-tree and kueue, on blocks slurm-block";
+    let problem = "needs a mesh or torus; use afl, random or another hypercube strategy on a hypercube, elmer on a cluster, placements on several tori or on a torus with holes, slurm-tree or kueue on a tree, slurm-block on blocks";
     topology.grid().ok_or_else(|| problem.to_string())
 }
 
@@ -88,7 +89,7 @@ pub fn grid_of(topology: &Topology) -> Result<&Grid, String> {
 pub fn mesh_of<'a>(topology: &'a Topology, what: &str) -> Result<&'a Grid, String> {
     let grid = grid_of(topology)?;
     match grid.is_wrapped() {
-        true => Err(format!("{what} needs a mesh, without wrap-around")),
+        true => Err(format!("{what} needs a mesh without wrap-around")),
         false => Ok(grid),
     }
 }
@@ -104,7 +105,7 @@ mod tests {
             mesh_of(&topology, "a busy list").err()
         };
         assert_eq!(refused("8x8x8"), None);
-        let wrapped = "a busy list needs a mesh, without wrap-around";
+        let wrapped = "a busy list needs a mesh without wrap-around";
         assert_eq!(refused("torus[y]:8x8").as_deref(), Some(wrapped));
         assert!(refused("hypercube:4").expect("no grid").contains("mesh or torus"));
     }

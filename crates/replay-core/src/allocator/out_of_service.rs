@@ -10,9 +10,9 @@ use crate::topology::{Coord, Grid, Topology};
 /// Requests that a strategy must serve.
 #[derive(Clone, Copy, Debug)]
 enum Serves {
-    /// Every request for at most as many processors as are free.
+    /// Every request that does not exceed the number of free processors.
     All,
-    /// A frame of the requested shape, if there is a free one; the flag allows rotation.
+    /// A free frame of the requested shape; the flag allows rotation.
     Frame(bool),
     /// The smallest aligned square whose side is a power of two.
     Square,

@@ -202,7 +202,8 @@ impl Allocator for Paging {
                     self.census.operations += 1;
                 }
             }
-            // A page goes out of service as soon as one of its processors does; the page must be free at this time.
+            // A page goes out of service as soon as one of its processors goes out of service; the page must be free at
+            // this time.
             MachineEvent::NodesDown(nodes) => {
                 for node in nodes {
                     let page = self.page_of[node.index()] as usize;
@@ -242,7 +243,7 @@ impl Allocator for Paging {
 
     fn bounds(&mut self, request: Request) -> Bounds {
         // Without its last page the job has too few processors, and the last page has at most the largest size. The
-        // bound is exact if all pages are equal. It is an upper bound if the last pages are smaller.
+        // value is exact if all pages are equal, and an upper bound if the last pages are smaller.
         let before_the_last = u64::from(request.size - 1) / self.divisor * self.divisor;
         Bounds::up_to(before_the_last + self.largest, request)
     }
@@ -288,14 +289,13 @@ pub fn table() -> Table<PagingOptions> {
         .param(
             "size",
             kind::integer(0..=MAX_SIZE),
-            "log2 of the page side in processors; sizes from 1 can lose processors",
+            "log2 of the page side in processors; sizes of 1 or more can lose processors",
             |o| &mut o.size,
         )
         .param(
             "walk",
             kind::one_of(&WALKS),
-"order of a job's pages, which is the order of its ranks: as taken (first-taken) or reversed \
-             (last-taken)",
+"order of a job's pages and thus of its ranks: the order of allocation (first-taken) or the reverse order (last-taken)",
             |o| &mut o.walk,
         );
     Table::new("allocator", [paging])

@@ -87,7 +87,7 @@ impl AllocatorOptions for RandomOptions {
 /// Returns the table of `random`.
 pub fn table() -> Table<RandomOptions> {
     let random = Entry::new("random", RandomOptions)
-        .about("Draws processors uniformly from the free ones; --seed selects the random stream.")
+        .about("Selects free processors uniformly at random; --seed selects the random stream.")
         .source("Lo et al. 1997, section 4");
     Table::new("allocator", [random])
 }

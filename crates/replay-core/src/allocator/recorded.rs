@@ -14,7 +14,7 @@ impl AllocatorOptions for RecordedOptions {
         match topology.cluster() {
             None => Ok(Box::new(RecordedPlacements)),
             Some(_) => {
-                Err("repeats placements on nodes of a network, which a cluster does not have"
+                Err("repeats recorded placements on nodes of a network; a cluster has no network"
                     .into())
             }
         }
@@ -45,9 +45,8 @@ pub fn table() -> Table<RecordedOptions> {
     let recorded = Entry::new("recorded", RecordedOptions)
         .about(
 "Places every job on the processors recorded in the log: in the file NAME.nodes.csv beside the trace, or in \
-             the node lists of field 19. For a box of Blue Gene/Q nodes, its midplanes count (--machine mira). \
-             Requires the scheduler recorded. Nodes whose names are the numbers of points map to these points, \
-             others in order of their names along the scan order. Jobs may share a node; a point holds as many \
+             the node lists of field 19. A box of Blue Gene/Q nodes is converted to its midplanes (--machine mira). \
+             Requires the scheduler recorded. Nodes whose names are numbers of points map to these points. Other nodes, sorted by name, map to points in scan order. Jobs may share a node; a point holds as many \
              processors as the machine states (4x11*80). Processors that another job holds are counted and \
              reported. Distances are between the distinct nodes of a job.",
         )

@@ -1,5 +1,5 @@
-//! A strategy with options as selected by a user. Strategies that decorate others hold one as a parameter; the
-//! [`registry`](super::registry) defines the names.
+//! A strategy with options as selected by a user. A strategy that decorates another strategy has the other strategy as
+//! a parameter; the [`registry`](super::registry) defines the names.
 
 use std::any::Any;
 use std::fmt;
@@ -102,7 +102,7 @@ impl AllocatorSpec {
         self.0.shared(topology)
     }
 
-    /// Returns the machine that the options describe, if they describe one.
+    /// Returns the machine that the options describe; `None` if they do not describe a machine.
     ///
     /// # Errors
     /// [`NameError`] if the description is not valid.
@@ -116,7 +116,7 @@ impl AllocatorSpec {
         self.0.recorded()
     }
 
-    /// Returns the curve along which the strategy places jobs, if it uses one.
+    /// Returns the curve along which the strategy places jobs; `None` if the strategy uses no curve.
     pub fn curve(&self) -> Option<Curve> {
         self.0.curve()
     }
@@ -126,7 +126,7 @@ impl AllocatorSpec {
         self.0.tie_breaking().is_some()
     }
 
-    /// Returns the vector and slack by which the strategy breaks ties; `None` if it does not use a vector.
+    /// Returns the vector and slack by which the strategy breaks ties; `None` if the strategy has no tie vector.
     pub fn tie_breaking(&self) -> Option<TieBreaking> {
         self.0.tie_breaking()
     }
@@ -145,7 +145,7 @@ impl AllocatorSpec {
         name
     }
 
-    /// Returns the strategy with another tie rule; unchanged if it takes no vector.
+    /// Returns the strategy with another tie rule. A strategy without a tie vector is returned unchanged.
     ///
     /// # Errors
     /// [`NameError`] if `tie` requests self-tuning and the strategy does not support it.
@@ -153,7 +153,7 @@ impl AllocatorSpec {
         self.with([], Some(tie.into()))
     }
 
-    /// Returns the strategy with another tie rule and slack; unchanged if it takes no vector.
+    /// Returns the strategy with another tie rule and slack. A strategy without a tie vector is returned unchanged.
     ///
     /// # Errors
     /// [`NameError`] if `tie_breaking` requests self-tuning and the strategy does not support it.
@@ -197,7 +197,7 @@ trait Chosen: Send + Sync {
 
 struct Typed<O> {
     table: Arc<Table<O>>,
-    /// Name without parameters, as the user typed it. It selects the entry of the table.
+    /// Name without parameters, as typed by the user. The name selects the entry of the table.
     typed: StrategyName,
     options: O,
 }
@@ -280,7 +280,8 @@ impl<O: AllocatorOptions> Chosen for Typed<O> {
     }
 }
 
-/// Compares canonical names, also for a parameter that is itself a strategy.
+/// Two strategies are equal if their canonical names are equal. This also applies to strategies that are values of
+/// parameters.
 impl PartialEq for AllocatorSpec {
     fn eq(&self, other: &Self) -> bool {
         self.name() == other.name()

@@ -13,8 +13,7 @@ pub fn start_seconds(hosts: u32) -> f64 {
     (59.0 + PER_HOST * f64::from(hosts - 1)) / 1000.0
 }
 
-/// Returns the time from the end of a job on `hosts` hosts until they can be allocated again, in
-/// seconds.
+/// Returns the time from the end of a job on `hosts` hosts until the hosts can be allocated again, in seconds.
 pub fn end_seconds(hosts: u32) -> f64 {
     (13.0 + PER_HOST * f64::from(hosts - 1)) / 1000.0
 }

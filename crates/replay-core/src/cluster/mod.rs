@@ -15,7 +15,7 @@
 //! | [`rates`] | speed of each job on shared hosts |
 //! | [`monitor`] | recent utilization of each processor |
 //! | [`elmer`] | the costs of Elmer itself |
-//! | [`time_sharing`] | the [`Service`] that combines them in a simulation |
+//! | [`time_sharing`] | the [`Service`] that combines these modules in a simulation |
 //!
 //! The thesis reports measurements but states few numbers, and its curves are not available. The equations are taken
 //! from the thesis. The rates and the constants of EP and Barrier are a model developed for `replay`. The model agrees

@@ -1,9 +1,8 @@
-//! Recent utilization of each processor, as a host's monitor reports it to Elmer.
+//! Recent utilization of each processor. The monitor of a host reports this value to Elmer.
 //!
 //! In the thesis a process on every host records the processor's utilization "every few seconds"
 //! (section 6.2.3); the thesis does not state how the utilization is averaged. This implementation
-//! reports the mean over the last whole period. If the period is 0, it reports the current
-//! utilization.
+//! reports the mean over the last whole period. If the period is 0, the monitor reports the current utilization.
 
 /// The monitors of all hosts.
 #[derive(Clone, Debug)]

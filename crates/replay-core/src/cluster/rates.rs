@@ -5,8 +5,9 @@
 //! full speed. A job of lower priority gets, on each host, the share that the jobs of higher priority leave:
 //!
 //! * If the processes of a program wait for each other, the program runs at the rate of its slowest process: the
-//!   minimum over its hosts   of the remaining share divided by its demand.
-//! * EP divides its work dynamically among its processes, so it runs at the rate of the sum of the remaining shares.
+//!   minimum ratio of the remaining share of a host to the demand on the host.
+//! * EP divides its work dynamically among its processes, so it runs at a rate that is determined by the sum of the
+//!   remaining shares.
 //!
 //! On a non-preemptive kernel a Barrier job loses time to a job of lower priority in every phase: the delay d once
 //! (equation 5.4), or P - 1 times if the barrier processes of both jobs share a host (equation 5.5). Jobs of one
@@ -76,8 +77,8 @@ impl Rates {
     }
 
     /// Returns the rate of every resident as a share of full speed. `residents` are in the order of their starts;
-    /// `slots` refers to them by index. Residents for which `working` is false hold their slots but use no processor:
-    /// their rate is 0.
+    /// `slots` refers to residents by index. Residents for which `working` is false hold their slots but use no
+    /// processor: their rate is 0.
     pub fn of(
         &mut self,
         slots: &Slots,

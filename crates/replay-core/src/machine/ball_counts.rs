@@ -2,10 +2,9 @@
 //!
 //! Counts are computed radius by radius, for all centres at once, using only additions. The ball of
 //! radius r consists of plane diamonds: for each distance d, a diamond of radius r - d on both
-//! sides of the centre. The diamonds on one side of a centre are those of the neighbouring centre
-//! for radius r - 1, plus one new diamond. On a wrapped dimension, diamonds that would be counted
-//! twice are subtracted. Diamonds are computed from lines in the same way. Lines along the *lanes*,
-//! the longest dimension, are computed from prefix sums.
+//! sides of the centre. The diamonds on one side of a centre are the diamonds of the neighbouring centre for radius r -
+//! 1, plus one new diamond. On a wrapped dimension, diamonds that would be counted twice are subtracted. Diamonds are
+//! computed from lines in the same way. Lines along the *lanes*, the longest dimension, are computed from prefix sums.
 
 use std::ops::Range;
 
@@ -49,9 +48,9 @@ struct Level {
     ball: Vec<u16>,
 }
 
-/// Counts on both sides of each centre along one dimension: behind the centre, including its own
-/// position, and ahead of it. The tables contain the counts of the previous radius and space for
-/// those of the next radius.
+/// Counts on both sides of each centre along one dimension. The side behind the centre includes the position of the
+/// centre; the side ahead of the centre does not. The tables contain the counts of the previous radius and space for
+/// the counts of the next radius.
 #[derive(Clone, Debug, Default)]
 struct Sides {
     behind: [Vec<u16>; 2],
@@ -104,7 +103,7 @@ impl BallCounts {
         self.seen = 0;
     }
 
-    /// Updates the free processors from `machine`, whose topology must be the grid.
+    /// Updates the free processors from `machine`. The topology of the machine must be the grid.
     pub fn update(&mut self, machine: &Machine, coords: &[Coord]) {
         if machine.version() == self.seen {
             return;

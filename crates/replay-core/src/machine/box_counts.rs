@@ -24,7 +24,7 @@ pub struct Row(pub usize);
 #[derive(Clone, Debug)]
 pub struct BoxCounts<C = u16> {
     grid: Grid,
-    /// Whether each processor is in the subset.
+    /// One flag per processor: true if the processor is in the subset.
     subset: Vec<bool>,
     /// Outer dimension, middle dimension (3D only) and lane dimension.
     outer: Spans,
@@ -36,7 +36,7 @@ pub struct BoxCounts<C = u16> {
     /// Padded prefix sums of each row, `stride` entries per row. Empty for a 2D mesh.
     prefixes: Vec<C>,
     rows: usize,
-    /// Whether a row contains any processor of the subset.
+    /// One flag per row: true if the row contains a processor of the subset.
     row_counts: Vec<bool>,
     /// A row of zeros.
     nothing: Vec<C>,
@@ -80,7 +80,7 @@ impl<C: Count> BoxCounts<C> {
         }
     }
 
-    /// Updates the table from `machine`, whose topology must be this grid.
+    /// Updates the table from `machine`. The topology of the machine must be this grid.
     #[inline(always)]
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {
@@ -327,7 +327,7 @@ static BEFORE: [[u8; 8]; 256] = {
     before
 };
 
-/// Returns the bit pattern of the processors, out of eight, that are free and members.
+/// Returns the bit pattern of eight processors: a bit is set if the processor is free and a member.
 #[inline(always)]
 fn pattern(free: &[bool; 8], member: &[bool; 8]) -> usize {
     let [free, member] = [free, member].map(|eight| u64::from_le_bytes(eight.map(u8::from)));
@@ -395,7 +395,8 @@ impl Spans {
         Self { axis, extent, wrapped: axis.wrapped, positions, origin }
     }
 
-    /// Returns the first table position, and the position after the last, of the box around a grid position.
+    /// Returns the first table position of the box around a grid position, and the table position after the end of the
+    /// box.
     #[inline(always)]
     fn span(&self, position: usize, radius: usize) -> [usize; 2] {
         if self.wrapped {

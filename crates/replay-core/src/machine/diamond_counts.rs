@@ -1,14 +1,14 @@
 //! Counts of free processors in diamonds on a 2D mesh, and in the rows and columns of diamonds.
 //!
 //! The processors within L1 distance r of a centre form a diamond. The part of a diamond in the row
-//! (or column) at distance d is a strip that extends r - d to both sides. The count of a strip is
+//! (or column) at distance d is a strip that extends r - d positions to both sides. The count of a strip is
 //! the difference of two prefix sums along the row (or column).
 //!
 //! A whole diamond is a square in the coordinates x + y and x - y, so the count of a diamond needs
 //! four entries of a summed-area table over these coordinates. Table entries are stored by their
 //! *apex*: the cone of (x, y) contains all (x', y') with x' <= x and |y' - y| <= x - x', and the
 //! odd cone of (x, y) is the cone with its apex at (x - 1/2, y + 1/2). The corners of the diamond
-//! lie in row x (odd cones) and in rows x + r and x - r - 1 (cones), at lanes that move with y. As
+//! lie in row x (odd cones) and in rows x + r and x - r - 1 (cones), at lanes that depend on y. As
 //! in [`BoxCounts`](super::BoxCounts), the counts of 16 neighbouring centres take a few vector
 //! loads. The *lane* dimension is y.
 
@@ -86,7 +86,7 @@ impl DiamondCounts {
         })
     }
 
-    /// Updates the tables from `machine`, whose topology must be the grid.
+    /// Updates the tables from `machine`. The topology of the machine must be the grid.
     pub fn update(&mut self, machine: &Machine) {
         if machine.version() == self.seen {
             return;
@@ -195,8 +195,7 @@ impl DiamondCounts {
     pub fn within(&self, x: usize, lane: usize, radius: usize) -> Shorts {
         let highest = self.width + self.height - 1;
         let row = |table, row, lane| shorts(table, row * self.pitch + lane);
-        // Cones before the first row of the table are empty. Cones after the last row equal those
-        // of the last row.
+        // Cones before the first row of the table are empty. Cones after the last row equal the cones of the last row.
         let far = row(&self.cones, (x + radius + 1).min(highest), self.margin + lane);
         let near = row(&self.cones, x.saturating_sub(radius), self.margin + lane);
         // Odd cones of this row are empty at both edges of the table.
@@ -208,7 +207,7 @@ impl DiamondCounts {
         })
     }
 
-    /// Returns 1 for each of the 16 lanes from `lane` in which (x, y) is free, 0 if it is busy.
+    /// Returns, for each of the 16 lanes y from `lane`, 1 if (x, y) is free and 0 if (x, y) is not free.
     #[inline(always)]
     pub fn free_lanes(&self, x: usize, lane: usize) -> Bytes {
         bytes(&self.free[x * self.stride + self.pad + lane..])

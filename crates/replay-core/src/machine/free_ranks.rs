@@ -11,7 +11,7 @@ pub struct FreeRanks {
     ranks: Vec<u32>,
     /// A bit for each rank, set if the rank is free; the remaining bits of the last word are 0.
     words: Vec<u64>,
-    /// The machine version of the last update; 0 if none.
+    /// The machine version of the last update; 0 if there was no update.
     seen: u64,
 }
 
@@ -112,7 +112,8 @@ mod tests {
         ) {
             let mut machine = Machine::new(sides.parse().expect("a machine"));
             let count = machine.processors();
-            // The order consists of the multiples, modulo the number of processors, of a number coprime to it.
+            // The order consists of multiples of a number that is coprime to the number of processors. The multiples
+            // are taken modulo the number of processors.
             let prime = [211, 223, 227, 229][seed % 4];
             let order: Vec<NodeId> =
                 (0..count).map(|i| NodeId(((i * prime + seed) % count) as u32)).collect();

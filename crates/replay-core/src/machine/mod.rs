@@ -3,7 +3,7 @@
 //! [`Machine`] is the state of a machine. Every allocator reads it, and only the simulation changes
 //! it. [`BoxCounts`] counts the free processors within L-infinity distance r of a processor in
 //! constant time; [`BallCounts`] counts the free processors within L1 distance r on any grid, and
-//! [`DiamondCounts`] does so on 2D meshes.
+//! [`DiamondCounts`] counts the free processors within L1 distance r on 2D meshes.
 
 mod ball_counts;
 mod box_counts;

@@ -24,7 +24,7 @@ struct Down {
     count: usize,
     /// Number of changes of this set.
     version: u64,
-    /// Whether processors out of service count as walls of their neighbours.
+    /// Whether processors out of service are treated as walls of their neighbours.
     walls: bool,
 }
 
@@ -177,17 +177,18 @@ impl Machine {
         self.down.version
     }
 
-    /// Sets whether processors out of service count as walls of their neighbours in tie values. By default they do not.
+    /// Sets whether processors out of service are treated as walls of their neighbours in tie values. By default they
+    /// do not.
     pub fn set_down_walls(&mut self, walls: bool) {
         self.down.walls = walls;
     }
 
-    /// Returns whether processors out of service count as walls of their neighbours.
+    /// Returns whether processors out of service are treated as walls of their neighbours.
     pub fn has_down_walls(&self) -> bool {
         self.down.walls
     }
 
-    /// Returns the number of neighbours of a processor that are out of service and count as walls.
+    /// Returns the number of neighbours of a processor that are out of service and are treated as walls.
     pub fn walls_by_down(&self, node: NodeId) -> u32 {
         let mut walls = 0;
         if self.down.walls && self.down.count > 0 {

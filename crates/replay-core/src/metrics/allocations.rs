@@ -3,7 +3,7 @@
 use crate::table::{Column, Name, name, ranges};
 use crate::topology::{Grid, NodeId, Topology};
 
-/// One allocation. A job has several if it was interrupted and started again.
+/// One allocation. A job has several allocations if it was interrupted and started again.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Allocation {
     /// Job number in the trace.
@@ -51,9 +51,12 @@ impl Allocation {
             C::new(name::nodes, "", NODES, Self::numbers),
         ];
         const FILLED: [(Name, &str, Name, &str); 3] = [
-            (name::base_x, "x of the corner with the smallest coordinates if the processors fill a box, which may wrap around on a torus; null otherwise and on machines that are not grids", name::side_x, "side of that box along x; null if the processors do not fill a box"),
-            (name::base_y, "y of that corner", name::side_y, "side of that box along y"),
-            (name::base_z, "z of that corner; 0 in two dimensions", name::side_z, "side of that box along z; 1 in two dimensions"),
+            (name::base_x, "x of the corner with the smallest coordinates if the processors fill a box, which may \
+                wrap around on a torus; null otherwise and on machines that are not grids", name::side_x, "side along \
+                x of the box that the processors fill; null if the processors do not fill a box"),
+            (name::base_y, "y of that corner", name::side_y, "side along y of the box that the processors fill"),
+            (name::base_z, "z of that corner; 0 in two dimensions", name::side_z, "side along z of the box that the \
+                processors fill; 1 in two dimensions"),
         ];
         columns.extend((0..3).map(|axis| C::new(FILLED[axis].0, "", FILLED[axis].1, move |it| it.filled.map(|filled| i64::from(filled.base[axis])))));
         columns.extend((0..3).map(|axis| C::new(FILLED[axis].2, "processors", FILLED[axis].3, move |it| it.filled.map(|filled| i64::from(filled.sides[axis])))));

@@ -26,8 +26,8 @@ pub const LEVEL: f64 = 0.05;
 const DAY: i64 = 86_400;
 
 /// Sums of a metric by block of submission time, in two replays. Blocks in which the metric is 0 in both replays
-/// contain no information about the ratio and are not counted. For example, if jobs wait on a single day, there is one
-/// observation, however many days without waits the trace has.
+/// contain no information about the ratio and are not counted. For example, if jobs wait on a single day, there is a
+/// single observation, regardless of the number of days without waits.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     /// Sums in the first and in the second replay.
@@ -108,8 +108,8 @@ impl Blocks {
 
 /// Adjusts the p-values of several tests by Holm's method (S. Holm, Scandinavian Journal of Statistics 6, 1979): if all
 /// null hypotheses are true, the probability that any adjusted p-value is below [`LEVEL`] is at most [`LEVEL`]. The
-/// number of tests is the larger of `family` and the number of values in `p`. Tests without a value in `p` count as
-/// less significant than all others. NaN does not count as a test and stays NaN.
+/// number of tests is the larger of `family` and the number of values in `p`. Tests without a value in `p` are treated
+/// as less significant than all other tests. NaN does not count as a test and stays NaN.
 pub fn holm(p: &[f64], family: usize) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).filter(|&i| !p[i].is_nan()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));

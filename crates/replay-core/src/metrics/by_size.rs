@@ -8,14 +8,18 @@ use crate::table::measures;
 use crate::workload::Job;
 
 measures! {
-    /// Means over the jobs of a size in a run. Ranks of sizes with equal numbers of jobs are in the
-    /// order of the paper, where size 42 on KTH has rank 49.
+    /// Means over the jobs of one size in a run. Ranks of sizes with equal numbers of jobs follow the order of the
+    /// paper: size 42 on KTH has rank 49.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SizeRow, from of: (u32, u32, Sums) {
         size: u32 ["processors"] "processors that a job requests" = of.0;
         jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = of.2.jobs;
-        size_rank: u32 [""] "rank of the size by number of jobs, 1 for the most frequent; among equally frequent sizes the larger comes first" = of.1;
-        mean_pairwise_l1: Option<f64> ["hops"] "mean over jobs of the sum of hop distances over all pairs of requested processors, without those lost to internal fragmentation; one-processor jobs count as 0; jobs without a recorded placement in a repeated log are excluded, and the value is null for sizes without any" = of.2.mean_pairwise();
+        size_rank: u32 [""] "rank of the size by number of jobs, 1 for the most frequent; of equally frequent sizes, \
+            the largest has the lowest rank" = of.1;
+        mean_pairwise_l1: Option<f64> ["hops"] "mean over jobs of the sum of hop distances over all pairs of \
+            requested processors, without processors lost to internal fragmentation; 0 for one-processor jobs; if a \
+            log is repeated, jobs without a recorded placement are excluded, and the value is null if no job has a \
+            recorded placement" = of.2.mean_pairwise();
         mean_leaves: Option<f64> ["leaves"] "mean over jobs of the number of leaves (switches with nodes, or base blocks) on which a job has nodes; null on machines other than trees and blocks" = None;
         mean_wait: f64 ["s"] "mean over jobs of start minus arrival" = of.2.mean(of.2.wait as f64);
         mean_turnaround: f64 ["s"] "mean over jobs of completion minus arrival" = of.2.mean(of.2.turnaround as f64);
@@ -89,8 +93,8 @@ pub struct SizeChange {
     pub fixed: bool,
 }
 
-/// Returns the improvement of `run` compared with `baseline` for each size that occurs in both. If
-/// the baseline is 0, the improvement counts as 0.
+/// Returns the improvement of `run` compared with `baseline` for each size that occurs in both runs. If the baseline is
+/// 0, the improvement is 0.
 pub fn improvement(baseline: &[SizeRow], run: &[SizeRow], processors: usize) -> Vec<SizeChange> {
     let change = |row: &SizeRow| {
         let base = baseline.iter().find(|base| base.size == row.size)?;

@@ -4,7 +4,7 @@
 //! interval, mean ± t((1 + confidence) / 2, R - 1) · s / √R by Student's t. [`replicate`] runs replications until the
 //! intervals are narrow enough ([`StopRule`]): 95 % confidence and a half-width of 5 % of the mean by default, as in V.
 //! Lo, K. Windisch, W. Liu and B. Nitzberg (IEEE TPDS 8(7), 1997) and S. Bani-Mohammad (PhD thesis, University of
-//! Glasgow, 2008), both on fragmentation.
+//! Glasgow, 2008). Both publications study fragmentation.
 //!
 //! If replications stop when the interval is narrow, the interval is slightly too narrow. The minimum number of
 //! replications keeps this effect small: 95 % intervals of exponential values contain the true mean in 93 to 94 % of
@@ -57,7 +57,7 @@ impl Accumulator {
         self.count
     }
 
-    /// Returns the mean of the values; NaN if there are none.
+    /// Returns the mean of the values; NaN if there are no values.
     #[must_use]
     pub fn mean(&self) -> f64 {
         if self.count == 0 { f64::NAN } else { self.mean }
@@ -153,7 +153,7 @@ pub fn student_t(confidence: f64, freedom: u64) -> f64 {
     quantile(0.5 + confidence / 2.0, freedom as f64)
 }
 
-/// Returns the quantile `p` of Student's t with `freedom` degrees of freedom, which need not be an integer.
+/// Returns the quantile `p` of Student's t with `freedom` degrees of freedom. `freedom` need not be an integer.
 pub(super) fn quantile(p: f64, freedom: f64) -> f64 {
     if freedom > MANY as f64 {
         return expansion(Normal::standard().inverse_cdf(p), freedom);

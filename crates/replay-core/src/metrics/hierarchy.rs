@@ -1,4 +1,4 @@
-//! Leaves, blocks and levels of allocations on trees of switches and on blocks, and the fragmentation of blocks over time.
+//! Leaves, blocks and levels of allocations on trees of switches and on blocks. Fragmentation of blocks over time.
 
 use std::collections::HashMap;
 
@@ -15,13 +15,13 @@ use crate::workload::JobId;
 pub struct HierarchyPlacement {
     /// Number of leaves on which the job has nodes.
     pub leaves: u32,
-    /// Fewest leaves that can hold the job on the idle machine: the largest ones.
+    /// Minimum number of leaves that can hold the job on the idle machine. The largest leaves are used first.
     pub fewest_leaves: u32,
-    /// Number of switches of level 1, or of blocks of the second size, that contain nodes of the job; `None` if the machine
-    /// has none.
+    /// Number of switches of level 1, or of blocks of the second size, that contain nodes of the job; `None` if the
+    /// machine has neither.
     pub upper_blocks: Option<u32>,
-    /// Level of the lowest switch above all nodes, 0 for a leaf; on blocks the index of the smallest size whose block holds
-    /// all nodes. `None` if no switch or block does.
+    /// Level of the lowest switch above all nodes, 0 for a leaf; on blocks the index of the smallest block size for
+    /// which a single block holds all nodes. `None` if no switch or block contains all nodes.
     pub level: Option<u32>,
     /// Mean hop distance over pairs of nodes that run processes; 0 for one node.
     pub hops: f64,
@@ -37,7 +37,7 @@ pub struct HierarchyLocality {
     hierarchy: Hierarchy,
     /// Level of each unit.
     levels: Vec<Option<u32>>,
-    /// By leaf: its switch of level 1 or block of the second size; empty if the machine has none.
+    /// For each leaf, its switch of level 1 or its block of the second size; empty if the machine has neither.
     uppers: Vec<u32>,
     /// Sums of the sizes of the first leaves, the largest first.
     sums: Vec<u64>,
@@ -70,7 +70,7 @@ impl HierarchyLocality {
         Self { hierarchy: hierarchy.clone(), levels, uppers, sums, units: Vec::new() }
     }
 
-    /// Returns the position of a job with at least one node, and this mean distance between its nodes.
+    /// Returns the position of a job with at least one node. `hops` is the mean distance between its nodes.
     pub fn placement(&mut self, nodes: &[NodeId], hops: f64) -> HierarchyPlacement {
         let Self { hierarchy, levels, uppers, sums, units } = self;
         units.clear();
@@ -103,23 +103,23 @@ impl HierarchyLocality {
 pub(super) struct HierarchySums {
     jobs: i64,
     leaves: i64,
-    /// Sum of the number of leaves divided by the fewest possible.
+    /// Sum over jobs of the ratio of the number of leaves to the minimum number of leaves.
     ratio: f64,
     upper_blocks: i64,
     /// Number of jobs with a level.
     levelled: i64,
     level: i64,
     hops: f64,
-    /// Jobs of several nodes, and those of them in one leaf.
+    /// Number of jobs of several nodes. The next field is the number of these jobs in one leaf.
     several: i64,
     several_in_one: i64,
-    /// Jobs of several nodes that fit into a leaf.
+    /// Number of jobs of several nodes that fit into the largest leaf.
     fitting: i64,
     has_uppers: bool,
 }
 
 impl HierarchySums {
-    /// Adds a job, or subtracts it for the sign -1.
+    /// Adds a job if the sign is 1; subtracts the job if the sign is -1.
     pub(super) fn add_job(&mut self, place: &HierarchyPlacement, sign: i64) {
         let several = place.nodes > 1;
         self.jobs += sign;
@@ -165,19 +165,24 @@ measures! {
     pub struct HierarchyMetrics, from sums: &HierarchySums {
         mean_leaves: f64 ["leaves"] "mean over jobs of the number of leaves (switches with nodes, or base blocks) on which a job has nodes; null on machines other than trees and blocks"
             = sums.mean(sums.leaves as f64);
-        mean_leaf_ratio: f64 [""] "mean over jobs of the number of leaves divided by the fewest that can hold the job on the idle machine"
+        mean_leaf_ratio: f64 [""] "mean over jobs of the ratio of the number of leaves to the minimum number of \
+            leaves that can hold the job on the idle machine"
             = sums.mean(sums.ratio);
-        mean_upper_blocks: Option<f64> ["blocks"] "mean over jobs of the number of switches of level 1, or of blocks of the second size, that contain nodes of the job; null if the machine has none"
+        mean_upper_blocks: Option<f64> ["blocks"] "mean over jobs of the number of switches of level 1, or of blocks \
+            of the second size, that contain nodes of the job; null if the machine has neither"
             = sums.has_uppers.then(|| sums.mean(sums.upper_blocks as f64));
         mean_level: Option<f64> ["levels"] "mean over jobs of the level of the lowest switch above all nodes (0 for a leaf), or of the index from 0 of the smallest block size whose block holds all nodes; jobs in no single switch or block are excluded"
             = HierarchySums::share(sums.level, sums.levelled);
         mean_pair_hops: f64 ["hops"] "mean over jobs of the mean hop distance over pairs of nodes; 0 for a job of one node"
             = sums.mean(sums.hops);
-        one_leaf_percent: Option<f64> ["%", rising] "share of the jobs of two or more nodes that lie in one leaf"
+        one_leaf_percent: Option<f64> ["%", rising] "share of jobs in one leaf, among the jobs of at least two nodes"
             = HierarchySums::share(100 * sums.several_in_one, sums.several);
-        one_leaf_fitting_percent: Option<f64> ["%", rising] "share of the jobs of two or more nodes, but not more than the largest leaf has, that lie in one leaf"
+        one_leaf_fitting_percent: Option<f64> ["%", rising] "share of jobs in one leaf, among the jobs of at least \
+            two nodes that fit into the largest leaf"
             = HierarchySums::share(100 * sums.several_in_one, sums.fitting);
-        block_fragmentation: Option<f64> ["nodes"] "time average of Slurm's fragmentation of the blocks, from the first submission to the last completion; nodes out of service count as free; null on trees and for repeated logs"
+        block_fragmentation: Option<f64> ["nodes"] "time average of Slurm's fragmentation of the blocks, from the \
+            first submission to the last completion; nodes out of service are treated as free; null on trees and for \
+            repeated logs"
             = None;
         block_fragmentation_percent: Option<f64> ["%"] "block_fragmentation as a share of its value when no node is free"
             = None;
@@ -203,12 +208,12 @@ pub struct BlockFragmentation {
     sum: i128,
     /// The value since the last change, if computed.
     value: Option<u64>,
-    /// The value with no node free.
+    /// The value when no node is free.
     most: u64,
 }
 
 impl BlockFragmentation {
-    /// Begins at this time with an idle machine; `None` for a tree.
+    /// Creates the integral from time `origin` for an idle machine; `None` for a tree.
     pub fn new(hierarchy: &Hierarchy, origin: i64) -> Option<Self> {
         hierarchy.blocks()?;
         let none = FreeNodes::of(hierarchy, []);
@@ -247,7 +252,8 @@ impl BlockFragmentation {
         self.value = None;
     }
 
-    /// Returns the time average in nodes, and as a percentage of the value with no node free; `None` if no time has passed.
+    /// Returns the time average in nodes, and the time average as a percentage of the value when no node is free.
+    /// Returns `None` if no time has passed.
     pub fn mean(&self) -> Option<[f64; 2]> {
         let span = self.now - self.origin;
         let mean = (span > 0).then(|| self.sum as f64 / span as f64)?;

@@ -5,8 +5,8 @@ use crate::table::{Column, name};
 use crate::topology::{Coord, Grid, MultiTorus, NodeId, PairDistances, Topology};
 
 /// Locality of the processors of one job. An allocation may have more processors than the job requested. If a processor
-/// runs no process of the job, the pairwise L1 ignores this processor, because it does not communicate. The processor
-/// counts in all other fields, because the job holds it.
+/// runs no process of the job, the pairwise L1 ignores this processor, because it does not communicate. All other
+/// fields include this processor, because the job holds it.
 #[derive(Clone, Copy, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct Placement {
     /// Sum of hop distances over unordered pairs (pairwise L1).
@@ -18,10 +18,10 @@ pub struct Placement {
     /// 1, 1); on a cluster: (processors of the job, 1, 1); for a job on several tori: (total cells of the boxes on all
     /// these tori, 1, 1); on a tree or blocks: (nodes of the smallest enclosing switch or block, 1, 1).
     pub bounding_box: [u32; 3],
-    /// Share of the bounding box that the job does not hold: (volume - k) / volume for k processors. 0 if the job fills
-    /// the box. Source: Lo et al., section 5.
+    /// Share of processors in the bounding box that are not held by the job: (volume - k) / volume for k processors. 0
+    /// if the job fills the box. Source: Lo et al., section 5.
     pub dispersal: f64,
-    /// Dispersal times k, the number of processors. Source: Lo et al., section 5.
+    /// Dispersal multiplied by k, the number of processors. Source: Lo et al., section 5.
     pub weighted_dispersal: f64,
     /// Number of connected components.
     pub components: u32,
@@ -44,15 +44,26 @@ impl Placement {
     ) -> Vec<Column<Row>> {
         type C<Row> = Column<Row>;
         vec![
-            C::new(name::pairwise_l1, "hops", "sum of hop distances over all pairs of requested processors, without those lost to internal fragmentation", move |row| of(row).map(|of| of.0.pairwise_l1)),
+            C::new(name::pairwise_l1, "hops", "sum of hop distances over all pairs of requested processors, without \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.pairwise_l1)),
             C::new(name::distance, "hops", "mean hop distance over all pairs of requested processors; 0 for one processor", move |row| of(row).map(|(place, size)| place.distance(size))),
-            C::new(name::diameter, "hops", "largest L-infinity distance between two processors of the job, including those lost to internal fragmentation", move |row| of(row).map(|of| of.0.diameter)),
-            C::new(name::dispersal, "share", "share of the smallest enclosing box that the job does not hold, from 0 to 1; processors lost to internal fragmentation count as held", move |row| of(row).map(|of| of.0.dispersal)),
-            C::new(name::weighted_dispersal, "processors", "dispersal times the number of processors, including those lost to internal fragmentation", move |row| of(row).map(|of| of.0.weighted_dispersal)),
-            C::new(name::components, "components", "number of connected components of the job's processors, including those lost to internal fragmentation", move |row| of(row).map(|of| of.0.components)),
-            C::new(name::box_x, "processors", "side along x of the smallest box around the job's processors, including those lost to internal fragmentation; on a hypercube the size of the smallest enclosing subcube", move |row| of(row).map(|of| of.0.bounding_box[0])),
-            C::new(name::box_y, "processors", "side of this box along y; 1 on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[1])),
-            C::new(name::box_z, "processors", "side of this box along z; 1 in two dimensions and on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[2])),
+            C::new(name::diameter, "hops", "largest L-infinity distance between two processors of the job, including \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.diameter)),
+            C::new(name::dispersal, "share", "share of processors in the smallest enclosing box that are not held by \
+                the job, from 0 \
+                to 1; processors lost to internal fragmentation are counted as held", move |row| of(row).map(|of| of.0.dispersal)),
+            C::new(name::weighted_dispersal, "processors", "dispersal multiplied by the number of processors, \
+                including \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.weighted_dispersal)),
+            C::new(name::components, "components", "number of connected components of the job's processors, including \
+                processors lost to internal fragmentation", move |row| of(row).map(|of| of.0.components)),
+            C::new(name::box_x, "processors", "side along x of the smallest box around the job's processors, \
+                including processors lost to internal fragmentation; on a hypercube the size of the smallest \
+                enclosing subcube", move |row| of(row).map(|of| of.0.bounding_box[0])),
+            C::new(name::box_y, "processors", "side along y of the smallest box around the job's processors; 1 on a \
+                hypercube", move |row| of(row).map(|of| of.0.bounding_box[1])),
+            C::new(name::box_z, "processors", "side along z of the smallest box around the job's processors; 1 in two \
+                dimensions and on a hypercube", move |row| of(row).map(|of| of.0.bounding_box[2])),
         ]
     }
 }

@@ -57,7 +57,7 @@ impl JobMeasures {
     }
 
     /// Returns the bounded slowdown: turnaround divided by `own_run`, but at least 1. Run times below
-    /// [`SLOWDOWN_BOUND`] count as [`SLOWDOWN_BOUND`] (Feitelson et al. 1997).
+    /// [`SLOWDOWN_BOUND`] are replaced by [`SLOWDOWN_BOUND`] (Feitelson et al. 1997).
     pub fn bounded_slowdown(&self) -> f64 {
         bounded_slowdown(self.turnaround(), self.own_run)
     }
@@ -76,9 +76,10 @@ impl JobMeasures {
         let mut columns = vec![
             number,
             submit,
-            C::new(name::arrival, "s", "arrival in trace time, from which waits count; differs from the submission only for jobs that follow others (--deps)", |job| job.arrival),
+            C::new(name::arrival, "s", "arrival in trace time; the wait begins at the arrival; differs from the \
+                submission only for jobs that follow others (--deps)", |job| job.arrival),
             C::new(name::start, "s", "start, in trace time", |job| job.start),
-            C::new(name::run_time, "s", "time that the job held its processors", |job| job.run),
+            C::new(name::run_time, "s", "time for which the job held its processors", |job| job.run),
             C::new(name::end, "s", END, |job| job.start + job.run),
             estimate,
             user,
@@ -86,13 +87,18 @@ impl JobMeasures {
             C::new(name::served_size, "processors", "processors of the served request; fewer than size if the job was folded", |job| job.served_size),
             C::new(name::wait, "s", "start minus arrival", |job| job.wait()),
             C::new(name::turnaround, "s", "completion minus arrival", |job| job.turnaround()),
-            C::new(name::bounded_slowdown, "", "turnaround divided by the run time on the requested processors, with run times below 10 s counted as 10 s; at least 1", |job| job.bounded_slowdown()),
+            C::new(name::bounded_slowdown, "", "turnaround divided by the run time on the requested processors, with \
+                run times below 10 s replaced by 10 s; at least 1", |job| job.bounded_slowdown()),
         ];
-        columns.push(C::new(name::held_size, "processors", "processors that the job held, including those lost to internal fragmentation and those of its points that it did not request", |job| job.held));
+        columns.push(C::new(name::held_size, "processors", "processors that the job held, including processors lost \
+            to internal fragmentation and processors of its points that the job did not request", |job| job.held));
         columns.extend(Placement::columns(|job: &Self| Some((job.placement.as_ref()?, job.points))));
         columns.push(C::new(name::leaves, "leaves", "leaves (switches with nodes, or base blocks) on which the job has nodes; null, like upper_blocks and level, on machines other than trees and blocks", |job| Some(job.placement.as_ref()?.hierarchy?.leaves)));
-        columns.push(C::new(name::upper_blocks, "blocks", "switches of level 1, or blocks of the second size, that contain nodes of the job; null if the machine has none", |job| job.placement.as_ref()?.hierarchy?.upper_blocks));
-        columns.push(C::new(name::level, "", "level of the lowest switch above all nodes, 0 for a leaf, or the index from 0 of the smallest block size whose block holds all nodes; null if no switch or block does", |job| job.placement.as_ref()?.hierarchy?.level));
+        columns.push(C::new(name::upper_blocks, "blocks", "switches of level 1, or blocks of the second size, that \
+            contain nodes of the job; null if the machine has neither", |job| job.placement.as_ref()?.hierarchy?.upper_blocks));
+        columns.push(C::new(name::level, "", "level of the lowest switch above all nodes, 0 for a leaf, or the index \
+            from 0 of the smallest block size whose block holds all nodes; null if no switch or block holds all \
+            nodes", |job| job.placement.as_ref()?.hierarchy?.level));
         columns.push(C::new(name::tied, "sets", "distinct best processor sets of the decision; null if not counted", |job| job.tied));
         columns
     }
@@ -149,7 +155,10 @@ measures! {
     /// Metrics of one run. Times are in trace seconds; means are over jobs.
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct RunMetrics, from run: Run<'_> {
-        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of requested processors, without those lost to internal fragmentation; one-processor jobs count as 0; jobs without a recorded placement in a repeated log are excluded, and the value is null for sizes without any"
+        mean_pairwise_l1: f64 ["hops"] "mean over jobs of the sum of hop distances over all pairs of requested \
+            processors, without processors lost to internal fragmentation; 0 for one-processor jobs; if a log is \
+            repeated, jobs without a recorded placement are excluded, and the value is null if no job has a recorded \
+            placement"
             = run.total_pairwise_l1 as f64 / run.schedule.jobs.max(1) as f64;
         total_pairwise_l1: u64 ["hops"] "sum over all jobs of the hop distances over all pairs of requested processors" = run.total_pairwise_l1;
     }
@@ -185,13 +194,19 @@ measures! {
     /// Metrics of the allocations of a run, as means over jobs.
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct PlacementMetrics, from places: &PlacementMeans {
-        mean_diameter: f64 ["hops"] "mean over jobs of the largest L-infinity distance between two processors, including those lost to internal fragmentation; null if not measured"
+        mean_diameter: f64 ["hops"] "mean over jobs of the largest L-infinity distance between two processors, \
+            including processors lost to internal fragmentation; null if not measured"
             = places.mean(places.diameter as f64);
-        mean_dispersal: f64 ["share"] "mean over jobs of the share of the smallest enclosing box that the job does not hold; processors lost to internal fragmentation count as held; null if not measured"
+        mean_dispersal: f64 ["share"] "mean over jobs of the share of processors in the smallest enclosing box that \
+            are not held by the job; processors lost to internal fragmentation are counted as held; null if not \
+            measured"
             = places.mean(places.dispersal);
-        mean_weighted_dispersal: f64 ["processors"] "mean over jobs of dispersal times the number of processors, including those lost to internal fragmentation; null if not measured"
+        mean_weighted_dispersal: f64 ["processors"] "mean over jobs of dispersal multiplied by the number of \
+            processors, \
+            including processors lost to internal fragmentation; null if not measured"
             = places.mean(places.weighted_dispersal);
-        mean_components: f64 ["components"] "mean over jobs of the number of connected components of its processors, including those lost to internal fragmentation; null if not measured"
+        mean_components: f64 ["components"] "mean over jobs of the number of connected components of its processors, \
+            including processors lost to internal fragmentation; null if not measured"
             = places.mean(places.components as f64);
         contiguous_percent: f64 ["%", rising] "share of jobs in one connected component; null if not measured"
             = places.mean(100.0 * places.contiguous as f64);
@@ -203,7 +218,9 @@ measures! {
     #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
     pub struct ScheduleMetrics, from times: Times {
         jobs: u64 ["jobs"] "number of jobs of the run, size or replication" = times.waits.sorted.len() as u64;
-        utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to processors times makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed counts" = times.utilization;
+        utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to the product \
+            of processors and makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed \
+            is included" = times.utilization;
         held_utilization: Option<f64> ["share", rising] "utilization with all processors of the jobs' points, which no other job can use; null if each point of the machine holds one processor" = times.held_utilization;
         makespan: i64 ["s"] "last completion minus first submission" = times.makespan;
         mean_wait: f64 ["s"] "mean over jobs of start minus arrival" = times.waits.mean;
@@ -215,7 +232,8 @@ measures! {
         median_turnaround: f64 ["s"] "median turnaround" = times.turnarounds.percentile(50.0);
         p90_turnaround: f64 ["s"] "90th percentile of the turnaround" = times.turnarounds.percentile(90.0);
         p99_turnaround: f64 ["s"] "99th percentile of the turnaround" = times.turnarounds.percentile(99.0);
-        mean_bounded_slowdown: f64 [""] "mean over jobs of turnaround divided by the run time on the requested processors, with run times below 10 s counted as 10 s; at least 1" = times.mean_slowdown;
+        mean_bounded_slowdown: f64 [""] "mean over jobs of turnaround divided by the run time on the requested \
+            processors, with run times below 10 s replaced by 10 s; at least 1" = times.mean_slowdown;
     }
 }
 
@@ -246,7 +264,7 @@ impl RunMetrics {
         Self::of(Run { schedule, total_pairwise_l1, placements, ties, system })
     }
 
-    /// Returns the columns of all metrics by required measurement, in the order of the tables.
+    /// Returns the columns of all metrics, grouped by the measurement that they require, in the order of the tables.
     pub fn groups() -> [(Needs, Vec<Column<Self>>); 6] {
         fn part<Part: 'static>(
             columns: Vec<Column<Part>>,

@@ -18,8 +18,7 @@ pub struct SystemRecorder {
     arrivals: Vec<i64>,
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// Number of held processors, integrated over time. The three following fields are integrals
-    /// over time, too.
+    /// Number of held processors, integrated over time. The next three fields are also integrals over time.
     held: i128,
     requested: i128,
     busy_list: i128,
@@ -33,7 +32,7 @@ pub struct SystemRecorder {
     in_blocks: u64,
     in_one_block: u64,
     searches: u64,
-    /// For each folded job, the numbers of requested and allocated processors, and the factor by
+    /// For each folded job: the number of requested processors, the number of allocated processors, and the factor by
     /// which the run time increases.
     folded: HashMap<JobId, (u32, u32, f64)>,
     folded_jobs: u64,
@@ -252,12 +251,17 @@ measures! {
     /// Bani-Mohammad 2008 (equations 2.2 and 2.3, weighted by time).
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct SystemMetrics, from system: &Simulated<'_> {
-        allocated_utilization: f64 ["share", rising] "utilization including processors lost to internal fragmentation; null, like all following columns, for strategies that neither refuse jobs nor hand out units" = system.allocated() / system.capacity;
+        allocated_utilization: f64 ["share", rising] "utilization including processors lost to internal \
+            fragmentation; null, like all following columns, for strategies that neither refuse jobs nor allocate \
+            whole units" = system.allocated() / system.capacity;
         internal_fragmentation_percent: f64 ["%"] "processor-time allocated to jobs beyond their request, as a share of all allocated processor-time" = system.recorder.internal_fragmentation_percent();
-        refusals: u64 ["refusals"] "refused attempts for which enough processors were free; if the strategy folds jobs, the fewest to which it would then fold the job" = system.recorder.refusals;
+        refusals: u64 ["refusals"] "refused attempts for which enough processors were free; if the strategy folds \
+            jobs, the smallest number to which the strategy would then fold the job is enough" = system.recorder.refusals;
         fragmented_refusals: u64 ["refusals"] "refusals because there was no placement (external fragmentation)" = system.recorder.fragmented_refusals;
-        too_few_free_refusals: Option<u64> ["refusals"] "refusals because fewer nodes were free than the job needs, which refusals does not count; null on machines other than trees and blocks" = Some(system.overhead.too_few_free);
-        switches_refusals: Option<u64> ["refusals"] "refusals because the place lay on more leaves than the job waits for; null on machines other than trees and blocks" = Some(system.recorder.postponed_refusals);
+        too_few_free_refusals: Option<u64> ["refusals"] "refusals because fewer nodes were free than the job needs; \
+            the column refusals does not include these refusals; null on machines other than trees and blocks" = Some(system.overhead.too_few_free);
+        switches_refusals: Option<u64> ["refusals"] "refusals because the place was on more leaves than the number of \
+            leaves for which the job waits; null on machines other than trees and blocks" = Some(system.recorder.postponed_refusals);
         fragmented_time_percent: f64 ["%"] "share of the time in which at least one job waited after it had been refused because there was no placement" = 100.0 * system.recorder.fragmented as f64 / system.span;
         blocked_menu_percent: Option<f64> ["%"] "time average of the share of positions of the menu's boxes that are not entirely free, weighted by the size of the box; null for strategies without a menu of boxes" = system.blocked_menu();
         no_such_size_jobs: Option<u64> ["jobs"] "jobs excluded from the run because no box of the menu has their size; null for strategies without a menu of boxes" = None;
@@ -266,15 +270,22 @@ measures! {
         mean_busy_list: Option<f64> ["units"] "time average of the number of allocated units (m)" = system.of_units(1).map(|_| system.recorder.busy_list as f64 / system.span);
         mean_searches: Option<f64> ["searches"] "mean number of searches per job beyond the first (b)" = system.of_units(system.recorder.searches);
         attempts_per_job: f64 ["attempts"] "number of requests of the scheduler for processors per job, including refused requests" = system.per_job(system.overhead.attempts);
-        asked_per_job: f64 ["attempts"] "number of these requests per job that called the allocator; the results of the others followed from earlier refusals" = system.per_job(system.overhead.allocator_calls);
+        asked_per_job: f64 ["attempts"] "number of these requests per job that called the allocator; the results of \
+            the other requests followed from earlier refusals" = system.per_job(system.overhead.allocator_calls);
         operations_per_job: f64 ["operations"] "number of elementary operations of the allocator per job; 0 if the allocator does not count operations" = system.per_job(system.overhead.operations);
-        promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and got a guaranteed latest start, which a head gets only when a later job could overtake it; null for schedulers without guarantees" = system.overhead.promises.map(|promises| promises.given);
-        late_heads: Option<u64> ["jobs"] "promised heads that started later than first guaranteed" = system.overhead.promises.map(|promises| promises.broken);
-        latest_head: Option<u64> ["s"] "largest delay of a promised head beyond its first guarantee" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
+        promised_heads: Option<u64> ["jobs"] "jobs that waited at the head of the queue and got a guaranteed latest \
+            start; a head gets a guarantee only if a later job could overtake the head; null for schedulers without \
+            guarantees" = system.overhead.promises.map(|promises| promises.given);
+        late_heads: Option<u64> ["jobs"] "heads with a guaranteed start that started later than their first \
+            guarantee" = system.overhead.promises.map(|promises| promises.broken);
+        latest_head: Option<u64> ["s"] "largest delay of a head beyond its first guaranteed start" = system.overhead.promises.map(|promises| promises.worst.unsigned_abs());
         slots_held_percent: Option<f64> ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines" = system.slots_held_percent();
-        refused_sizes: Option<u64> ["sizes"] "number of job sizes that were refused for lack of processors or of a placement, including the last one of each attempt; null, like all following columns, for strategies that do not fold jobs" = system.overhead.refused_sizes;
+        refused_sizes: Option<u64> ["sizes"] "number of job sizes that were refused for lack of processors or of a \
+            placement, including the last size of each attempt; null, like all following columns, for strategies that \
+            do not fold jobs" = system.overhead.refused_sizes;
         folded_percent: Option<f64> ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
-        mean_fold_stretch: Option<f64> [""] "mean over folded jobs of the run time divided by that on the requested processors; 1 without folded jobs, null if the strategy does not fold jobs" = system.of_folding(system.recorder.mean_stretch());
+        mean_fold_stretch: Option<f64> [""] "mean over folded jobs of the ratio of the run time to the run time on \
+            the requested processors; 1 without folded jobs, null if the strategy does not fold jobs" = system.of_folding(system.recorder.mean_stretch());
         lost_efficiency_percent: Option<f64> ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs" = system.of_folding(system.recorder.lost_percent());
     }
     with {
@@ -300,14 +311,17 @@ measures! {
     /// Metrics of a run with outages.
     #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
     pub struct OutageMetrics, from machine: &Installed<'_> {
-        up_utilization: f64 ["share", rising] "utilization relative to the processors in service; processors in an outage that a job still holds count as in service" = match machine.installed - machine.recorder.down as f64 {
+        up_utilization: f64 ["share", rising] "utilization relative to the processors in service; processors that a \
+            job still holds during an outage are counted as in service" = match machine.installed - machine.recorder.down as f64 {
             up if up > 0.0 => machine.used / up,
             _ => 0.0,
         };
         down_percent: f64 ["%"] "processor-time out of service, as a share of the processor-time of the machine" = 100.0 * machine.recorder.down as f64 / machine.installed;
-        killed_jobs: u64 ["jobs"] "jobs ended by an outage; their run time is that until the outage" = machine.recorder.killed;
-        requeued_jobs: u64 ["jobs"] "number of times that an outage interrupted a job, which returned to the queue to run again; its start is the last one" = machine.recorder.requeued;
-        cut_off_percent: f64 ["%"] "processor-time of interrupted runs, as a share of the processor-time of the machine; utilization includes it for killed jobs, but not for requeued ones" = 100.0 * machine.recorder.cut_off as f64 / machine.installed;
+        killed_jobs: u64 ["jobs"] "jobs ended by an outage; their run time ends at the outage" = machine.recorder.killed;
+        requeued_jobs: u64 ["jobs"] "number of times that an outage interrupted a job, which returned to the queue to \
+            run again; the start of such a job is its last start" = machine.recorder.requeued;
+        cut_off_percent: f64 ["%"] "processor-time of interrupted runs, as a share of the processor-time of the \
+            machine; utilization includes this time for killed jobs, but not for requeued jobs" = 100.0 * machine.recorder.cut_off as f64 / machine.installed;
     }
 }
 

@@ -134,8 +134,9 @@ impl<T: Value> Entry<T> {
         self.computed(key, kind, about, move |_| Some(default.clone()), |_, _| {})
     }
 
-    /// Adds a parameter with functions that read its value from the options and write it to them.
-    /// Setting it may change the defaults of parameters declared later.
+    /// Adds a parameter with two functions. The first function reads the value from the options, and the second
+    /// function writes the value to the options. Setting the parameter may change the defaults of parameters declared
+    /// later.
     pub fn computed<V: Value>(
         mut self,
         key: &'static str,
@@ -279,7 +280,7 @@ type Set<T, V> = dyn Fn(&mut T, V) + Send + Sync;
 /// Returns the error of an unknown key.
 fn no_parameter(kind: &'static str, name: &StrategyName, key: &str, keys: &[&str]) -> NameError {
     let advice = advice(key, keys.iter().copied(), || match keys {
-        [] => "it has no parameters".to_string(),
+        [] => "this name has no parameters".to_string(),
         known => format!("known are {}", known.join(", ")),
     });
     name.error(kind, format!("unknown parameter \"{}\"; {advice}", excerpt(key)))

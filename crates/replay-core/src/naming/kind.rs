@@ -136,8 +136,8 @@ where
     Kind::new(values.to_string(), read, |value: &V| Some(value.to_string()))
 }
 
-/// Returns the syntax of a type like [`typed`], for types with errors that already contain the
-/// text.
+/// Returns the syntax of a type with its own parser and printer, like [`typed`]. The parser's errors must already
+/// contain the text.
 pub fn parsed<V>(values: &str) -> Kind<V>
 where
     V: FromStr<Err: Display> + Display + 'static,
@@ -147,7 +147,7 @@ where
 }
 
 /// Returns the syntax of values separated by commas. The errors of the values must already contain
-/// the text. An empty list counts as absent.
+/// the text. An empty list is treated as absent.
 pub fn list<V>(values: &str) -> Kind<Vec<V>>
 where
     V: FromStr<Err: Display> + Display + 'static,
@@ -163,7 +163,7 @@ where
     Kind::new(values.to_string(), read, write)
 }
 
-/// Returns the syntax of a file name. An empty path counts as absent.
+/// Returns the syntax of a file name. An empty path is treated as absent.
 pub fn file() -> Kind<String> {
     let write = |path: &String| (!path.is_empty()).then(|| path.clone());
     Kind::new("a file".to_string(), |_, text| Ok(text.to_string()), write)

@@ -36,7 +36,7 @@ pub struct StrategyName {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{kind} \"{text}\": {problem}")]
 pub struct NameError {
-    /// "allocator", "scheduler", ..., or "strategy" before the kind is known.
+    /// The kind, such as "allocator" or "scheduler"; "strategy" before the kind is known.
     pub kind: &'static str,
     /// The text, truncated if it is very long.
     pub text: String,

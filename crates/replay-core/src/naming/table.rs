@@ -78,8 +78,7 @@ impl<T: Value> Table<T> {
         let written = || self.entries.iter().filter_map(|entry| entry.write(options));
         let exact = written().filter_map(|(name, exact)| exact.then_some(name));
         let name = exact.min_by_key(|name| name.parameters.len());
-        // Options with NaN are not equal to themselves, but an error message about them still needs
-        // a name.
+        // Options with NaN are not equal to themselves, but an error message about such options still needs a name.
         let near = || written().next().map(|(name, _)| name);
         name.or_else(near).unwrap_or_else(|| StrategyName::plain(self.kind))
     }

@@ -262,7 +262,7 @@ impl Reader<'_> {
         match (nodes, regions) {
             (Some(_), Some(regions)) => {
                 return Err(regions
-                    .error("cannot be combined with nodes; a torus has one of the two".into()));
+                    .error("cannot be combined with nodes; a torus has either nodes or regions".into()));
             }
             (None, None) => {}
             (Some(nodes), None) => {

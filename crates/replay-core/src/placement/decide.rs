@@ -1,16 +1,17 @@
 //! Selection of one placement for one request, by the rule of Slurm 26.05.
 //!
-//! A candidate is an anchor of the requested size that has no holes, whose nodes are all free, and that contains every
-//! required node. Candidates are visited torus by torus, placement by placement, in the order of anchors. A candidate
-//! replaces the best candidate so far if it is better by the first criterion in which the two candidates differ:
+//! A candidate is an anchor of the requested size. A candidate has no holes, all of its nodes are free, and it contains
+//! every required node. Candidates are visited torus by torus, placement by placement, in the order of anchors. A
+//! candidate replaces the best candidate so far if it is better by the first criterion in which the two candidates
+//! differ:
 //!
 //! 1. the largest weight of its nodes: smaller is better;
 //! 2. its cost: smaller is better, but only between anchors of one placement of one torus;
 //! 3. the free nodes of its torus: fewer is better.
 //!
-//! If two orientations fit in one torus, the first of them therefore wins, whatever its cost. The order of the scan is
-//! part of the rule. The *cost* of a candidate counts free anchors of the next larger placement of its torus, in one
-//! orientation: the cost is the number of these anchors that share a node with the candidate.
+//! If two orientations fit in one torus, the first of them therefore wins, even if its cost is higher. The order of the
+//! scan is part of the rule. The *cost* of a candidate is the number of free anchors that share a node with the
+//! candidate. Only the anchors of the next larger placement of the same torus, in one orientation, are counted.
 //!
 //! Without weights, the rule selects the first orientation that fits in each torus. Within this orientation it selects
 //! the first anchor of minimum cost. Costs are not negative.
@@ -39,7 +40,7 @@ pub struct Pick {
 pub struct Query<'a> {
     /// Number of nodes.
     pub size: u32,
-    /// Required nodes by torus; `None` if there are none.
+    /// Required nodes by torus; `None` if no nodes are required.
     pub required: Option<&'a [Cells]>,
     /// Weights by node of the layout; `None` if all weights are equal.
     pub weights: Option<&'a [u64]>,
@@ -147,9 +148,9 @@ impl Decider {
         best.map(|(pick, ..)| pick)
     }
 
-    /// Returns the candidates that [`decide`](Self::decide) compares in torus number `at` if there are no weights and
-    /// no required nodes: the free anchors of the first placement of this size that fits. Each candidate is given as
-    /// placement, anchor and cost. The first candidate of minimum cost wins.
+    /// Returns the candidates that [`decide`](Self::decide) compares in torus `at` if there are no weights and no
+    /// required nodes. The candidates are the free anchors of the first placement of this size that fits. Each
+    /// candidate is given as placement, anchor and cost. The first candidate of minimum cost wins.
     pub fn costs(
         &self,
         at: usize,

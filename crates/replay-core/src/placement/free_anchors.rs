@@ -34,7 +34,7 @@ fn words(placement: &Placement) -> usize {
 
 impl FreeAnchors {
     /// Creates the state with these free cells. If anchors must be `whole`, an anchor with a hole is never free.
-    /// Otherwise it is free if all of its nodes are free.
+    /// Otherwise an anchor is free if all of its nodes are free.
     pub fn new(torus: &Torus, overlaps: Arc<Overlaps>, free: Cells, whole: bool) -> Self {
         let rows = vec![Vec::new(); torus.placements().len()];
         let whole = whole && (torus.nodes.len() as usize) < torus.cells();

@@ -99,7 +99,7 @@ impl Anchors {
 pub struct AnchorRule {
     /// The spacing of positions.
     pub anchors: Anchors,
-    /// Whether a box at the last position of an axis that does not wrap ends at the end of the axis.
+    /// For axes that do not wrap: whether a box at the last position ends at the end of the axis.
     pub flush: bool,
 }
 
@@ -233,8 +233,8 @@ fn bare(name: &str, grid: &Grid, has_node: impl Fn(u32) -> bool) -> Result<Torus
     torus.ok_or_else(|| "the machine has too many processors".to_string())
 }
 
-/// Returns the axes along which boxes wrap around the edge. An axis of two positions has no additional links when it
-/// wraps; on a torus, boxes nevertheless wrap along this axis too.
+/// Returns the axes along which boxes wrap around the edge. On a torus, boxes also wrap along an axis of two positions,
+/// although wrap-around adds no links to this axis.
 pub fn wrapped(grid: &Grid) -> [bool; 3] {
     let axes = grid.axes();
     let is_torus = axes.iter().any(|axis| axis.wrapped)
@@ -315,7 +315,8 @@ mod tests {
         assert_eq!(boxes("list:2x1x1", "4x4", true), Ok(vec![[1, 2, 1], [2, 1, 1]]));
         assert_eq!(boxes("list:2x2x2+2x1x1+2x1x1", "4x4x4", false), Ok(vec![[2, 1, 1], [2, 2, 2]]));
         assert!(boxes("list:5x1x1", "4x4x4", false).expect_err("larger").contains("5x1x1"));
-        // Size 3 is a row in three orientations, 7 does not fit 4 x 4 x 4 as a box, and 8 is a cube.
+        // A job of size 3 gets a row in three orientations. No box of size 7 fits into 4 x 4 x 4. A job of size 8 gets
+        // a cube.
         let rows = [[1, 1, 3], [1, 3, 1], [3, 1, 1]];
         let all = [&rows[..], &[[2, 2, 2]]].concat();
         assert_eq!(boxes("trace", "4x4x4", false), Ok(all));

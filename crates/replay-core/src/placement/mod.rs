@@ -1,13 +1,13 @@
-//! Placements on 3D tori: the boxes that an operator allows, and the selection of one for a job.
+//! Placements on 3D tori: the boxes that an operator allows, and the selection of a box for a job.
 //!
 //! Slurm 26.05 (May 2026) ships the plugin `topology/torus3d`. For each torus the administrator lists *placements*:
-//! boxes of given sides with a grid of positions. Each position of a placement is an *anchor*. A job gets an anchor
-//! whose nodes are all free, of a placement with as many nodes as the job requests. A fragmentation cost decides
+//! boxes of given sides with a grid of positions. Each position of a placement is an *anchor*. A job gets an anchor of
+//! a placement with the requested number of nodes. All nodes of the anchor must be free. A fragmentation cost decides
 //! between several free anchors. This module implements Slurm's rule exactly, for machines of several toruses with
-//! holes. It does not depend on traces and schedulers. The [allocator](crate::allocator) `slurm-torus3d` and
+//! holes. The module does not depend on traces and schedulers. The [allocator](crate::allocator) `slurm-torus3d` and
 //! `replay place` use this module.
 //!
-//! Source: Slurm 26.05, plugin `topology/torus3d` and its manual page `topology.yaml(5)`, described in our own words.
+//! Source: Slurm 26.05, plugin `topology/torus3d` and the manual page `topology.yaml(5)`, described in our own words.
 //!
 //! | term | meaning |
 //! |---|---|
@@ -24,7 +24,7 @@
 //! | [`config`] | `topology.yaml` |
 //! | [`free_anchors`] | the free anchors, updated incrementally |
 //! | [`decide`] | selection of one placement for one request |
-//! | [`ties`] | beyond Slurm: comparison of boxes of all orientations by blocked boxes, contact and delay |
+//! | [`ties`] | comparison of boxes of all orientations by blocked boxes, contact and delay (not in Slurm) |
 //! | [`segments`] | requests in several equal parts, and required nodes |
 //! | [`fragmentation`] | the part of the placements that is blocked |
 //! | [`rank`] | assignment of processes to nodes |

@@ -27,9 +27,9 @@ pub struct AxisOverlap {
 pub struct Word {
     /// Index of the word: its first position is `at` times 64.
     pub at: u32,
-    /// Bits of the positions that share a cell with the box.
+    /// Bits of the positions whose boxes share a cell with the given box.
     pub met: u64,
-    /// Bits of the positions whose boxes are contained in the box.
+    /// Bits of the positions whose boxes are contained in the given box.
     pub inside: u64,
 }
 
@@ -54,7 +54,8 @@ impl AxisOverlap {
         overlap
     }
 
-    /// Returns whether the box at this position shares a cell with the box, and whether the box contains it.
+    /// Returns two flags: whether the box at this position shares a cell with the given box, and whether the given box
+    /// contains the box at this position.
     #[inline]
     pub fn has(&self, index: u32) -> [bool; 2] {
         let word = self.words.iter().find(|word| word.at == index / WORD);
@@ -74,7 +75,7 @@ pub struct BoxPosition {
 /// axis. Placements with the same side and positions along an axis share the overlaps of this axis.
 #[derive(Clone, Debug, Default)]
 pub struct Overlaps {
-    /// Overlaps by axis, by two [`AxisBoxes`], and by a position of the first of these.
+    /// Overlaps by axis, by two [`AxisBoxes`], and by a position of the first [`AxisBoxes`].
     by_axis: [Vec<Vec<Vec<AxisOverlap>>>; 3],
     /// Index of the [`AxisBoxes`] of each placement along each axis.
     kinds: Vec<[usize; 3]>,

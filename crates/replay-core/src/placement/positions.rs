@@ -42,7 +42,7 @@ pub fn overlap(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16
     sorted.sort_unstable();
     let Some((&first, &last)) = sorted.first().zip(sorted.last()) else { return false };
     some.iter().any(|&at| {
-        // Only the nearest positions on both sides matter, including those around the edge.
+        // Only the nearest positions on both sides matter, including positions around the edge.
         let next = sorted.partition_point(|&b| b < at);
         let above = sorted.get(next).copied().unwrap_or(first);
         let below = next.checked_sub(1).map_or(last, |before| sorted[before]);
@@ -56,7 +56,7 @@ pub fn hold(length: u16, (some, side): (&[u16], u16), (others, other): (&[u16], 
     some.iter().all(holds)
 }
 
-/// Returns whether the first box contains the second. Boxes may wrap.
+/// Returns whether the first box contains the second box. Boxes may wrap.
 pub fn inside(length: u16, (a, side_a): (u16, u16), (b, side_b): (u16, u16)) -> bool {
     let [length, a, b] = [length, a, b].map(u32::from);
     let [side_a, side_b] = [side_a, side_b].map(u32::from);

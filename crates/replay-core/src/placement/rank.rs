@@ -6,8 +6,8 @@
 
 use super::torus::{Cells, Layout};
 
-/// The key of a node with code 0 in the first torus. It is also the difference between the keys
-/// of nodes with equal code in consecutive toruses.
+/// The key of a node with code 0 in the first torus. The value is also the difference between the
+/// keys of nodes with equal code in consecutive toruses.
 const TORUS_KEY: u64 = 1 << 16;
 
 /// Maximum total number of bits of all axes.

@@ -35,7 +35,7 @@ pub enum Denied {
     BadConfiguration,
     /// A required node is not free.
     RequiredBusy,
-    /// A required node lies in a torus without placements.
+    /// A required node belongs to a torus without placements.
     RequiredElsewhere,
     /// There are more required nodes than requested nodes.
     RequiredTooMany,
@@ -181,8 +181,8 @@ fn attempt(
     Ok(picks)
 }
 
-/// Places all segments one after the other; if that fails, takes the first set of disjoint places in the order of
-/// candidates.
+/// Places all segments one after the other. If a segment has no place, takes the first set of disjoint places in the
+/// order of candidates.
 fn exact(
     decider: &Decider,
     layout: &Layout,

@@ -1,4 +1,4 @@
-//! Beyond Slurm's rule: selection among all free boxes of a size, in all orientations.
+//! Selection among all free boxes of a size, in all orientations: an extension of Slurm's rule.
 //!
 //! Every candidate has several terms, which are integers. The candidate with the smallest weighted sum of terms wins.
 //! If sums are equal, the first of these candidates in the order of Slurm's scan wins. Let c be a candidate of n cells.
@@ -42,7 +42,7 @@ use super::torus::{Cells, Placement, Torus, cells_of};
 /// Boxes smaller than the fraction 1 / `LARGE` of the torus do not count in DL.
 const LARGE: usize = 64;
 
-/// The end of a cell without a job.
+/// The value of `ends` for a cell without a job.
 const FREE: u64 = 0;
 
 /// A torus with boxes in use, and the state from which the terms are computed. Times are integers.
@@ -85,8 +85,8 @@ struct Fixed {
     spread: Vec<u64>,
     /// Whether a placement counts in DL.
     large: Vec<bool>,
-    /// By placement, axis and position: the first position at which a box overlaps the same boxes as at this position.
-    /// Only boxes that count in DL are considered.
+    /// For each placement, axis and position, the first position at which a box overlaps the same boxes as at the given
+    /// position. Only boxes that count in DL are considered.
     equivalent_positions: Vec<[Vec<u32>; 3]>,
     overlaps: Arc<Overlaps>,
 }
@@ -106,7 +106,7 @@ pub struct TieQuery<'a> {
     pub now: u64,
     /// Estimated run time of the job, or a substitute if the job has no estimate.
     pub estimate: u64,
-    /// Whether the job has an estimate; EF is 0 if it has none.
+    /// Whether the job has an estimate; EF is 0 for a job without an estimate.
     pub has_estimate: bool,
 }
 
@@ -288,7 +288,7 @@ impl Ties {
         self.of_size(size).flat_map(move |index| anchors(index).map(move |anchor| [index, anchor]))
     }
 
-    /// Returns the candidate with the smallest sum; `None` if there is none. The cost of the result is 0.
+    /// Returns the candidate with the smallest sum; `None` if there is no candidate. The cost of the result is 0.
     pub fn decide(&mut self, query: &TieQuery<'_>) -> Option<Pick> {
         let candidates = self.filtered_candidates(query);
         let pick = |[placement, anchor]: [usize; 2]| Pick { torus: 0, placement, anchor, cost: 0 };
@@ -387,7 +387,7 @@ impl Ties {
 }
 
 impl Fixed {
-    /// Returns the latest end, at most `most`, of the jobs in an anchor; [`FREE`] if there are no jobs. `running` is
+    /// Returns the latest end of the jobs in an anchor, capped at `most`; [`FREE`] if there are no jobs. `running` is
     /// sorted by decreasing end.
     fn latest(&self, running: &[(u64, [usize; 2])], place: BoxPosition, most: u64) -> u64 {
         let placements = self.torus.placements();

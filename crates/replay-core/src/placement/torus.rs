@@ -100,7 +100,7 @@ pub fn cells_of(mask: &[Part]) -> impl Iterator<Item = u32> + '_ {
 pub struct Placement {
     /// Sides along x, y, z.
     pub sides: [u16; 3],
-    /// Number of cells of the box: the size of the jobs that it serves.
+    /// Number of cells of the box: the size of the jobs that get this box.
     pub size: u32,
     /// Positions along each axis, in scan order.
     positions: [Vec<u16>; 3],
@@ -121,7 +121,7 @@ pub struct Steps {
     pub seed: [u16; 3],
     /// Whether boxes wrap around the edge, along x, y, z.
     pub wrapped: [bool; 3],
-    /// Whether a box at the last position of an axis that does not wrap ends at the edge.
+    /// For axes that do not wrap: whether a box at the last position ends at the edge.
     pub flush: bool,
 }
 
@@ -215,10 +215,11 @@ impl Torus {
         &self.placements
     }
 
-    /// Adds a placement: boxes with these sides at these positions. No side may be longer than that side of the torus.
+    /// Adds a placement: boxes with these sides at these positions. No side may be longer than the corresponding side
+    /// of the torus.
     ///
     /// # Errors
-    /// A description if the masks of its anchors would need too much memory.
+    /// A description of the problem if the masks of the anchors would need too much memory.
     pub fn allow(&mut self, sides: [u16; 3], steps: &Steps) -> Result<(), String> {
         let Steps { spacing, seed, wrapped, flush } = *steps;
         let positions = [0, 1, 2].map(|axis| {
@@ -335,7 +336,7 @@ pub struct Layout {
     nodes: Vec<Vec<u32>>,
 }
 
-/// Marks a cell without a node.
+/// Value that marks a cell without a node.
 const HOLE: u32 = u32::MAX;
 
 impl Layout {
@@ -401,7 +402,7 @@ impl Layout {
         Some(self.nodes[torus][cell as usize]).filter(|&node| node != HOLE)
     }
 
-    /// Returns the empty set of cells, by torus.
+    /// Returns an empty set of cells for each torus.
     pub fn none(&self) -> Vec<Cells> {
         self.toruses.iter().map(|torus| Cells::none(torus.cells())).collect()
     }

@@ -1,7 +1,7 @@
 //! Distribution of slice shapes of TPU v4 pods.
 
-/// Shapes of slices and the percentage of all slices with each: N. P. Jouppi et al., "TPU v4: an
-/// optically reconfigurable supercomputer for machine learning with hardware support for
+/// Shapes of slices, each with its percentage of all slices. Source: N. P. Jouppi et al., "TPU v4:
+/// an optically reconfigurable supercomputer for machine learning with hardware support for
 /// embeddings", ISCA 2023, table 2. A shape that appears twice is used as a twisted and as a
 /// regular torus.
 #[rustfmt::skip]

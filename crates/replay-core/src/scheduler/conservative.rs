@@ -22,8 +22,8 @@ use crate::workload::JobId;
 /// # Cost
 ///
 /// The profile of reservations is kept from event to event. A compression visits every waiting job
-/// once: most jobs move forward into time that has become free, or keep their reservation because
-/// no hole of the profile is long enough for them. A table lookup determines whether a hole can be
+/// once: most jobs move to an earlier time at which processors have become free, or keep their reservation because
+/// no hole of the profile is long enough for these jobs. A table lookup determines whether a hole can be
 /// long enough. A compression of n waiting jobs thus costs about n log n, and a trace in which all
 /// jobs wait and end early costs about the square of their number.
 #[derive(Clone, Debug)]
@@ -67,8 +67,7 @@ impl Conservative {
         }
     }
 
-    /// Returns the reserved duration. A job with estimate 0 still needs its processors for a
-    /// second.
+    /// Returns the reserved duration. For a job with estimate 0, a second is reserved.
     fn duration(job: &QueuedJob) -> i64 {
         job.estimate.max(1)
     }
@@ -231,8 +230,8 @@ impl SchedulerOptions for ConservativeOptions {
 pub(super) fn table() -> Table<ConservativeOptions> {
     let about = "Conservative backfilling: every job reserves at its arrival the earliest start for its whole \
                  estimate; when a job completes early, each waiting job in queue order takes the earliest \
-                 reservation possible now (compression); a job starts when its reservation is due. Only \
-                 for allocators that never refuse, round up or fold jobs.";
+                 reservation possible now (compression); a job starts when its reservation is due. This scheduler \
+                 supports only allocators that never refuse, round up or fold jobs.";
     let entry = Entry::new("conservative", ConservativeOptions::default())
         .about(about)
         .source("Mu'alem, Feitelson 2001")

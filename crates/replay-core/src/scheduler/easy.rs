@@ -22,8 +22,8 @@ use crate::workload::JobId;
 ///    estimated end at which the head fits.
 /// 3. The scheduler starts the first later job in queue order that fits now and does not delay the head. A job does not
 ///    delay the head if its estimated end is no later than the shadow time. A longer job does not delay the head if the
-///    head fits alongside this job at the shadow time, after the running jobs have ended that are estimated to end by
-///    then.
+///    head fits alongside this job at the shadow time. At this time, all running jobs with an estimated end up to the
+///    shadow time have ended.
 ///
 /// Nothing is backfilled while a running job's estimated end is the current time, because the completion of that job is
 /// about to be processed.
@@ -41,11 +41,11 @@ use crate::workload::JobId;
 /// An allocator that needs processors in a certain shape may refuse the head although enough processors are free. The
 /// head has then missed its reservation and gets a new shadow time: the last estimated end of all running jobs. No job
 /// fits alongside the head at this time. Until the head starts, jobs are backfilled only if they end by this shadow
-/// time, so it never increases, and the head starts on an empty machine at the latest. The head is tried again after
-/// every completion. If the head is refused when fewer processors are free than it takes, it has not missed its
-/// reservation. A job that was selected for backfilling and refused is skipped until a job completes. If refusals [do
-/// not last](crate::allocator::Capabilities::refusals_last), the head and the skipped jobs are also tried again after
-/// every start.
+/// time, so the shadow time never increases. The head starts on an empty machine at the latest. The head is tried again
+/// after every completion. If the head is refused while fewer processors are free than the head takes, the head has not
+/// missed its reservation. A job that was selected for backfilling and refused is skipped until a job completes. If
+/// refusals [do not last](crate::allocator::Capabilities::refusals_last), the head and the skipped jobs are also tried
+/// again after every start.
 ///
 /// # Reserved places
 ///
@@ -89,8 +89,8 @@ pub struct Easy {
 /// The guarantee that prevents later jobs from delaying the head of the queue indefinitely.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Guard {
-    /// The number of processors that the head takes. If the allocator refuses the head although this number is free, an
-    /// empty machine at the last estimated end.
+    /// The number of processors that the head takes. If the allocator refuses the head although this number is free,
+    /// the guarantee is an empty machine at the last estimated end.
     #[default]
     Count,
     /// A place that the allocator finds for the head.
@@ -118,15 +118,15 @@ struct Pending {
 
 /// The guarantee of the head in a round.
 ///
-/// A backfilled job that takes as many processors as counted does not change the shadow time. Before the shadow time
+/// A backfilled job that takes the counted number of processors does not change the shadow time. Before the shadow time
 /// even fewer processors are free, and at the shadow time the head fits by the backfill condition.
 #[derive(Clone, Copy, Debug)]
 struct Guarantee {
     round: u64,
-    /// The number of free processors if the job selected last took as many as counted.
+    /// The number of free processors if the job selected last took the counted number of processors.
     free: Option<u32>,
     shadow: i64,
-    /// Number of processors that remain free at the shadow time when the head has started.
+    /// Number of processors that remain free at the shadow time after the start of the head.
     extra: u32,
 }
 
@@ -141,7 +141,7 @@ impl Easy {
         Self { guard, ..self }
     }
 
-    /// Records the guarantee of a head that cannot start; only the first guarantee of a job counts.
+    /// Records the guarantee of a head that cannot start; only the first guarantee of a job is recorded.
     fn promise(&mut self, head: JobId, at: i64) {
         if self.promised.is_none_or(|(job, _)| job != head) {
             self.promised = Some((head, at));
@@ -149,7 +149,8 @@ impl Easy {
         }
     }
 
-    /// Selects the first later job that fits now. If the job does not end by the shadow time, it must leave the head's
+    /// Selects the first job after the head that fits now. If the job does not end by the shadow time, it must leave
+    /// the head's
     /// place free.
     fn backfill_around_place(
         &mut self,
@@ -169,8 +170,8 @@ impl Easy {
         Some(Selection { job: job.id, reason, respects_reservation })
     }
 
-    /// Returns the shadow time of a head that does not fit now, and the number of processors that remain free at that
-    /// time when the head has started.
+    /// Returns the shadow time of a head that does not fit now, and the number of processors that remain free at the
+    /// shadow time after the start of the head.
     fn shadow(&self, head: &QueuedJob, system: System<'_>) -> Option<(i64, u32)> {
         if self.missed == Some(head.id) {
             return Some((system.running.last_estimated_end()?, 0));
@@ -411,15 +412,16 @@ impl SchedulerOptions for EasyOptions {
 /// The naming table of `easy`.
 pub(super) fn table() -> Table<EasyOptions> {
     let about = "EASY (aggressive) backfilling. A head of the queue that does not fit has a shadow time: the \
-                 estimated end of the running job (visited by estimated end, then job) whose processors make \
-                 it fit. A later job that fits now starts if now + estimate <= shadow time, or if the head \
-                 still fits alongside it at the shadow time. The first such job in queue order starts; then the \
+                 estimated end of the running job (visited by estimated end, then job) whose processors make the head \
+                 fit. A later job that fits now starts if now + estimate <= shadow time, or if the head still fits \
+                 alongside the later job at the shadow time. The first such job in queue order starts; then the \
                  search restarts at the head. Nothing is backfilled while a running job's estimated end \
                  equals the current time. A head that fits by count but is refused by the allocator has \
-                 missed its reservation: until it starts, its shadow time is the last estimated end of all \
-                 running jobs and nothing fits alongside it, so it starts at the latest on an empty machine. If \
-                 the allocator rounds up, a running job counts with the processors that it holds and a \
-                 waiting job with the maximum that it can be given.";
+                 missed its reservation: until the head starts, its shadow time is the last estimated end of all \
+                 running jobs and nothing fits alongside the head. The head starts on an empty machine at the latest. \
+                 If \
+                 the allocator rounds up, a running job is counted with the processors that it holds, and a waiting \
+                 job with the maximum number of processors that it can be given.";
     let entry = Entry::new("easy", EasyOptions::default())
         .about(about)
         .source("Lifka 1995; Mu'alem, Feitelson 2001")
@@ -430,9 +432,9 @@ pub(super) fn table() -> Table<EasyOptions> {
         .param(
             "guard",
             kind::one_of(&Guard::ALL),
-            "what to reserve for the head if the allocator may refuse it: a number of processors (count), or \
+            "what to reserve for the head if the allocator may refuse the head: a number of processors (count), or \
              a place that the allocator finds on a copy of the machine and that later jobs leave free \
-             (place); with place a job may start on processors that go out of service before it ends",
+             (place); with place a job may start on processors that go out of service before the job ends",
             |o| &mut o.guard,
         );
     Table::new("scheduler", [entry])

@@ -10,7 +10,7 @@ use crate::workload::JobId;
 /// A job starts at its arrival if no job waits and enough hosts are found. When a job ends, *one*
 /// waiting job is tried: the head of the queue. [FCFS](Strict) instead continues until the head
 /// does not fit. The two rules differ only if a job that ends makes room for several jobs. On a
-/// shared host, an earlier job has a higher priority than a later one
+/// shared host, an earlier job has a higher priority than a later job
 /// ([`cluster`](crate::cluster)).
 #[derive(Clone, Debug, Default)]
 pub struct Fchp {
@@ -73,8 +73,8 @@ impl SchedulerOptions for FchpOptions {
 pub(super) fn table() -> Table<FchpOptions> {
     let fchp = Entry::new("fchp", FchpOptions)
         .about(
-            "First come, highest priority: like fcfs, but each job that ends lets only one waiting job be \
-             tried; the priorities are those of the allocator elmer.",
+            "First come, highest priority: like fcfs, but when a job ends, only one waiting job is tried. The \
+                allocator elmer determines the priorities.",
         )
         .source("Turner 1995, section 6.2.2");
     Table::new("scheduler", [fchp])
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(started(&mut fchp, 6), [1, 2, 3]);
         fchp.arrive(job(6, 4), 0);
         assert!(started(&mut fchp, 0).is_empty());
-        // A job waits, so later jobs are not tried, whatever their size.
+        // A job waits, so later jobs are not tried, regardless of their size.
         (1..=2).for_each(|i| fchp.arrive(job(i, 4 + i), 0));
         assert!(started(&mut fchp, 6).is_empty());
         fchp.on_event(SchedulerEvent::Completed { job: JobId(3), now: 1 });

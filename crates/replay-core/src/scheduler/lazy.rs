@@ -15,14 +15,15 @@ use crate::workload::JobId;
 ///
 /// * A job that ends leaves its place to a waiting job of its dimension, including a job that arrives at the same time.
 ///   If no job of the dimension waits, the place is lost. If a dimension has a place, the head of its queue may start;
-///   each start in the dimension uses one place if the dimension has places.
+///   each start in the dimension uses up a place if the dimension has a place.
 /// * Otherwise the head starts if no job of its dimension runs, or if more than `patience` jobs of the dimension wait
 ///   per running job; the head then gets a new subcube. The sources do not state this bound; it was chosen for
 ///   `replay`.
 /// * If several heads may start, the head that arrived first starts. A head that cannot start does not block other
 ///   queues.
 ///
-/// A place is a permission, not a set of processors: the allocator chooses the processors of the job and may refuse it.
+/// A place is a permission, not a set of processors: the allocator chooses the processors of the job and may refuse the
+/// job.
 /// The place then stays with the queue until one of its jobs starts.
 #[derive(Clone, Debug)]
 pub struct Lazy {
@@ -165,13 +166,13 @@ impl SchedulerOptions for LazyOptions {
 pub(super) fn table() -> Table<LazyOptions> {
     let lazy = Entry::new("lazy", LazyOptions { patience: 1 })
         .about(
-            "One queue per size 2^k: a job waits for one of its size to end and takes its place rather than \
-             a new one; jobs of other sizes do not wait for it. Each job that ends lets one waiting job of \
+            "One queue per size 2^k: a job waits until another job of its size ends, and takes the place of the ended \
+             job instead of a new place; jobs of other sizes do not wait. Each job that ends lets one waiting job of \
              its size start; the allocator chooses the processors. A job gets a new place only if no job of \
-             its size runs, or if more than patience jobs wait per running one.",
+             its size runs, or if more than patience jobs wait per running job.",
         )
         .source(
-            "Mohapatra, Yu, Das 1995; Chang, Mohapatra 1996, section 2.2; the bound on the queue is ours",
+            "Mohapatra, Yu, Das 1995; Chang, Mohapatra 1996, section 2.2; the bound on the queue was chosen for replay",
         )
         .param(
             "patience",
@@ -232,7 +233,8 @@ mod tests {
         assert_eq!(next(&mut lazy, 12), Some(2));
         // The only place has been used, and two jobs run.
         assert_eq!((next(&mut lazy, 8), lazy.waiting()), (None, 1));
-        // A job that arrives at the time at which another job ends takes its place. A job that arrives later does not.
+        // A job that arrives at the time at which another job ends takes the place of the ended job. A job that arrives
+        // later does not.
         lazy.on_event(SchedulerEvent::Completed { job: JobId(1), now: 4 });
         lazy.arrive(job(4, 3), 4);
         assert_eq!((next(&mut lazy, 12), next(&mut lazy, 8)), (Some(3), None));

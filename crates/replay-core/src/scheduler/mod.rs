@@ -17,10 +17,10 @@
 //!
 //! # Allocators that fold jobs
 //!
-//! Whether a job is [folded](crate::allocator::reduced), and how much its run time then increases, is decided when it
-//! starts. All disciplines that accept refusals support folded jobs with every speed-up. Only `conservative` does not,
-//! because it reserves processors and time at the arrival of a job. On hosts that jobs share, `easy` and the orders by
-//! estimate are also unsupported, because the run time of a job is not known in advance.
+//! When a job starts, it is decided whether the job is [folded](crate::allocator::reduced) and by how much its run time
+//! then increases. All disciplines that accept refusals support folded jobs with every speed-up. `conservative` does
+//! not support folded jobs, because it reserves processors and time at the arrival of a job. On hosts that jobs share,
+//! `easy` and the orders by estimate are also unsupported, because the run time of a job is not known in advance.
 //!
 //! # Run to the end of the phase
 //!
@@ -92,7 +92,7 @@ pub struct QueuedJob {
 /// An interval during which a number of processors are out of service.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outage {
-    /// The first second.
+    /// The first second of the outage.
     pub from: i64,
     /// The end; [`FOREVER`] if the outage has no end.
     pub until: i64,
@@ -100,7 +100,7 @@ pub struct Outage {
     pub processors: u32,
 }
 
-/// A time later than any in a trace, to which durations can be added without overflow.
+/// A time that is later than any time in a trace. Durations can be added to this time without overflow.
 pub const FOREVER: i64 = i64::MAX / 4;
 
 /// The state of the system when the scheduler is called.
@@ -120,7 +120,7 @@ pub struct System<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Promises {
     /// Number of jobs that had to wait at the head of the queue and got a guaranteed start. Only the first guaranteed
-    /// start of a job counts.
+    /// start of a job is counted.
     pub given: u64,
     /// Number of jobs that started later than guaranteed.
     pub broken: u64,
@@ -174,8 +174,8 @@ pub trait Scheduler: Send {
 pub trait Reservation {
     /// Returns the job that needs a reservation before [`next_job`](Scheduler::next_job) is called. The simulation then
     /// calls [`set_reservation`](Self::set_reservation) with the earliest time at which the allocator finds a place on
-    /// a copy of the machine. On the copy, running jobs end at their estimated ends. Only called if the scheduler
-    /// [reserves places](Capabilities::reserves_places) and the allocator may refuse.
+    /// a copy of the machine. On the copy, running jobs end at their estimated ends. The simulation calls this function
+    /// only if the scheduler [reserves places](Capabilities::reserves_places) and the allocator may refuse jobs.
     fn reservation_request(&mut self, system: System<'_>) -> Option<JobId>;
 
     /// Reserves a place from time `at` for the job that [`reservation_request`](Self::reservation_request) returned.

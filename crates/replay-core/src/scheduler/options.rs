@@ -3,7 +3,7 @@ use crate::naming::{Kind, kind};
 
 /// Options of a discipline, from which a scheduler is built.
 pub trait SchedulerOptions: Send + Sync {
-    /// Returns whether the discipline uses estimates of jobs, to backfill or to order them.
+    /// Returns whether the discipline uses estimates of jobs, for backfilling or for the order of the queue.
     fn uses_estimates(&self) -> bool;
 
     /// Returns the treatment of jobs for which too few processors were free, if the discipline

@@ -11,8 +11,8 @@ use crate::workload::JobId;
 /// every job that can be placed starts.
 ///
 /// If refusals [last](crate::allocator::Capabilities::refusals_last), a refused job is not tried
-/// again before a job completes, so only new arrivals are considered. If they do not last, the
-/// allocator may find a place after another job has started, so the search restarts at the head
+/// again before a job completes, so only new arrivals are considered. If refusals do not last, the allocator may find a
+/// place after another job has started, so the search restarts at the head
 /// after every start. An example is Frame Sliding: its frames begin at the first free processor.
 #[derive(Clone, Debug, Default)]
 pub struct OutOfOrder {

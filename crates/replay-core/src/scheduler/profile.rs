@@ -15,7 +15,7 @@ const MAX_STEPS: usize = 128;
 /// change covers entirely. A search reads only the blocks with a bound that admits the job.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// Never empty.
+    /// The blocks in order of time; never empty.
     blocks: Vec<Block>,
     /// Start times of the blocks.
     begins: Vec<i64>,
@@ -62,8 +62,8 @@ impl Profile {
         self.first_hole(now, size, duration, end).unwrap_or(i64::MAX)
     }
 
-    /// Returns the earliest start of a job between `now` and `reserved`. The job already has a
-    /// reservation from `reserved` on, and the profile contains it. The other parameters have the
+    /// Returns the earliest start of a job between `now` and `reserved`. The job already has a reservation from
+    /// `reserved` on, and the profile contains this reservation. The other parameters have the
     /// same meaning as in [`earliest`](Self::earliest).
     pub fn earlier(&mut self, now: i64, size: u32, duration: i64, reserved: i64) -> i64 {
         if reserved <= now {
@@ -115,8 +115,8 @@ impl Profile {
         }
     }
 
-    /// Returns the start of the first hole in the block that is long enough; otherwise the length
-    /// of the longest hole.
+    /// Returns the start of the first hole in the block that is long enough. If no hole is long enough, returns the
+    /// length of the longest hole.
     fn scan(
         &self,
         block: usize,
@@ -160,7 +160,7 @@ impl Profile {
         i64::MAX
     }
 
-    /// Removes `size` processors between `from` and `to`.
+    /// Subtracts `size` processors between `from` and `to`.
     pub fn take(&mut self, from: i64, to: i64, size: u32) {
         self.change(from, to, -i64::from(size));
     }

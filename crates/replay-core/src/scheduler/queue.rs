@@ -48,7 +48,7 @@ pub struct Bounds {
     pub size: u32,
     /// Maximum estimate, except for jobs within `extra`.
     pub estimate: i64,
-    /// Maximum of [`QueuedJob::takes`] for jobs with a longer estimate.
+    /// Maximum value of [`QueuedJob::takes`] for jobs with an estimate above the maximum.
     pub extra: u32,
 }
 
@@ -71,15 +71,15 @@ pub enum Place {
 
 /// Waiting jobs in queue order.
 ///
-/// A short queue is a list, which is searched linearly. In a long queue the list contains only the latest arrivals, and
-/// all other jobs are in an [`Index`]. In a long queue an arrival, a removal and a search cost O(log n), provided that
-/// the sizes and estimates of the jobs allow subtrees to be skipped.
+/// A short queue is a list, which is searched linearly. In a long queue, the list contains only the latest arrivals,
+/// and an [`Index`] contains all other jobs. In a long queue an arrival, a removal and a search cost O(log n), provided
+/// that the sizes and estimates of the jobs allow subtrees to be skipped.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
     order: QueueOrder,
     list: Vec<Waiting>,
     index: Index,
-    /// Whether any job is refused until the event, for each [`Until`].
+    /// One flag for each [`Until`]: true if any job is refused until this event.
     any_refused: [bool; 3],
 }
 
@@ -115,7 +115,7 @@ impl Queue {
         earlier(listed, indexed)
     }
 
-    /// Returns the first job within `bounds`, without jobs that wait for a retry.
+    /// Returns the first job within `bounds`. Jobs that wait for a retry are skipped.
     pub fn first(&self, bounds: &Bounds) -> Option<(Place, &Waiting)> {
         let at = self.list.iter().position(|waiting| bounds.admit(waiting));
         let listed = at.map(|at| (Place::Listed(at), &self.list[at]));
@@ -123,7 +123,7 @@ impl Queue {
         earlier(listed, indexed.map(|(slot, waiting)| (Place::Indexed(slot), waiting)))
     }
 
-    /// Returns the first job in queue order that `admits` accepts, without jobs that wait for a retry. Visits every
+    /// Returns the first job in queue order that `admits` accepts. Jobs that wait for a retry are skipped. Visits every
     /// job.
     pub fn first_that(
         &self,

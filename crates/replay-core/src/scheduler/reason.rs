@@ -16,8 +16,8 @@ pub enum Reason {
         head: JobId,
         /// The time at which the head fits, assuming that running jobs end at their estimated ends.
         shadow: i64,
-        /// Number of processors that remain free at the shadow time when the head has started, before this job is
-        /// counted. `None` if a place is reserved or processors go out of service; processors are then not counted.
+        /// Number of processors that remain free at the shadow time after the start of the head if this job does not
+        /// run. `None` if a place is reserved or processors go out of service; processors are then not counted.
         extra: Option<u32>,
     },
     /// The job's reservation is due.

@@ -4,7 +4,7 @@ use super::{Capabilities, QueuedJob, Rejection, Scheduler, SchedulerOptions, Sel
 use crate::naming::{Entry, Table, kind};
 use crate::workload::JobId;
 
-/// Treatment of jobs that started, according to the log, when too few processors were free.
+/// Treatment of jobs for which too few processors were free at the start time that the log records.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum WhenFull {
     /// The jobs run without processors.
@@ -61,16 +61,16 @@ pub(super) fn table() -> Table<RecordedOptions> {
     let recorded = Entry::new("recorded", RecordedOptions { overfull: WhenFull::Virtual })
         .about(
             "Every job starts at its recorded time (SWF field 3), which includes the effects of the machine's \
-             holds, priorities, reservations and outages. Jobs without a recorded wait are excluded from its \
-             metrics; other schedulers in the same grid run them, but are compared with it over the remaining \
-             jobs.",
+             holds, priorities, reservations and outages. Jobs without a recorded wait are excluded from the metrics \
+             of this scheduler. Other schedulers in the same grid run these jobs, but are compared with recorded over \
+             the remaining jobs.",
         )
         .source("SWF 2.2, field 3")
         .param(
             "overfull",
             kind::one_of(&[("virtual", WhenFull::Virtual), ("error", WhenFull::Error)]),
-            "treatment of jobs that started when too few processors were free: run them without processors \
-             and exclude them from metrics, or fail",
+            "treatment of jobs for which too few processors were free at the recorded start: run without processors \
+                and without metrics, or fail",
             |options| &mut options.overfull,
         );
     Table::new("scheduler", [recorded])

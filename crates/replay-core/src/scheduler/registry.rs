@@ -73,7 +73,7 @@ impl SchedulerSpec {
         Ok(Self::new(table, table.parse(name)?))
     }
 
-    /// Returns whether the discipline uses estimates of jobs, to backfill or to order them.
+    /// Returns whether the discipline uses estimates of jobs, for backfilling or for the order of the queue.
     pub fn uses_estimates(&self) -> bool {
         self.options.uses_estimates()
     }
@@ -186,7 +186,7 @@ mod tests {
             ("esay", "did you mean \"easy\"?"),
             ("largst", "did you mean \"largest\"?"),
             ("quarks", "known are fcfs, priority, easy, "),
-            ("fcfs[order=fifo]", "unknown parameter \"order\"; it has no parameters"),
+            ("fcfs[order=fifo]", "unknown parameter \"order\"; this name has no parameters"),
             ("largest[order=smallest]", "\"largest\" already sets order=largest"),
             ("easy[order=sideways]", "is not one of fifo, largest, smallest"),
         ] {

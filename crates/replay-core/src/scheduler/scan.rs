@@ -107,9 +107,9 @@ impl Scheduler for Scan {
 /// Options of `scan`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ScanOptions {
-    /// Whether turns go from large to small.
+    /// Whether turns go from large to small dimensions.
     pub down: bool,
-    /// Whether jobs that arrive during a turn wait for the next.
+    /// Whether jobs that arrive during a turn wait for the next turn.
     pub batch: bool,
 }
 

@@ -54,8 +54,7 @@ impl<'a> Arrivals<'a> {
         next.into_iter().chain(released).min()
     }
 
-    /// Removes and returns the next job with an arrival time of at most `now`, and that arrival
-    /// time.
+    /// Removes and returns the next job with an arrival time of at most `now`, and its arrival time.
     pub fn arrived(&mut self, now: i64) -> Option<(JobId, i64)> {
         let (time, _, id) = self.next().filter(|key| key.0 <= now)?;
         if id.index() == self.next {

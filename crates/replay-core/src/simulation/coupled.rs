@@ -76,7 +76,7 @@ pub fn simulate(
         reduced: HashMap::new(),
         fragmented: false,
         // Decisions are not cached in two cases: strategies that fold jobs count their refusals, and decisions about
-        // hosts depend on their changing utilization.
+        // hosts depend on the utilization of the hosts, which changes.
         answers: (!strategy.folds && strategy.hosts.is_none()).then(DecisionCache::default),
         reserved: None,
         last_place: None,
@@ -235,7 +235,7 @@ struct Coupled<'a> {
     /// Slot of each job.
     slots: Vec<u32>,
     requested: u32,
-    /// Sizes of running jobs that got fewer processors than they requested.
+    /// Sizes of running jobs that have fewer processors than requested.
     reduced: HashMap<JobId, u32>,
     fragmented: bool,
     /// Cached decisions of the allocator.

@@ -90,7 +90,7 @@ impl<'a> Simulation<'a> {
         Self { every_event: true, ..self }
     }
 
-    /// Sets the number of time units of the jobs per second; the default is 1.
+    /// Sets the number of time units per second. The times of the jobs are in these units. The default is 1.
     pub fn ticks_per_second(self, ticks_per_second: f64) -> Self {
         Self { ticks_per_second, ..self }
     }

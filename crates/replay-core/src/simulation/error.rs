@@ -62,10 +62,11 @@ pub enum SimulationError {
     /// The allocator does not support these jobs.
     #[error("the allocator does not support these jobs: {0}")]
     Allocator(String),
-    /// The scheduler violated its contract and left this number of jobs in the queue.
+    /// The scheduler violated its contract and left jobs in the queue. The value is the number of these jobs.
     #[error("{0} jobs never started")]
     Starved(usize),
-    /// This number of jobs never start because too many processors remain out of service.
+    /// Some jobs can never start, because too many processors remain out of service. The value is the number of these
+    /// jobs.
     #[error("{} never started: too many processors remain out of service", if *.0 == 1 { "1 job".to_string() } else { format!("{} jobs", .0) })]
     Down(usize),
     /// A part of the simulation does not support outages.

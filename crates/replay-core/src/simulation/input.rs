@@ -25,7 +25,7 @@ pub struct Input<'a> {
 /// Cost of allocation in a coupled run; zero in a replay.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Overhead {
-    /// Number of jobs selected by the scheduler, including refused ones.
+    /// Number of jobs selected by the scheduler, including refused jobs.
     pub attempts: u64,
     /// Number of allocator calls. No call is needed if the allocator has decided on an equal request on the same free
     /// processors, or if an earlier [refusal covers the request](crate::allocator::Allocator::refusal_covers).

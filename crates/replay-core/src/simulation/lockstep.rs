@@ -16,7 +16,7 @@ pub struct Placed<'a> {
     pub job: JobId,
     /// The processors of the job in the allocator's order.
     pub nodes: &'a [NodeId],
-    /// Sum of hop distances over all pairs of its processors.
+    /// Sum of hop distances over all pairs of the job's processors.
     pub pairwise_l1: u64,
     /// The numbers of the configurations. A configuration that is removed from this list is not replayed further.
     pub configs: &'a mut Vec<u32>,

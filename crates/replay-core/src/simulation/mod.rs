@@ -7,7 +7,7 @@
 //! 1. all completions, in the order of jobs; then processors return to service, then other processors go out of service
 //!    ([`outages`]);
 //! 2. all arrivals, in file order;
-//! 3. a *round*: the scheduler is called until it starts no more jobs.
+//! 3. a *round*: the scheduler is called until it does not start a job.
 //!
 //! A job of run time 0 completes at its start time, after the round that started it, and another round follows. The
 //! order matters. If the scheduler were called after every single event, other jobs would start, and published means
@@ -28,8 +28,8 @@
 //! # Jobs with predecessors
 //!
 //! A job with a predecessor ([`Follows`](crate::workload::Follows)) arrives when the predecessor has ended *in this
-//! replay*. The wait of the job counts from this arrival ([`Simulation::with_chains`]). The timeline still does not
-//! depend on the allocator. Arrivals at the same time are in file order.
+//! replay*. The wait of the job is measured from this arrival ([`Simulation::with_chains`]). The timeline still does
+//! not depend on the allocator. Arrivals at the same time are in file order.
 //!
 //! # Recorded schedules
 //!

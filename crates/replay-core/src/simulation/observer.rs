@@ -11,8 +11,8 @@ use crate::workload::JobId;
 pub struct State {
     /// Number of processors held by jobs.
     pub held: u32,
-    /// Number of processors out of service. If a job still holds a processor during its outage, the processor counts as
-    /// held.
+    /// Number of processors out of service. If a job still holds a processor during its outage, the processor is
+    /// counted as held.
     pub down: u32,
     /// Number of processors that the running jobs requested.
     pub requested: u32,
@@ -46,7 +46,7 @@ pub struct Decision<'a> {
 
 /// Observes a run. All times are in the time unit of the jobs. A run that replays a timeline calls only
 /// [`scheduled`](Observer::scheduled), [`started`](Observer::started) and [`completed`](Observer::completed); a
-/// [coupled](super::Simulation::is_coupled) run calls everything except `scheduled`.
+/// [coupled](super::Simulation::is_coupled) run calls all methods except `scheduled`.
 pub trait Observer {
     /// Called when a replay of a timeline begins.
     fn scheduled(&mut self, timeline: &Timeline) {
@@ -68,7 +68,7 @@ pub trait Observer {
         let _ = (job, now);
     }
 
-    /// Called when a job could not be placed although enough processors are free. Enough is the minimum number that the
+    /// Called when a job could not be placed although enough processors are free: at least the minimum number that the
     /// job accepts at this time.
     fn refused(&mut self, job: JobId, refusal: Refusal) {
         let _ = (job, refusal);
@@ -89,8 +89,8 @@ pub trait Observer {
         let _ = decision;
     }
 
-    /// Called when a job is interrupted because some of its processors go out of service. If `again`, it
-    /// [starts](Observer::started) again later; otherwise it has [completed](Observer::completed).
+    /// Called when a job is interrupted because some of its processors go out of service. If `again` is true, the job
+    /// [starts](Observer::started) again later; otherwise the job has [completed](Observer::completed).
     fn cut_off(&mut self, job: JobId, now: i64, nodes: &[NodeId], again: bool) {
         let _ = (job, now, nodes, again);
     }

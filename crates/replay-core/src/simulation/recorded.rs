@@ -26,7 +26,8 @@ pub struct Overfull {
     /// Number of jobs that started with too few processors free, assuming that all jobs hold their recorded number of
     /// processors.
     pub all_counted: u64,
-    /// Number of maximal time spans in which too many processors were busy. Jobs of run time 0 do not count as busy.
+    /// Number of maximal time spans in which too many processors were busy. Processors of jobs of run time 0 are not
+    /// counted as busy.
     pub spans: u64,
     /// Length of the longest span in seconds.
     pub longest: i64,
@@ -37,8 +38,9 @@ pub struct Overfull {
 }
 
 impl fmt::Display for Overfull {
-    /// Formats
-    /// `12 jobs start with too few processors free; if these count as busy, 23 do, in 3 periods of at most 8 s, with at most 4 processors too many; first jobs ..`.
+    /// Formats the counts as a text that begins with `12 jobs start with too few processors free; if these jobs are
+    /// counted as busy, 23 do`. The number of periods, their maximum length, the maximum number of excess processors
+    /// and the first jobs follow.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Overfull { jobs, all_counted, spans, longest, worst, first } = self;
         let (start, s) = if *jobs == 1 { ("starts", "") } else { ("start", "s") };
@@ -50,7 +52,8 @@ impl fmt::Display for Overfull {
             let does = if *all_counted == 1 { "does" } else { "do" };
             write!(
                 f,
-                "if these count as busy, {all} {does}, in {periods} of at most {longest} s, with at most {worst} too many; "
+                "if these jobs are counted as busy, {all} {does}, in {periods} of at most {longest} s, with at most \
+                    {worst} too many; "
             )?;
         }
         write!(f, "first job{s}")?;
@@ -223,7 +226,8 @@ mod tests {
         let expected =
             Overfull { jobs: 1, all_counted: 3, spans: 2, longest: 8, worst: 2, first: vec![1] };
         assert_eq!(overfull, expected);
-        let shown = "1 job starts with too few processors free; if these count as busy, 3 do, in 2 periods of at most \
+        let shown = "1 job starts with too few processors free; if these jobs are counted as busy, 3 do, in 2 periods \
+            of at most \
                      8 s, with at most 2 processors too many; first job 1";
         assert_eq!(overfull.to_string(), shown);
     }
@@ -264,7 +268,8 @@ mod tests {
             prop_assert_eq!(overfull.all_counted, all as u64);
         }
 
-        /// Each job starts at its recorded time, and no more processors are held than exist.
+        /// Each job starts at its recorded time, and the number of held processors never exceeds the number of
+        /// processors of the machine.
         #[test]
         fn starts_are_those_of_the_log_and_processors_suffice(
             jobs in proptest::collection::vec((0i64..50, 0i64..30, 0i64..20, 1u32..5), 1..40)

@@ -42,7 +42,7 @@ pub enum TimelineError {
         /// Number of processors of the machine.
         processors: u32,
     },
-    /// The scheduler violated its contract: this number of jobs remained in the queue.
+    /// The scheduler violated its contract and left jobs in the queue. The value is the number of these jobs.
     #[error("{0} jobs never started")]
     Starved(usize),
     /// The computation was cancelled.

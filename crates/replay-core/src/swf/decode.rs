@@ -31,7 +31,7 @@ pub enum GzipFault {
 }
 
 impl GzipFault {
-    /// Returns the defect in an input error, if it comes from decompression.
+    /// Returns the gzip defect in an input error; `None` if the error does not come from decompression.
     pub fn of(error: &io::Error) -> Option<GzipFault> {
         error.get_ref()?.downcast_ref::<GzipFault>().copied()
     }

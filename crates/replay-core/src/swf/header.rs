@@ -11,7 +11,7 @@ pub struct Entry {
 
 /// The comment lines of a trace.
 ///
-/// A line is an entry `; Key: value` if its first word is a key: it consists of letters, digits, `_` or `-`, begins
+/// A line is an entry `; Key: value` if its first word is a key. A key consists of letters, digits, `_` or `-`, begins
 /// with a letter, and is followed by a colon and then by a blank or the end of the line. The line `; http://host/` is
 /// therefore not an entry. A `;` line without a key continues the previous value. An empty `;` line is ignored. Keys
 /// may be repeated.
@@ -39,7 +39,7 @@ impl Header {
         header
     }
 
-    /// Adds a line (with its line end, if it has one) to the raw text and to the entries.
+    /// Adds a line (including its line end, if present) to the raw text and to the entries.
     pub(super) fn push_line(&mut self, line: &[u8]) {
         self.raw.extend_from_slice(line);
         let text = String::from_utf8_lossy(line);

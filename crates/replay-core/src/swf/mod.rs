@@ -4,7 +4,7 @@
 //! trace    = { line end-of-line }
 //! line     = blanks | comment | record
 //! comment  = blanks ";" text                      -- `; Key: value`, see [`Header`]
-//! record   = field { blanks field } [ extra ]     -- 5 to 18 fields; missing ones are unknown
+//! record   = field { blanks field } [ extra ]     -- 5 to 18 fields; missing fields are unknown
 //! extra    = blanks text                          -- any text after field 18
 //! field    = [ "-" ] digits                       -- -1 = unknown
 //!          | [ "-" ] decimal                      -- in fields 2, 3, 4, 6, 9, 18 (seconds)

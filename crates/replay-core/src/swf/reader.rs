@@ -164,8 +164,8 @@ impl<R: BufRead> Reader<R> {
         &self.state.tally
     }
 
-    /// Returns the statistics of comments and blank lines so far. Together with the records and the
-    /// [tally](Self::tally) they cover all lines.
+    /// Returns the statistics of comments and blank lines so far. These statistics, the records and the
+    /// [tally](Self::tally) together cover all lines.
     pub fn other_lines(&self) -> OtherLines {
         self.state.others
     }
@@ -199,7 +199,7 @@ impl<R: BufRead> Reader<R> {
 }
 
 impl State {
-    /// Processes a line, including the line end if there is one.
+    /// Processes a line, including its line end if present.
     #[inline]
     fn take(&mut self, raw: &[u8], record: &mut Record) -> Result<Line, Error> {
         self.line += 1;
@@ -239,7 +239,7 @@ impl State {
         }
     }
 
-    /// Handles a bad line. In strict mode it is an error; otherwise it is counted, up to the limit.
+    /// Handles a bad line. In strict mode the line is an error; otherwise the line is counted, up to the limit.
     #[cold]
     fn reject(&mut self, line: &[u8], mut fault: parse::Fault) -> Result<(), Error> {
         let limit = self.options.max_errors;

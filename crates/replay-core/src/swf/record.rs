@@ -71,7 +71,7 @@ impl Record {
 }
 
 impl Default for Record {
-    /// [`Record::UNKNOWN`].
+    /// Returns [`Record::UNKNOWN`].
     fn default() -> Record {
         Record::UNKNOWN
     }

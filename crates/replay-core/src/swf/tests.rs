@@ -91,7 +91,7 @@ fn binary_data_are_one_error() {
     );
 }
 
-/// A line with a control byte counts as a bad line.
+/// A line with a control byte is counted as a bad line.
 #[test]
 fn a_control_byte_is_counted() {
     let text = b"1 0 0 5 2\n2 0 0 \0 2\n3 1 0 5 2 \x1b[31m\n4 2 0 5 2\n";

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use super::Name;
 
-/// The type of a column. Every column may contain nulls; its meaning states when a value is null.
+/// The type of a column. Every column may contain nulls; the meaning of the column states when a value is null.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -218,7 +218,7 @@ impl<Part: 'static> Column<Part> {
 }
 
 impl Value<'_> {
-    /// Returns the value as a number; `None` if it is not numeric.
+    /// Returns the value as a number; `None` if the value is not numeric.
     pub fn number(&self) -> Option<f64> {
         match *self {
             Value::I64(value) => Some(value as f64),

@@ -178,7 +178,7 @@ mod tests {
         let without = "left out (--wide shows all): slowdown".to_string();
         assert_eq!(fitted(22), ("trace wait s".into(), vec![constant.clone(), without.clone()]));
         assert_eq!(fitted(3), ("trace wait s".into(), vec![constant, without]));
-        // With a single row, no column counts as constant.
+        // If the table has a single row, no column is treated as constant.
         sheet.rows.truncate(1);
         let notes = vec!["left out (--wide shows all): slowdown".to_string()];
         assert_eq!(sheet.fitted(30).notes(), notes);

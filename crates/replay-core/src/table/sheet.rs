@@ -64,12 +64,12 @@ impl Sheet {
         Self { legend, ..self }
     }
 
-    /// Returns the line below the table, if there is one.
+    /// Returns the line below the table; `None` if there is no such line.
     pub fn legend(&self) -> Option<&str> {
         self.legend.as_deref()
     }
 
-    /// Returns the line above the table, if there is one.
+    /// Returns the line above the table; `None` if there is no such line.
     pub fn lead(&self) -> Option<&str> {
         self.lead.as_deref()
     }
@@ -205,8 +205,8 @@ impl<'a, Row: 'a> Shown<'a, Row> {
         Self::scaled(name, title, 1.0, decimals)
     }
 
-    /// Creates a column like [`column`](Self::column). The title is followed by the unit of the table's column, if it
-    /// has a unit.
+    /// Creates a column like [`column`](Self::column). The title is followed by the unit of the table's column, if the
+    /// column has a unit.
     pub fn measure(name: Name, title: &str, decimals: usize) -> Self
     where
         Row: Table,

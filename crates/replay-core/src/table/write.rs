@@ -2,7 +2,7 @@ use std::io::{self, Write};
 
 use super::{Column, Table, Value};
 
-/// Writes rows as CSV (RFC 4180, with line feeds), preceded by a line of column names if `header`.
+/// Writes rows as CSV (RFC 4180, with line feeds), preceded by a line of column names if `header` is true.
 /// Nulls are empty fields. A real number is written with the fewest digits that parse to the same
 /// number. A real number always has a decimal point or an exponent, so that readers that infer
 /// types do not treat the number as an integer. A list is written as the text that [`ranges`]
@@ -42,7 +42,7 @@ pub fn write_csv<'a, Row: 'a>(
 /// Returns rows as CSV; see [`write_csv`].
 ///
 /// # Errors
-/// Never fails, because it writes to memory.
+/// Never fails, because the function writes to memory.
 pub fn csv<Row: Table>(rows: &[Row]) -> io::Result<String> {
     let mut text = Vec::new();
     write_csv(&Row::columns(), rows, true, &mut text)?;

@@ -1,8 +1,8 @@
 use super::NodeId;
 
 /// Workstations on a crossbar: any two hosts are one hop apart, so all sets of hosts of one size are equivalent. Each
-/// host has a number of *slots*, one per priority level, and runs one process in each; level 0 has the highest priority
-/// (Turner 1995, section 6.3).
+/// host has a number of *slots*, one per priority level, and runs one process in each slot. Level 0 has the highest
+/// priority (Turner 1995, section 6.3).
 ///
 /// Slots are numbered level by level: slot `level * hosts + host`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

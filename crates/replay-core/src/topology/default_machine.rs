@@ -30,7 +30,7 @@ pub fn default_machine(processors: usize) -> Option<DefaultMachine> {
     let rule = if short == long {
         "square of the header's MaxProcs"
     } else {
-        "most nearly square factors of the header's MaxProcs"
+        "factors of the header's MaxProcs nearest to a square"
     };
     let grid = Grid::mesh2(u16::try_from(long).ok()?, u16::try_from(short).ok()?)?;
     Some(DefaultMachine { topology: Topology::Grid(grid), rule: rule.to_string() })

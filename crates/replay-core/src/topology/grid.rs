@@ -8,7 +8,7 @@ pub type Coord = [u16; 3];
 pub struct Axis {
     /// The number of positions.
     pub extent: u16,
-    /// Whether the last position is a neighbour of the first.
+    /// Whether the last position is a neighbour of the first position.
     pub wrapped: bool,
 }
 
@@ -28,7 +28,7 @@ impl Axis {
     /// Returns whether the dimension has walls: it does not wrap and has more than two positions.
     ///
     /// In a dimension of one or two positions every position would touch a wall, so walls would not
-    /// distinguish them.
+    /// distinguish positions.
     pub fn has_walls(&self) -> bool {
         !self.wrapped && self.extent > 2
     }
@@ -59,8 +59,8 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// Creates a grid of the given axes. Returns `None` unless there are two or three axes, if an
-    /// extent is zero, or if there would be more than [`MAX_POINTS`] points.
+    /// Creates a grid of the given axes. Returns `None` if the number of axes is not two or three,
+    /// if an extent is zero, or if there would be more than [`MAX_POINTS`] points.
     pub fn new(axes: &[Axis]) -> Option<Self> {
         let dimensions = axes.len();
         if !(2..=3).contains(&dimensions) || axes.iter().any(|axis| axis.extent == 0) {
@@ -114,8 +114,8 @@ impl Grid {
         usize::from(self.axes[axis].extent)
     }
 
-    /// Returns the number of points. It equals the number of processors if each point has one
-    /// processor.
+    /// Returns the number of points. The number of points equals the number of processors if each
+    /// point has one processor.
     pub fn processors(&self) -> usize {
         (0..3).map(|axis| self.extent(axis)).product()
     }

@@ -1,6 +1,6 @@
 //! Interconnects of machines: meshes, tori, hypercubes, clusters of workstations, trees of switches and blocks.
 //!
-//! A [`Topology`] defines the [`NodeId`], coordinates, distances and neighbours of every processor. It does not
+//! A [`Topology`] defines the [`NodeId`], coordinates, distances and neighbours of every processor. A topology does not
 //! record which processors are busy.
 //!
 //! [`Topology::from_str`](std::str::FromStr) parses this grammar, and `Display` prints it:
@@ -89,7 +89,8 @@ pub enum Topology {
 }
 
 impl Topology {
-    /// Returns the number of points. It equals the number of processors if each point has one processor.
+    /// Returns the number of points. The number of points equals the number of processors if each point has one
+    /// processor.
     pub fn processors(&self) -> usize {
         match self {
             Topology::Grid(grid) => grid.processors(),
@@ -146,10 +147,10 @@ impl Topology {
         }
     }
 
-    /// Returns the maximum sides of a job's request; the side is 1 along a missing dimension. On a grid these are the
-    /// sides of the grid; on a hypercube of n dimensions the sides of the embedded mesh of 2^(n/2) x 2^((n+1)/2); on a
-    /// cluster a row of all hosts; on several tori the largest side along each axis. On a tree or blocks all sides
-    /// are 1.
+    /// Returns the maximum sides of a job's request; the side is 1 along a missing dimension. On a grid the result
+    /// contains the sides of the grid. On a hypercube of n dimensions it contains the sides of the embedded mesh,
+    /// 2^(n/2) x 2^((n+1)/2). On a cluster it is a row of all hosts. On several tori it contains the largest side along
+    /// each axis. On a tree or blocks all sides are 1.
     pub fn extents(&self) -> [u16; 3] {
         match self {
             Topology::Grid(grid) => grid.axes().map(|axis| axis.extent),

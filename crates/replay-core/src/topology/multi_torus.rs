@@ -14,7 +14,7 @@ use super::{Axis, Coord, Grid, MAX_POINTS, NodeId, Topology};
 ///
 /// ```
 /// use replay_core::topology::{NodeId, Topology};
-/// // A torus without cells 3 and 5 to 7 (numbered like processors, but counting holes), and one without holes.
+/// // A torus without cells 3 and 5 to 7 (numbered like processors, but counting holes), and a torus without holes.
 /// let pods: Topology = "toruses:4x4x2[3,5-7]+4x2x2".parse()?;
 /// assert_eq!((pods.processors(), pods.to_string()), (28 + 16, "toruses:4x4x2[3,5-7]+4x2x2".into()));
 /// // Cells 0 and 4, then 2 and 8, of the first torus; then the first cells of both: 1 + (2 + 2 + 1) + (2 + 1 + 1).

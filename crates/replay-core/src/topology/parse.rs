@@ -40,7 +40,7 @@ fn parse(text: &str) -> Result<Topology, String> {
         .map_err(|_| format!("\"{per_point}\" is not a number of processors at a point"))?;
     match parse_points(points.trim_end())? {
         Topology::Grid(grid) => grid.with_per_point(number).map(Topology::Grid).ok_or_else(|| {
-            "needs at least one processor at a point, and at most 4,294,967,295 in all".to_string()
+            "needs at least one processor at each point, and at most 4,294,967,295 processors in total".to_string()
         }),
         _ => Err("only meshes and tori can have several processors at a point".to_string()),
     }
@@ -106,7 +106,7 @@ fn cluster(sizes: &str) -> Result<Topology, String> {
     let cluster = Cluster::new(number(hosts, "hosts")?, number(levels, "jobs on a host")?);
     cluster.map(Topology::Cluster).ok_or_else(|| {
         let most = grouped(Cluster::MAX_SLOTS);
-        format!("needs at least one host with one slot, and at most {most} slots in all")
+        format!("needs at least one host with one slot, and at most {most} slots in total")
     })
 }
 

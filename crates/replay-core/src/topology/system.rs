@@ -23,8 +23,7 @@ pub const SYSTEMS: [System; 7] = [
     System {
         name: "blue-waters",
         machine: "torus:24x24x24*2",
-        about: "Cray XE6/XK7 of the NCSA. A point is a Gemini router, a processor is one of its two nodes; \
-                26,864 of the 27,648 positions had compute nodes.",
+        about: "Cray XE6/XK7 of the NCSA. A point is a Gemini router; a processor is one of the two nodes of a router. 26,864 of the 27,648 positions had compute nodes.",
         source: "NCSA; Jha et al. 2020",
     },
     System {
@@ -37,17 +36,13 @@ pub const SYSTEMS: [System; 7] = [
     System {
         name: "gb200-nvl72",
         machine: "block[18,72]:8x18",
-        about: "Eight racks NVIDIA GB200 NVL72, 144 nodes, a processor being a node of 4 GPUs. A base block is a rack, the \
-                18 nodes of one NVLink domain; four racks form a block of 72. The number of racks is chosen, not that \
-                of a site.",
+        about: "Eight racks NVIDIA GB200 NVL72 with 144 nodes; a processor is a node of 4 GPUs. A base block is a rack: the 18 nodes of one NVLink domain. Four racks form a block of 72 nodes. The number of racks is an example and does not describe a site.",
         source: "NVIDIA GB200 NVL72: 18 compute trays and 72 GPUs in one NVLink domain",
     },
     System {
         name: "lise",
         machine: "tree:13x4x24",
-        about: "HLRN-IV Lise of the Zuse Institute Berlin, 1,248 nodes of its 13 full racks, a processor being one. Leaves are \
-                the edge switches, 24 nodes each; the four of a rack share a leaf module of the Omni-Path directors, whose \
-                spines are the root. Rack 14, of 64 nodes, is left out.",
+        about: "HLRN-IV Lise of the Zuse Institute Berlin, the 1,248 nodes of the 13 full racks; a processor is a node. Leaves are the edge switches, with 24 nodes each. The four edge switches of a rack share a leaf module of the Omni-Path directors. The spines of the directors are the root. Rack 14, with 64 nodes, is omitted.",
         source: "HLRN documentation, OPA Fat Tree network of Lise",
     },
     System {
@@ -84,7 +79,8 @@ impl System {
     /// Returns the system with this name, ignoring case.
     ///
     /// # Errors
-    /// [`SystemError`] if the name is unknown. The error contains the most similar known name, if any is similar.
+    /// [`SystemError`] if the name is unknown. The error contains the most similar known name if there is a similar
+    /// name.
     pub fn named(name: &str) -> Result<&'static System, SystemError> {
         let wanted = name.trim();
         SYSTEMS.iter().find(|system| system.name.eq_ignore_ascii_case(wanted)).ok_or_else(|| {

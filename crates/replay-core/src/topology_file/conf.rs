@@ -77,7 +77,7 @@ fn entry(text: &str, line: usize, entries: &mut Entries) -> Result<(), String> {
             unexpected(&subject, &[0, 1, 2, 3])?;
             if nodes.is_some() && switches.is_some() {
                 return Err(format!(
-                    "{subject}it has both Nodes and Switches; give one of the two"
+                    "{subject}both Nodes and Switches are given; a switch has either Nodes or Switches"
                 ));
             }
             let (nodes, switches) = (names(&subject, 1)?, names(&subject, 2)?);

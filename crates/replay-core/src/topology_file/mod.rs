@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! SwitchName=s0 Nodes=n[00-17]          # a leaf
-//! SwitchName=s1 Switches=s0             # a switch above others
+//! SwitchName=s1 Switches=s0             # a switch above other switches
 //! BlockName=b0 Nodes=n[00-17]           # a base block, in a file without switches
 //! BlockSizes=18,72
 //! ```
@@ -41,11 +41,11 @@ pub struct TopologyFileError {
 /// A machine as described by a file.
 #[derive(Clone, Debug)]
 pub struct TopologyFile {
-    /// The machine; it displays as the path of the file.
+    /// The machine, which is displayed as the path of the file.
     pub machine: Hierarchy,
     /// Warnings about the file.
     pub warnings: Vec<String>,
-    /// Node names that the file lists out of natural order, if there are any.
+    /// Node names that the file lists out of natural order; `None` if all names are in natural order.
     pub misordered: Option<Misordered>,
 }
 
@@ -54,11 +54,11 @@ pub struct TopologyFile {
 pub struct Misordered {
     /// Number of names that are smaller than the name before them.
     pub count: usize,
-    /// The first such name, behind the one before it.
+    /// The name before the first of these names, and the first of these names.
     pub first: [String; 2],
 }
 
-/// Compares each name with the one before it.
+/// Compares each name with the previous name.
 fn misordered<'a>(names: impl Iterator<Item = &'a String>) -> Option<Misordered> {
     let mut found: Option<Misordered> = None;
     let mut before: Option<&String> = None;
@@ -128,12 +128,12 @@ impl TopologyFile {
         let machine = match (switches.first(), blocks.first()) {
             (Some(_), Some(block)) => {
                 let subject = Subject::Block(block.name.clone());
-                let problem = "it stands beside switches; a file describes a tree or blocks".into();
+                let problem = "a file cannot contain both switches and blocks".into();
                 return Err(described(DescriptionError { line: block.line, subject, problem }));
             }
             (Some(_), None) => match sizes {
                 Some((line, _)) => {
-                    let problem = "they stand beside switches".to_string();
+                    let problem = "a file with switches cannot have block sizes".to_string();
                     let subject = Subject::Sizes;
                     return Err(described(DescriptionError { line, subject, problem }));
                 }

@@ -42,7 +42,7 @@ fn errors_name_line_and_entry() {
         ),
         (
             "SwitchName=a Nodes=n1\nBlockName=b Nodes=n2",
-            "t.conf:2: block b: it stands beside switches; a file describes a tree or blocks",
+            "t.conf:2: block b: a file cannot contain both switches and blocks",
         ),
         ("", "t.conf:1: there is neither a switch nor a block"),
         ("BlockSizes=2", "t.conf:1: there is neither a switch nor a block"),
@@ -51,7 +51,7 @@ fn errors_name_line_and_entry() {
         ("Nodes=n1", "t.conf:1: SwitchName, BlockName or BlockSizes is missing"),
         (
             "SwitchName=a Nodes=n1 Switches=b",
-            "t.conf:1: switch a: it has both Nodes and Switches; give one of the two",
+            "t.conf:1: switch a: both Nodes and Switches are given; a switch has either Nodes or Switches",
         ),
         (
             "SwitchName=a Nodes=n[1-",
@@ -78,7 +78,7 @@ fn errors_name_line_and_entry() {
         ("- topology: t\n  flat: true\n", "t.yaml:1: the topology t is neither a tree nor blocks"),
         (
             "- topology: t\n  tree: {switches: []}\n  block: {blocks: []}\n",
-            "t.yaml:3: block: stands beside tree; a topology is of one kind",
+            "t.yaml:3: block: cannot be combined with tree; a topology has one kind",
         ),
         (
             "- topology: t\n  tree: {switches: [{switch: a, leaves: n}]}\n",

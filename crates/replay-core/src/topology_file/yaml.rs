@@ -57,11 +57,11 @@ pub fn read(text: &str, file: &str, entry: Option<&str>) -> Result<Entries, Topo
         let others = ["flat", "ring", "torus3d"].iter().find_map(|kind| topology.get(kind));
         match (topology.get("tree"), topology.get("block"), others) {
             (Some(_), Some(block), _) => {
-                Err(block.error("stands beside tree; a topology is of one kind".into()).into())
+                Err(block.error("cannot be combined with tree; a topology has one kind".into()).into())
             }
             (Some(_), None, Some(other)) | (None, Some(_), Some(other)) if !other.is_empty() => {
                 Err(other
-                    .error("stands beside a tree or blocks; a topology is of one kind".into())
+                    .error("cannot be combined with a tree or blocks; a topology has one kind".into())
                     .into())
             }
             (Some(tree), None, _) => switches(&tree),
@@ -95,7 +95,7 @@ fn switches(tree: &Field<'_>) -> Result<Entries, TopologyFileError> {
         if nodes.is_some()
             && let Some(switches) = switches
         {
-            let problem = format!("switch {name} has both nodes and children; give one of the two");
+            let problem = format!("switch {name} has both nodes and children; a switch has either nodes or children");
             return Err(switches.error(problem).into());
         }
         let (nodes, switches) = (names_or_none(nodes)?, names_or_none(switches)?);

@@ -1,12 +1,12 @@
 //! Dependencies between jobs: jobs that are submitted after another job has ended (SWF fields 17 and 18).
 //!
-//! The dependencies of a trace are always [counted](DependencyCounts). A replay ignores them unless [`Dependencies`]
-//! selects a rule: the submit times of a log already reflect its dependencies. Dependencies matter only if jobs of the
-//! replay end at other times than in the log.
+//! The dependencies of a trace are always [counted](DependencyCounts). A replay ignores the dependencies unless
+//! [`Dependencies`] selects a rule: the submit times of a log already reflect its dependencies. Dependencies matter
+//! only if jobs of the replay end at other times than in the log.
 //!
 //! Field 17 is the job number of the predecessor. If several records have this number, the predecessor is the last of
-//! these records before the dependent record. If all of them are after the dependent record, the predecessor is the
-//! first of them.
+//! these records before the dependent record. If all records with this number are after the dependent record, the
+//! predecessor is the first of these records.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -143,7 +143,7 @@ impl fmt::Display for DependencyCounts {
         let plural = if named == 1 { "" } else { "s" };
         write!(f, "{} record{plural} with a preceding job", grouped(named))?;
         match constant {
-            Some(value) => write!(f, ", {value} in all of them (not meaningful)")?,
+            Some(value) => write!(f, ", {value} in all records (not meaningful)")?,
             None if named > 0 => write!(
                 f,
                 ": {} usable ({} earlier in the file, {} later), {} absent, {} naming itself",
@@ -250,7 +250,7 @@ pub(super) struct Linker {
 }
 
 impl Linker {
-    /// Adds the record on line `line`; all lines above `u32::MAX` count as line `u32::MAX`.
+    /// Adds the record on line `line`; all lines above `u32::MAX` are recorded as line `u32::MAX`.
     pub fn push(&mut self, line: u64, record: &Record) {
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         let known = |time: f64| (time >= 0.0).then_some(time as i64);
@@ -327,7 +327,7 @@ impl Linker {
 }
 
 impl Links {
-    /// Returns the lines of the first two records with job number `number` if several records have it.
+    /// Returns the lines of the first two records with job number `number` if several records have this number.
     ///
     /// Data that refer to a job by a repeated number are ambiguous.
     pub fn repeated_lines(&self, number: i64) -> Option<[u32; 2]> {
@@ -337,7 +337,8 @@ impl Links {
 
     /// Computes the dependencies of `jobs` under a rule.
     ///
-    /// If dependencies form a cycle, the dependency of the job of the cycle that is last in the file is ignored.
+    /// If dependencies form a cycle, one dependency is ignored: the dependency of the job that is last in the file
+    /// among the jobs of the cycle.
     pub fn chains(&self, jobs: &[Job], rule: Dependencies) -> Chains {
         let mut chains = Chains::default();
         if rule == Dependencies::Ignore || self.links.is_empty() {

@@ -15,8 +15,8 @@ pub struct CleaningError {
     pub line: u64,
     /// Job number (field 1).
     pub job: i64,
-    /// The field that causes the error. If the job was found to be too large after loading, this is field 5, whatever
-    /// field the size came from.
+    /// The field that causes the error. If the job was found to be too large after loading, this is field 5, regardless
+    /// of the field from which the size was taken.
     pub field: AnyField,
     /// Name of the policy.
     pub policy: String,
@@ -90,13 +90,13 @@ impl fmt::Display for CleaningError {
         let (policy, field) = (&self.policy, self.field);
         match self.problem {
             Problem::Drop(reason) => {
-                write!(f, "would be dropped ({reason}; {field}): policy {policy} forbids it")
+                write!(f, "would be dropped ({reason}; {field}): policy {policy} forbids drops")
             }
             Problem::Change(change) => {
-                write!(f, "would be changed ({change}; {field}): policy {policy} forbids it")
+                write!(f, "would be changed ({change}; {field}): policy {policy} forbids changes")
             }
             Problem::TooManyFields => {
-                write!(f, "has more than 18 fields: policy {policy} forbids it")
+                write!(f, "has more than 18 fields: policy {policy} forbids extra fields")
             }
             Problem::SizeOutOfRange { size } => {
                 write!(f, "has {size} processors, which do not fit in 32 bits ({field})")
@@ -114,7 +114,7 @@ impl fmt::Display for CleaningError {
 
 impl std::error::Error for CleaningError {}
 
-/// Formats the malformed lines, starting with a line break; empty if there are none.
+/// Formats the malformed lines, starting with a line break; empty if there are no malformed lines.
 fn skipped(tally: &ErrorTally) -> String {
     if tally.total() == 0 { String::new() } else { format!("\n{tally}") }
 }

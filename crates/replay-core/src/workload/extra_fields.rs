@@ -161,11 +161,11 @@ impl fmt::Display for ExtraFields {
         let most = self.records.values().sum::<u64>();
         match (self.used, self.sizes) {
             (false, _) => f.write_str("; ignored")?,
-            (true, 0) => return f.write_str("; no size found in them, all taken from field 5"),
+            (true, 0) => return f.write_str("; no size found in these fields, all sizes taken from field 5"),
             (true, sizes) if sizes < most => {
-                return write!(f, "; sizes taken from them {}, else from field 5", grouped(sizes));
+                return write!(f, "; sizes taken from these fields {}, else from field 5", grouped(sizes));
             }
-            (true, _) => return f.write_str("; sizes taken from them"),
+            (true, _) => return f.write_str("; sizes taken from these fields"),
         }
         let most = most / 2;
         match self {
@@ -239,9 +239,9 @@ mod tests {
         assert_eq!(fields.to_string(), expected);
         fields.used = true;
         for (sizes, words) in [
-            (0, "; no size found in them, all taken from field 5"),
-            (3, "; sizes taken from them 3, else from field 5"),
-            (4, "; sizes taken from them"),
+            (0, "; no size found in these fields, all sizes taken from field 5"),
+            (3, "; sizes taken from these fields 3, else from field 5"),
+            (4, "; sizes taken from these fields"),
         ] {
             fields.sizes = sizes;
             assert!(fields.to_string().ends_with(words), "{fields}");

@@ -177,7 +177,7 @@ impl NodeMap {
 
 fn no_header(text: &str) -> String {
     format!(
-        "the header is \"{}\", not \"node,x,y,z\" with as many of x, y, z as the machine has dimensions",
+        "the header is \"{}\", not \"node,x,y,z\" with a column x, y or z for each dimension of the machine",
         excerpt(text)
     )
 }

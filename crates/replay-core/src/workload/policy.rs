@@ -174,7 +174,7 @@ impl Policy {
                     SizeSource::FrontierNodes => "nodes of field 21, else field 5",
                     SizeSource::CeritProcessors => "field 5, at least ppn of field 21",
                     SizeSource::CeritNodes => {
-                        "nodes of field 19, else field 5 over ppn of field 21"
+                        "nodes of field 19, else field 5 divided by ppn of field 21"
                     }
                 },
             ),
@@ -230,10 +230,10 @@ impl EstimateRule {
         };
         match (self.requested, self.floor) {
             (false, _) => runs(self.missing),
-            (true, 0) => format!("field 9; {} where unknown", runs(self.missing)),
+            (true, 0) => format!("field 9; {} if unknown", runs(self.missing)),
             (true, floor) if floor == self.missing => format!("field 9, at least {}", runs(floor)),
             (true, floor) => {
-                format!("field 9, at least {}; {} where unknown", runs(floor), runs(self.missing))
+                format!("field 9, at least {}; {} if unknown", runs(floor), runs(self.missing))
             }
         }
     }

@@ -44,7 +44,7 @@ impl Policy {
     /// killed.
     pub const PWA: Policy = Policy {
         name: "pwa",
-        summary: "Parallel Workloads Archive: size from field 5 else 8, jobs that never ran dropped",
+        summary: "Parallel Workloads Archive: size from field 5, else from field 8; jobs that never ran are dropped",
         size: SizeSource::AllocatedElseRequested,
         negative_run: Repair::Drop,
         drop_cancelled: true,
@@ -57,7 +57,7 @@ impl Policy {
     /// the run time are kept.
     pub const SST: Policy = Policy {
         name: "sst",
-        summary: "SST scheduler element: missing estimates are twice the run time, low ones stay",
+        summary: "SST scheduler element: missing estimates are twice the run time, low estimates are kept",
         negative_run: Repair::Drop,
         estimate: EstimateRule { requested: true, zero_is_unknown: true, missing: 2, floor: 0 },
         ..Policy::JOHNSON
@@ -78,10 +78,10 @@ impl Policy {
     };
 
     /// The rules of AccaSim's default reader: the size is field 8, or field 5 if field 8 is unknown. The reader
-    /// provides no estimates, so this policy uses the run time as the estimate. An unknown run time counts as 0.
+    /// provides no estimates, so this policy uses the run time as the estimate. An unknown run time is replaced by 0.
     pub const ACCASIM: Policy = Policy {
         name: "accasim",
-        summary: "AccaSim: size from field 8 else 5, no estimates (they are the run time)",
+        summary: "AccaSim: size from field 8, else from field 5; no estimates (the run time is used)",
         size: SizeSource::RequestedElseAllocated,
         estimate: EstimateRule { requested: false, zero_is_unknown: false, missing: 1, floor: 1 },
         ..Policy::JOHNSON
@@ -92,7 +92,7 @@ impl Policy {
     /// field 21. All other rules are the rules of `pwa`.
     pub const FRONTIER: Policy = Policy {
         name: "frontier",
-        summary: "as pwa, sizes in nodes from field 21 of Frontier's records (site:mode:NODESxCORES)",
+        summary: "like pwa, with sizes in nodes from field 21 of Frontier's records (site:mode:NODESxCORES)",
         size: SizeSource::FrontierNodes,
         ..Policy::PWA
     };
@@ -100,7 +100,7 @@ impl Policy {
     /// Rules for records of 21 fields as in logs of CERIT-SC and MetaCentrum. Sizes are numbers of processors.
     pub const CERIT: Policy = Policy {
         name: "cerit",
-        summary: "as pwa, sizes in processors of CERIT's records, at least ppn of field 21",
+        summary: "like pwa, with sizes in processors from CERIT's records, at least ppn of field 21",
         size: SizeSource::CeritProcessors,
         ..Policy::PWA
     };
@@ -108,7 +108,7 @@ impl Policy {
     /// Rules for records of 21 fields as in logs of CERIT-SC and MetaCentrum. Sizes are numbers of nodes.
     pub const CERIT_NODES: Policy = Policy {
         name: "cerit-nodes",
-        summary: "as pwa, sizes in nodes from the list in field 19 of CERIT's records",
+        summary: "like pwa, with sizes in nodes from the list in field 19 of CERIT's records",
         size: SizeSource::CeritNodes,
         ..Policy::PWA
     };
@@ -149,7 +149,7 @@ static TABLE: LazyLock<Table<&'static Policy>> = LazyLock::new(|| {
 });
 
 impl Default for Policy {
-    /// [`Policy::JOHNSON`].
+    /// Returns [`Policy::JOHNSON`].
     fn default() -> Policy {
         Policy::JOHNSON
     }

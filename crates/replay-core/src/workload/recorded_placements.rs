@@ -5,8 +5,8 @@
 //! * A file beside the trace, `x.nodes.csv[.gz]`, as written by imports. The file has the columns `job` (the job
 //!   number) and `nodes` (a node list in the notation of [`nodes`](super::nodes)). Lines that begin with `#` are
 //!   comments; one of these lines may name the trace, see [`sidecar`](super::sidecar). A list may also be a box of a
-//!   Blue Gene/Q. The [midplanes](super::midplanes) of the box then count as nodes, and each midplane is repeated for
-//!   each of its nodes in the box.
+//!   Blue Gene/Q. The [midplanes](super::midplanes) of the box are then used as nodes, and each midplane is repeated
+//!   for each of its nodes in the box.
 //! * Field 19 of a record as written by CERIT, `{id,id,..}`, the node of every processor.
 
 mod error;
@@ -120,8 +120,8 @@ impl RecordedPlacements {
         Self::of_records(input, &file, options)?.or_nowhere(file, beside)
     }
 
-    /// Reads the placements from the records of a trace that is not a file, so that there can be no file beside it.
-    /// Messages refer to the trace by `name`.
+    /// Reads the placements from the records of a trace that is not a file. Such a trace has no file of placements
+    /// beside it. Messages refer to the trace by `name`.
     ///
     /// # Errors
     /// [`RecordedPlacementsError`] if the trace cannot be read or is malformed, or there are no placements.
@@ -130,7 +130,7 @@ impl RecordedPlacements {
         name: &str,
         options: ReadOptions,
     ) -> Result<Self, RecordedPlacementsError> {
-        let beside = "there is no file beside it".to_string();
+        let beside = "there is no nodes file beside the trace".to_string();
         Self::of_records(input, name, options)?.or_nowhere(name.to_string(), beside)
     }
 
@@ -192,7 +192,7 @@ impl RecordedPlacements {
         }
     }
 
-    /// Reads the node lists in field 19 of the records of a trace; there may be none.
+    /// Reads the node lists in field 19 of the records of a trace. The records may have no node lists.
     ///
     /// # Errors
     /// [`RecordedPlacementsError`] if the trace cannot be read or is malformed.
@@ -225,8 +225,8 @@ impl RecordedPlacements {
     /// placement.
     ///
     /// # Errors
-    /// [`RecordedPlacementsError::Other`] if the file of placements names another trace; [`RecordedPlacementsError::Repeated`] with the first
-    /// repeated job number.
+    /// * [`RecordedPlacementsError::Other`] if the file of placements names another trace.
+    /// * [`RecordedPlacementsError::Repeated`] with the first repeated job number.
     pub fn check(&self, trace: &Workload) -> Result<(), RecordedPlacementsError> {
         if self.by_line {
             return Ok(());
@@ -363,10 +363,10 @@ impl Builder {
             Some(found) => {
                 found.map(|found| self.add_midplanes(number, found)).map_err(|why| why.to_string())
             }
-            None if bare.is_empty() => Err("it is empty".to_string()),
-            None if bare.contains('"') => Err("it contains a quote".to_string()),
+            None if bare.is_empty() => Err("the text is empty".to_string()),
+            None if bare.contains('"') => Err("the text contains a quote".to_string()),
             None if bare.contains(char::is_control) => {
-                Err("it contains a control character".to_string())
+                Err("the text contains a control character".to_string())
             }
             None => {
                 let found = names(bare, RecordedPlacements::MOST).map_err(|why| why.to_string());
@@ -438,10 +438,10 @@ mod tests {
             ("\"2,1-0\"", "\"2,1-0\" is not a list of nodes: \"1-0\": a range that runs backwards"),
             ("A0-3 B0-12 C0-3 D0-3 E0-1", "B12 is outside Mira"),
             ("A0-3 B0-3", "a blank in a name"),
-            ("\"\"", "\"\" is not a list of nodes: it is empty"),
+            ("\"\"", "\"\" is not a list of nodes: the text is empty"),
             ("\"n[0-9999999]\"", "more than 1048576 nodes"),
-            ("\"0-3", "is not a list of nodes: it contains a quote"),
-            ("n\0", "is not a list of nodes: it contains a control character"),
+            ("\"0-3", "is not a list of nodes: the text contains a quote"),
+            ("n\0", "is not a list of nodes: the text contains a control character"),
         ] {
             let placed = read(&format!("job,nodes\n1,n1\n2,{list}\n4,n[\n3,n2\n")).expect(list);
             let unreadable = placed.unreadable().expect(list);

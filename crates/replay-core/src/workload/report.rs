@@ -263,7 +263,7 @@ impl fmt::Display for CleaningReport {
             let records = counted(self.repeated.count, "record");
             write!(
                 f,
-                "; {records} with the number of an earlier one, first in line {first_line}: job {job}"
+                "; {records} with the number of an earlier record, first in line {first_line}: job {job}"
             )?;
         }
         if !self.short.is_empty() && self.by_fields().len() > 1 {
@@ -295,7 +295,7 @@ impl fmt::Display for CleaningReport {
     }
 }
 
-/// Formats counts as ` (reason 2, reason 1)`; empty if there are none.
+/// Formats counts as ` (reason 2, reason 1)`; empty if there are no counts.
 fn by_reason<R: fmt::Display>(counts: &BTreeMap<R, u64>) -> String {
     let parts: Vec<String> =
         counts.iter().map(|(reason, &count)| format!("{reason} {}", grouped(count))).collect();

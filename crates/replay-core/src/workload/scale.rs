@@ -14,8 +14,8 @@ pub struct Scaled {
 }
 
 /// Returns the offered load: the ratio of the processor-seconds of the jobs to the processor-seconds of the machine
-/// between the first and the last submission. The jobs must be in order of submission. Not finite if all jobs are
-/// submitted at once.
+/// between the first and the last submission. The jobs must be in order of submission. The load is not finite if all
+/// jobs are submitted at once.
 pub fn offered_load(jobs: &[Job], processors: usize) -> f64 {
     let work: f64 = jobs.iter().map(|job| f64::from(job.size) * job.run as f64).sum();
     let (first, last) = (jobs.first(), jobs.last());

@@ -35,7 +35,7 @@ const LABEL: &[u8; 16] = b"shaken job times";
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shake {
-    /// Number of copies in addition to the trace itself; they are numbered from 1.
+    /// Number of copies in addition to the trace itself. The copies are numbered from 1.
     pub copies: u32,
     /// Largest change of a time, in seconds.
     #[serde(default = "Shake::usual_width")]

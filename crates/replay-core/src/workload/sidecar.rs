@@ -34,7 +34,7 @@ pub struct TraceLine {
     digest: String,
 }
 
-/// Error: a sidecar names a trace that is not the trace beside it.
+/// Error: a sidecar names a trace other than the trace beside the sidecar.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{file}:{line}: belongs to the trace with digest {}, but {trace} has digest {}; write the trace and the files \
@@ -68,7 +68,7 @@ pub(super) fn is_comment(text: &str) -> bool {
 }
 
 impl TraceLine {
-    /// Parses a line of the sidecar `file`; `None` if it does not name a trace.
+    /// Parses a line of the sidecar `file`; `None` if the line does not name a trace.
     pub fn parse(file: &str, line: u64, text: &str) -> Option<Self> {
         let digest = text.strip_prefix(MARK)?.trim().to_string();
         Some(Self { file: file.to_string(), line, digest })
@@ -93,7 +93,7 @@ impl TraceLine {
 }
 
 /// Checks a sidecar before a trace is written beside it. If the file at `path` exists and names a trace, it must name
-/// the trace that is to be written. A file that cannot be read counts as a file that names no trace.
+/// the trace that is to be written. A file that cannot be read is treated as a file that names no trace.
 ///
 /// # Errors
 /// [`OtherTrace`] if the file names another trace.

@@ -31,7 +31,7 @@ pub struct SyntheticTrace {
     pub shapes: Option<Vec<u8>>,
 }
 
-/// Returns whether `name` is the name of a generator, or ends with `]`, as only names of generators do.
+/// Returns whether `name` is the name of a generator, or ends with `]`. Only names of generators end with `]`.
 pub fn is_generator(name: &str) -> bool {
     let word = name.split('[').next().unwrap_or(name).trim();
     TABLE.words().any(|known| known == word) || name.trim_end().ends_with(']')
@@ -136,7 +136,7 @@ static TABLE: LazyLock<Table<Model>> = LazyLock::new(|| {
         .case(
             "machine",
             kind::parsed("WxL|WxDxH"),
-            "mesh whose sides are the longest sides of jobs",
+            "mesh; the sides of jobs do not exceed its sides",
             of!(Stream, machine),
         )
         .case(
@@ -220,7 +220,7 @@ impl LublinOptions {
     }
 }
 
-/// The sides of a mesh; the third is 1 if only two are given.
+/// The sides of a mesh; the third side is 1 if only two sides are given.
 #[derive(Clone, Copy, PartialEq)]
 struct Extents([u16; 3]);
 

@@ -85,7 +85,7 @@ fn strict_names_line_and_field() {
         .unwrap_err()
         .in_file("t.swf");
     let expected = "t.swf:17: job 7 would be changed (estimate raised to run time; requested time, field 9 of 18): \
-                    policy strict forbids it";
+                    policy strict forbids changes";
     assert_eq!(error.to_string(), expected);
     let error = Policy::STRICT.apply([(18, Record::UNKNOWN)], None).unwrap_err();
     assert_eq!(
@@ -110,12 +110,12 @@ fn fields_after_the_eighteenth_are_named() {
     let message = error("{7} q 1:ppn=9999999999", "cerit");
     assert_eq!(message, words);
     let strict = error("1 2 3", "strict");
-    assert_eq!(strict, "t.swf:2: job 1 has more than 18 fields: policy strict forbids it");
+    assert_eq!(strict, "t.swf:2: job 1 has more than 18 fields: policy strict forbids extra fields");
     // A descriptor with zero nodes gives no size. Field 5 is used instead, and the report counts this.
     let made = load("-1 -1 frontier:excl:0x112", "frontier").expect("two jobs");
     assert_eq!(made.jobs.iter().map(|job| job.size).collect::<Vec<_>>(), [8, 2]);
     let report = made.report.to_string();
-    assert!(report.ends_with("; sizes taken from them 1, else from field 5"), "{report}");
+    assert!(report.ends_with("; sizes taken from these fields 1, else from field 5"), "{report}");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn loads_without_jobs_are_errors() {
     let error = load(b"1 0 0 5 1\n", &late).unwrap_err().to_string();
     assert_eq!(
         error,
-        "dir/t.swf.gz: the window holds none of the 1 jobs, which were submitted from second 0 to 0"
+        "dir/t.swf.gz: the window contains none of the 1 jobs, which were submitted from second 0 to 0"
     );
     let missing =
         Workload::load("no/such.swf", &Policy::JOHNSON, &Window::ALL, ReadOptions::default())
@@ -264,7 +264,7 @@ fn counts_repeated_job_numbers() {
     );
     let expected = Repeated { count: 3, first_line: 5, job: 7 };
     assert_eq!(report.repeated, expected);
-    let words = "; 3 records with the number of an earlier one, first in line 5: job 7";
+    let words = "; 3 records with the number of an earlier record, first in line 5: job 7";
     assert!(report.to_string().ends_with(words), "{report}");
     assert!(repeated(b"7 0 0 5 1\n3 0 0 5 1\n9 0 0 5 1\n").repeated.is_empty());
 }

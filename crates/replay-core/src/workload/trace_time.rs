@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(at("1996-09-23"), Some(TraceTime::Local(843_436_800)));
         let log = header("; UnixStartTime: 843436800\n");
         assert_eq!(noon.seconds(&log), Ok(43_200));
-        // East of Greenwich, noon comes earlier.
+        // In time zones east of Greenwich, noon is earlier than noon in UTC.
         let log = header("; UnixStartTime: 843436800\n; TimeZone: 3600\n");
         assert_eq!(noon.seconds(&log), Ok(39_600));
         assert_eq!(noon.seconds(&header("")), Err(NoStart));

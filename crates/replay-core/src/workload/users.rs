@@ -3,7 +3,7 @@
 use super::job::Job;
 
 /// Users of the records, in ascending order of lines of the log. Users are stored separately from the jobs because
-/// schedulers do not use them.
+/// schedulers do not use the users.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Users(Vec<(u32, i64)>);
 
@@ -31,7 +31,7 @@ mod tests {
         let job = |number: u32, submit: u32, user: i64| {
             format!("{number} {submit} 0 60 4 -1 -1 4 60 -1 1 {user} -1 -1 -1 -1 -1 -1\n")
         };
-        // The second job is submitted first; the third has no user.
+        // The second job is submitted first; the third job has no user.
         let trace = ["; MaxProcs: 16\n".to_string(), job(1, 9, 7), job(2, 5, 0), job(3, 9, -1)];
         let workload = Workload::from_reader(
             trace.concat().as_bytes(),

@@ -56,7 +56,7 @@ pub enum WindowError {
     Days(f64),
     /// The window contains no jobs.
     #[error(
-        "the window holds none of the {jobs} jobs, which were submitted from second {first} to {last}"
+        "the window contains none of the {jobs} jobs, which were submitted from second {first} to {last}"
     )]
     Empty {
         /// Jobs in the trace after cleaning.

@@ -10,8 +10,8 @@ use replay_network::traffic::{Demand, JobTraffic, Mapping, Quota, Traffic};
 use replay_network::{Delivery, Network};
 
 /// Measures how long jobs take if they run alone on the machine. Unless the pattern is random, the time depends only on
-/// the number of packets and on the processors; on a grid, it depends only on their relative positions. Each such
-/// configuration is simulated once.
+/// the number of packets and on the processors; on a grid, it depends only on the relative positions of the processors.
+/// Each such configuration is simulated once.
 pub(super) struct Alone<'a> {
     pub(super) input: ContentionInput<'a>,
     seed: u64,
@@ -55,8 +55,8 @@ impl<'a> Alone<'a> {
         Ok(time)
     }
 
-    /// Returns the positions of processors. They are relative to the first corner of the enclosing box if the time does
-    /// not depend on absolute positions.
+    /// Returns the positions of processors. If the time does not depend on absolute positions, the positions are
+    /// relative to the first corner of the enclosing box.
     fn positions(&self, nodes: &[NodeId]) -> Positions {
         let ContentionInput { topology, messages, .. } = self.input;
         let Some(grid) = topology.grid() else {

@@ -1,5 +1,5 @@
-//! Correlations between distances, dispersal and stretch. They are computed over the jobs of each run, and over the
-//! allocators for each combination of trace, machine, scheduler and seed.
+//! Correlations between distances, dispersal and stretch. The correlations are computed over the jobs of each run, and
+//! over the allocators for each combination of trace, machine, scheduler and seed.
 
 use super::{ContentionRun, TraceRun};
 use crate::RunKey;
@@ -18,7 +18,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// Points of the jobs that send packets.
+    /// Returns the points of the jobs that send packets.
     pub(super) fn of_jobs(run: &TraceRun) -> Vec<Self> {
         let point = |job: &super::JobContention| {
             Some(Self {

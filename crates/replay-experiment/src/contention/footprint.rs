@@ -10,8 +10,8 @@ use replay_network::Network;
 use replay_network::links::{Footprint, Reserved, Stream};
 use replay_network::traffic::{Barrier, JobTraffic};
 
-/// Number of sending processes that are examined to find the slowest process. It is smaller for larger jobs, because
-/// their processes send more packets.
+/// Number of sending processes that are examined to find the slowest process. The number is smaller for larger jobs,
+/// because the processes of larger jobs send more packets.
 fn senders(processes: usize) -> usize {
     (8192 / processes.max(1)).clamp(16, 64).min(processes)
 }

@@ -58,7 +58,7 @@ pub enum TraceError {
     },
     /// The number of packets is too large.
     #[error(
-        "at {} cycles per second its jobs send about {packets:.0e} packets in one run; \
+        "at {} cycles per second the jobs of the trace send about {packets:.0e} packets in one run; \
          at most {MOST_SENT:.0e} are simulated flit by flit",
         replay_core::number::plain(*scale)
     )]

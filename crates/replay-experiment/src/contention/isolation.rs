@@ -24,17 +24,18 @@ use replay_core::workload::Job;
 /// Largest accepted difference between the time that a job takes alone and its target, as a share of the target.
 pub const TOLERANCE: f64 = 0.01;
 
-/// Jobs with times in cycles, their quotas, and the times that they take alone.
+/// Jobs with times in cycles, the quotas of the jobs, and the time that each job takes if it runs alone.
 #[derive(Clone, Debug)]
 pub struct Isolation {
     /// The jobs with times in cycles. The run time of each job is its target, which is at least 1.
     pub jobs: Vec<Job>,
     /// Number of packets of each job; 0 for a job without receivers. Such a job holds its processors for its run time.
     pub quotas: Arc<[u64]>,
-    /// Cycles that each job takes alone.
+    /// Number of cycles that each job takes if it runs alone.
     pub service: Vec<u64>,
-    /// Number of times that each job sends its packets. It exceeds 1 if only a [window](super::Messages::window) of the
-    /// job is simulated; the quota is then the number of packets in the window.
+    /// Number of times that each job sends its packets. The number exceeds 1 if only a
+    /// [window](super::Messages::window) of the job is simulated; the quota is then the number of packets in the
+    /// window.
     times: Vec<f64>,
 }
 
@@ -105,7 +106,7 @@ pub fn isolate(input: ContentionInput<'_>, scale: f64, seed: u64) -> Result<Isol
     Ok(Isolation { quotas: quotas.into(), service, times, jobs })
 }
 
-/// Returns the quota of a job, and the cycles that the job takes alone with this quota.
+/// Returns the quota of a job, and the number of cycles that the job with this quota takes if it runs alone.
 fn quota(
     input: ContentionInput<'_>,
     alone: &Alone<'_>,

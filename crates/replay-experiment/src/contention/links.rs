@@ -27,9 +27,10 @@ pub(super) struct LinkService<'a> {
     holding: RunTimes,
     start_error: Option<TraceError>,
     totals: Totals,
-    /// For each job, the totals of its packets, and the cycles that it takes alone on the same processors.
+    /// For each job, the totals of its packets, and the number of cycles that the job takes if it runs alone on the
+    /// same processors.
     by_job: Vec<(JobTraffic, u64)>,
-    /// Cycles for which each channel was reserved.
+    /// Number of cycles for which each channel was reserved.
     reserved: Vec<f64>,
 }
 
@@ -39,11 +40,11 @@ struct Running {
     id: JobId,
     slot: Slot,
     begin: i64,
-    /// Cycles that the job takes alone.
+    /// Number of cycles that the job takes if it runs alone.
     alone: u64,
     /// Cycles of `alone` that remain until the job ends.
     left: f64,
-    /// Totals of the packets in the simulation of the job alone.
+    /// Totals of the packets in the simulation of the job without other jobs.
     simulated: JobTraffic,
 }
 
@@ -74,12 +75,13 @@ impl<'a> LinkService<'a> {
         }
     }
 
-    /// Returns, for each job, the totals of its packets, and the cycles that it takes alone on the same processors.
+    /// Returns, for each job, the totals of its packets, and the number of cycles that the job takes if it runs alone
+    /// on the same processors.
     pub fn by_job(&self) -> &[(JobTraffic, u64)] {
         &self.by_job
     }
 
-    /// Cycles for which each channel was reserved.
+    /// Number of cycles for which each channel was reserved.
     pub fn reserved(&self) -> &[f64] {
         &self.reserved
     }

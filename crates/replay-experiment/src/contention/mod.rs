@@ -70,7 +70,7 @@ impl Messages {
         Ok(Self { network: preset.network(), options, program, quota, window: None })
     }
 
-    /// Returns the number of cycles for which a job with a target of `target` cycles is simulated alone.
+    /// Returns the number of cycles for which a job with a target of `target` cycles is simulated without other jobs.
     fn simulated_cycles(&self, target: u64) -> u64 {
         self.window.map_or(target, |window| window.min(target))
     }
@@ -169,7 +169,8 @@ fn processes<'a>(job: &Job, nodes: &'a [NodeId]) -> &'a [NodeId] {
     &nodes[..job.size as usize]
 }
 
-/// Returns the stored error of an earlier start, because the function that starts a job cannot return an error.
+/// Removes and returns the stored error of an earlier start. The error was stored because the function that starts a
+/// job cannot return an error.
 fn take_error<E>(start_error: &mut Option<E>) -> Result<(), Box<dyn Error + Send + Sync>>
 where
     E: Error + Send + Sync + 'static,

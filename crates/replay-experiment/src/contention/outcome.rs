@@ -121,24 +121,25 @@ measures! {
         median_stretch_low: Option<f64> [""] "lower end of the 95 % interval of median_stretch: an order statistic by the binomial distribution, with the sending jobs taken as independent; null if fewer than six jobs send packets" = distributions.stretch.and_then(|of| Some(of.interval?[0]));
         median_stretch_high: Option<f64> [""] "upper end of the 95 % interval of median_stretch" = distributions.stretch.and_then(|of| Some(of.interval?[1]));
         p95_stretch: Option<f64> [""] "95th percentile over the sending jobs of stretch, interpolated between ranks; null if no job sends packets" = distributions.stretch.map(|of| of.p95);
-        trimmed_mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch, without 5 % of them at each end, rounded down; null if no job sends packets" = distributions.stretch.map(|of| of.trimmed_mean);
+        trimmed_mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch, without the lowest and highest 5 % of the values, rounded down; null if no job sends packets" = distributions.stretch.map(|of| of.trimmed_mean);
         median_placement_factor: Option<f64> [""] "median over the sending jobs of the placement factor, the ratio of the time alone on the job's processors to the time alone in the most compact box; null if no job sends packets" = distributions.placement.map(|of| of.median);
         median_placement_factor_low: Option<f64> [""] "lower end of the 95 % interval of median_placement_factor: an order statistic by the binomial distribution, with the sending jobs taken as independent; null if fewer than six jobs send packets" = distributions.placement.and_then(|of| Some(of.interval?[0]));
         median_placement_factor_high: Option<f64> [""] "upper end of the 95 % interval of median_placement_factor" = distributions.placement.and_then(|of| Some(of.interval?[1]));
         p95_placement_factor: Option<f64> [""] "95th percentile over the sending jobs of the placement factor, interpolated between ranks; null if no job sends packets" = distributions.placement.map(|of| of.p95);
-        trimmed_mean_placement_factor: Option<f64> [""] "mean over the sending jobs of the placement factor, without 5 % of them at each end, rounded down; null if no job sends packets" = distributions.placement.map(|of| of.trimmed_mean);
+        trimmed_mean_placement_factor: Option<f64> [""] "mean over the sending jobs of the placement factor, without the lowest and highest 5 % of the values, rounded down; null if no job sends packets" = distributions.placement.map(|of| of.trimmed_mean);
         median_contention_factor: Option<f64> [""] "median over the sending jobs of the contention factor, the ratio of the time among the other jobs to the time alone on the same processors; null if no job sends packets" = distributions.contention.map(|of| of.median);
         median_contention_factor_low: Option<f64> [""] "lower end of the 95 % interval of median_contention_factor: an order statistic by the binomial distribution, with the sending jobs taken as independent; null if fewer than six jobs send packets" = distributions.contention.and_then(|of| Some(of.interval?[0]));
         median_contention_factor_high: Option<f64> [""] "upper end of the 95 % interval of median_contention_factor" = distributions.contention.and_then(|of| Some(of.interval?[1]));
         p95_contention_factor: Option<f64> [""] "95th percentile over the sending jobs of the contention factor, interpolated between ranks; null if no job sends packets" = distributions.contention.map(|of| of.p95);
-        trimmed_mean_contention_factor: Option<f64> [""] "mean over the sending jobs of the contention factor, without 5 % of them at each end, rounded down; null if no job sends packets" = distributions.contention.map(|of| of.trimmed_mean);
-        mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch, the ratio of the time among the other jobs to the time alone in the most compact box; a single job can dominate it; null if no job sends packets" = mean(distributions.run, JobContention::stretch);
+        trimmed_mean_contention_factor: Option<f64> [""] "mean over the sending jobs of the contention factor, without the lowest and highest 5 % of the values, rounded down; null if no job sends packets" = distributions.contention.map(|of| of.trimmed_mean);
+        mean_stretch: Option<f64> [""] "mean over the sending jobs of stretch, the ratio of the time among the other jobs to the time alone in the most compact box; a single job can dominate this mean; null if no job sends packets" = mean(distributions.run, JobContention::stretch);
         mean_placement_factor: Option<f64> [""] "mean over the sending jobs of the placement factor, the ratio of the time alone on the job's processors to the time alone in the most compact box; null if no job sends packets" = mean(distributions.run, JobContention::placement_factor);
         mean_contention_factor: Option<f64> [""] "mean over the sending jobs of the contention factor, the ratio of the time among the other jobs to the time alone on the same processors; null if no job sends packets" = mean(distributions.run, JobContention::contention_factor);
         mean_latency: Option<f64> ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if no job sends packets" = sending(distributions.run, |job| job.latency);
         mean_blocking: Option<f64> ["cycles"] "mean over the sending jobs of the mean waiting time of their packets' headers; null if no job sends packets" = sending(distributions.run, |job| job.blocked);
         mean_hops: Option<f64> ["links"] "mean over the sending jobs of the mean path length of their packets; null if no job sends packets" = sending(distributions.run, |job| job.hops);
-        latency: Option<f64> ["cycles"] "time from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null if there are no packets" = over_packets(distributions.run, |job| job.latency);
+        latency: Option<f64> ["cycles"] "time from the cycle in which a packet becomes head of its sender's queue \
+            until its last flit arrives, mean over the row's packets; null if there are no packets" = over_packets(distributions.run, |job| job.latency);
         blocking: Option<f64> ["cycles"] "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets" = over_packets(distributions.run, |job| job.blocked);
         hops: Option<f64> ["links"] "number of links of a packet's path, mean over the row's packets; null if there are no packets" = over_packets(distributions.run, |job| job.hops);
         mean_distance: Option<f64> ["hops"] "mean over the sending jobs of the mean hop distance over the pairs of a job's processors; null if no job sends packets" = sending(distributions.run, JobContention::distance);
@@ -147,7 +148,9 @@ measures! {
         mean_wait_cycles: Option<f64> ["cycles"] "mean time from arrival to start over all jobs" = mean(distributions.run, |job| Some(job.wait as f64));
         mean_turnaround_cycles: Option<f64> ["cycles"] "mean time from arrival to end over all jobs" = mean(distributions.run, |job| Some((job.wait + job.service) as f64));
         makespan_cycles: i64 ["cycles"] "end of the last job, measured from the first arrival" = distributions.run.system.finish_time;
-        utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to processors times makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed counts" = distributions.run.system.utilization;
+        utilization: f64 ["share", rising] "ratio of the processor-time that jobs requested and used to the product \
+            of processors and makespan, from 0 to 1; on shared hosts, only the processor-time in which jobs computed \
+            is included" = distributions.run.system.utilization;
     }
 }
 
@@ -219,7 +222,8 @@ impl Table for ContentionJobRow<'_> {
             Column::new(name::placement_factor, "", "ratio of the time alone on the job's processors to the time alone in the box; null if the job sends no packets", |of: &Self| of.job.placement_factor()),
             Column::new(name::contention_factor, "", "ratio of the time among the other jobs to the time alone on the same processors; null if the job sends no packets", |of: &Self| of.job.contention_factor()),
             Column::new(name::wait_cycles, "cycles", "time from arrival to start", |of: &Self| of.job.wait),
-            Column::new(name::latency, "cycles", "time from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.latency)),
+            Column::new(name::latency, "cycles", "time from the cycle in which a packet becomes head of its sender's \
+                queue until its last flit arrives, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.latency)),
             Column::new(name::blocking, "cycles", "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.blocked)),
             Column::new(name::hops, "links", "number of links of a packet's path, mean over the row's packets; null if there are no packets", move |of: &Self| sent(of.job, of.job.hops)),
         ];

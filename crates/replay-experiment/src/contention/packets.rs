@@ -13,7 +13,7 @@ use replay_core::workload::Job;
 
 /// Largest number of packets of one simulation, which takes about an hour on one thread. On windows of KTH-SP2 (300 to
 /// 1,000 jobs, all-to-all and n-body, scales 1 to 10), `contend` simulates 160,000 to 360,000 packets per second on one
-/// thread, including the simulations of jobs alone. This is 6e8 to 1.3e9 packets per hour.
+/// thread, including the simulations of single jobs. This rate is 6e8 to 1.3e9 packets per hour.
 pub const MOST_SENT: f64 = 1e9;
 
 /// Number of packets per process in the short simulation of a job for the estimate.

@@ -4,7 +4,7 @@
 //! the mean over hundreds of jobs. Strategies are therefore ranked by the *median*. If medians are equal (for example,
 //! if most jobs have no contention), they are ranked by the
 //! [trimmed mean](replay_core::metrics::robust::trimmed_mean). [`two_job_reversals`] removes the two jobs in which two
-//! strategies differ most, and finds the pairs of strategies whose order by a mean is then reversed.
+//! strategies differ most, and finds the pairs of strategies for which this removal reverses the order by a mean.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -52,7 +52,8 @@ impl Mean {
         }
     }
 
-    /// Mean of values. At each end, as many values are removed as for `count` values.
+    /// Mean of values after trimming. The number of values that are removed at each end is the number for `count`
+    /// values.
     fn of(self, mut values: Vec<f64>, count: usize) -> f64 {
         values.sort_by(f64::total_cmp);
         robust::without_ends(&values, self.trimmed(count))
@@ -122,8 +123,9 @@ impl fmt::Display for TwoJobReversal {
 }
 
 /// Finds pairs of strategies of one trace with an order that is reversed if two jobs are removed. The removed jobs are
-/// the two common jobs with the largest contribution to the difference of the means. At most one pair is returned for
-/// each strategy and mean: the pair with the best-ranked strategy that it precedes after the removal. For the plain
+/// the two common jobs with the largest contribution to the difference of the means. For each strategy
+/// and mean, at most one pair is returned. It consists of this strategy and the best-ranked strategy that this strategy
+/// precedes after the removal. For the plain
 /// mean, no other two jobs reverse an order that these two jobs do not reverse. For the trimmed mean, the contributions
 /// are computed after the trimmed values have been replaced.
 pub fn two_job_reversals(strategies: &[Stretches]) -> Vec<TwoJobReversal> {

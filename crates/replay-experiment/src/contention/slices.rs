@@ -5,7 +5,8 @@ use replay_core::cancel::{CancelToken, Cancelled};
 use replay_network::traffic::{JobTraffic, Traffic};
 use replay_network::{Delivery, Stalled};
 
-/// A slice that takes longer is halved; a slice that takes less than a quarter of this time is doubled.
+/// If a slice takes longer than this time, the next slice is halved. If a slice takes less than a quarter of this time,
+/// the next slice is doubled.
 const LONG: Duration = Duration::from_millis(40);
 /// Largest number of cycles in a slice.
 const MOST: u64 = 1 << 24;

@@ -11,7 +11,7 @@ pub struct Totals {
     pub sending: u64,
     /// Latency in cycles.
     pub latency: Sums,
-    /// Waits of the headers in cycles.
+    /// Waiting times of the packet headers in cycles.
     pub blocking: Sums,
     /// Number of links crossed.
     pub hops: Sums,

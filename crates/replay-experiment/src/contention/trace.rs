@@ -4,14 +4,16 @@
 //! of packets of a job is chosen such that the job takes its target if it runs alone on the empty machine: in its own
 //! shape if the trace has shapes, otherwise in the most compact box, in the orientation in which the job is fastest.
 //! The module [`isolation`](super::isolate) describes the accuracy. Among other jobs and on other processors, the same
-//! packets take longer. The ratio of this longer time to the time alone in the box is the *stretch* of the job. It is
-//! the product of two factors.
+//! packets take longer. The *stretch* of the job is the ratio of this longer time to the time that the job takes if it
+//! runs alone in the box. The stretch is the product of two factors.
 //!
-//! * The *placement factor* is the ratio of the time alone on the allocated processors to the time alone in the box. It
-//!   measures the effect of the allocator. For five processors in a row it is above 1. It can be below 1 if the order
-//!   of the processors suits the pattern better than the order in the box.
-//! * The *contention factor* is the ratio of the time among the other jobs to the time alone on the same processors. It
-//!   measures the effect of other jobs. It is exactly 1 for a job that runs alone on the machine.
+//! * The *placement factor* is the ratio of the time that the job takes alone on the allocated processors to the time
+//!   that it takes alone in the box. This factor measures the effect of the allocator. For five processors in a row,
+//!   the factor is above 1. The factor can be below 1 if the order of the processors suits the pattern better than the
+//!   order in the box.
+//! * The *contention factor* is the ratio of the time that the job takes among the other jobs to the time that it takes
+//!   alone on the same processors. This factor measures the effect of other jobs. The factor is exactly 1 for a job
+//!   that runs alone on the machine.
 //!
 //! Arrivals and estimates are scaled in the same way. A job without receivers holds its processors for its target.
 //! Without contention, the load therefore equals the load of the trace.
@@ -44,13 +46,13 @@ pub struct JobContention {
     pub packets: u64,
     /// Target: the number of cycles that the job should take if it runs alone, run time x scale.
     pub target: u64,
-    /// Cycles that the job takes alone in its shape or in the most compact box.
+    /// Number of cycles that the job takes if it runs alone in its shape or in the most compact box.
     pub isolated: u64,
-    /// Cycles that the job takes alone on its processors.
+    /// Number of cycles that the job takes if it runs alone on its processors.
     pub alone: u64,
-    /// Cycles that the job takes among the other jobs.
+    /// Number of cycles that the job takes if it runs among the other jobs.
     pub service: u64,
-    /// Cycles from arrival to start.
+    /// Number of cycles from arrival to start.
     pub wait: u64,
     /// Mean latency of the packets in cycles.
     pub latency: f64,
@@ -63,25 +65,26 @@ pub struct JobContention {
 }
 
 impl JobContention {
-    /// Ratio of the time among the other jobs to the time alone in the box; `None` for a job that sends no packets.
+    /// Ratio of the time that the job takes among the other jobs to the time that it takes alone in the box; `None` for
+    /// a job that sends no packets.
     pub fn stretch(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.service as f64 / self.isolated as f64)
     }
 
-    /// Ratio of the time alone on the same processors to the time alone in the box; `None` for a job that sends no
-    /// packets.
+    /// Ratio of the time that the job takes alone on the same processors to the time that it takes alone in the box;
+    /// `None` for a job that sends no packets.
     pub fn placement_factor(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.alone as f64 / self.isolated as f64)
     }
 
-    /// Ratio of the time among the other jobs to the time alone on the same processors; `None` for a job that sends no
-    /// packets.
+    /// Ratio of the time that the job takes among the other jobs to the time that it takes alone on the same
+    /// processors; `None` for a job that sends no packets.
     pub fn contention_factor(&self) -> Option<f64> {
         (self.packets > 0).then(|| self.service as f64 / self.alone as f64)
     }
 
-    /// Whether the job sends packets, and the time that it takes alone differs from its target by more than
-    /// [`TOLERANCE`](super::TOLERANCE). The cause is the granularity of the pattern.
+    /// Whether the job sends packets and misses its target by more than [`TOLERANCE`](super::TOLERANCE) if it runs
+    /// alone. The cause is the granularity of the pattern.
     pub fn is_off_target(&self) -> bool {
         self.packets > 0 && !is_near(self.isolated, self.target)
     }
@@ -105,7 +108,7 @@ pub struct TraceRun {
 
 /// Runs all jobs together on this thread. Then runs each job alone, in parallel on the threads of the current rayon
 /// pool. The result does not depend on the number of threads. `seed` determines the allocator and the random choices of
-/// jobs. It must be the seed of the isolation, so that jobs send the same packets in both kinds of runs.
+/// jobs. The seed must equal the seed of the isolation, so that jobs send the same packets in both kinds of runs.
 ///
 /// # Errors
 /// [`TraceError`] if a strategy, the network or the simulation fails, or if cancelled.
@@ -136,7 +139,7 @@ pub fn run_trace(
             .stopped_by(input.watch.stop.clone());
         let observations = run_together(input, isolation, cell, &mut service)?;
         let network = service.traffic.network();
-        // Run each job again, alone on the same processors.
+        // Run each job again on the same processors, without the other jobs.
         let empty = Alone::new(input, seed)?;
         let nodes = observations.nodes.par_iter().enumerate().with_max_len(1);
         let alone = nodes.map(|(job, nodes)| {
@@ -233,7 +236,7 @@ pub fn mean_use(links: &LinkUse) -> Option<f64> {
     (!existing.is_empty()).then(|| existing.iter().sum::<f64>() / existing.len() as f64)
 }
 
-/// Id of a run. It is computed from the digest of the jobs, the cell, the [digest](super::Messages::digest) of the
+/// Id of a run. The id is computed from the digest of the jobs, the cell, the [digest](super::Messages::digest) of the
 /// messages, the perturbation `shake` of copies, and the cycles per second.
 pub fn contended_id(
     jobs: &str,

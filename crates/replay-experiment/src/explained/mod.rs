@@ -2,9 +2,9 @@
 //!
 //! The run is simulated twice. The first simulation finds the reason why the scheduler selected the job, and the
 //! decisions of the allocator that allocated processors to the job. There is one decision, unless outages interrupted
-//! the job and it restarted. The second simulation ends after these decisions; it records them with a
-//! [recorder](replay_core::allocator::explain). Both simulations use the scheduler and the allocator of the run, so the
-//! explanation describes the run itself.
+//! the job and it restarted. The second simulation records these decisions with a
+//! [recorder](replay_core::allocator::explain) and then ends. Both simulations use the scheduler and the allocator of
+//! the run, so the explanation describes the run itself.
 
 pub mod data;
 
@@ -26,7 +26,8 @@ use replay_core::simulation::{Decision, Observer, Starts, WhenDown};
 use replay_core::topology::NodeId;
 use replay_core::workload::{Job, JobId};
 
-/// Explanation of one start, or restart after an outage, of a job: why at this time and on these processors.
+/// Explanation of one start of a job, or of one restart after an outage. It contains the reasons for the start time and
+/// for the choice of the processors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Explained {
     /// The job.
@@ -35,7 +36,7 @@ pub struct Explained {
     pub start: i64,
     /// History in the queue of the scheduler; `None` if the job started as recorded in the log.
     pub history: Option<JobHistory>,
-    /// Decision that first refused the job, if a decision refused it.
+    /// Decision that first refused the job; `None` if no decision refused the job.
     pub refusal: Option<RecordedDecision>,
     /// Decision that allocated the processors.
     pub decision: RecordedDecision,
@@ -100,9 +101,9 @@ pub fn explain(
     Ok(starts)
 }
 
-/// Records of one simulation of the run.
+/// Recorded data of one simulation of the run.
 struct Simulated {
-    /// Starts of the job in order.
+    /// All starts of the job, in order.
     records: Vec<StartRecord>,
     /// For each start, the history in the queue before the start; empty if jobs start as recorded in the log.
     histories: Vec<JobHistory>,

@@ -43,7 +43,7 @@ pub struct JobHistory {
     pub before: Vec<JobId>,
     /// Jobs that arrived later than the job and started while it waited.
     pub after: Vec<JobId>,
-    /// Times of refusals, each with the number of the allocator's decision if the allocator was called.
+    /// The time of each refusal, and the number of the allocator's decision if the allocator was called.
     pub refused: Vec<(i64, Option<u64>)>,
     /// State when the job was last selected.
     pub named: Option<Moment>,
@@ -67,7 +67,7 @@ pub struct RecordingScheduler {
 }
 
 impl RecordingScheduler {
-    /// Records the history of `target`.
+    /// Creates a scheduler that records the history of the job `target`.
     pub fn new(inner: Box<dyn Scheduler>, target: JobId, decisions: Arc<AtomicU64>) -> Self {
         Self {
             inner,

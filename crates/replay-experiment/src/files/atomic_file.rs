@@ -25,8 +25,8 @@ pub(super) fn part_name(name: &OsStr, attempt: u32) -> OsString {
 /// unchanged until the rename; if writing fails, it remains unchanged. A terminal, a pipe or any other non-regular file
 /// is written directly.
 ///
-/// Clones share the same file; this supports writers that do not return the writer passed to them. The first error is
-/// stored, because some writers report no cause of an error, or no error.
+/// Clones share the same file. This supports libraries that take a writer and do not return the writer. The first error
+/// is stored, because some libraries report an error without its cause or do not report the error.
 #[derive(Clone, Debug)]
 pub struct AtomicFile(Arc<Mutex<Part>>);
 

@@ -22,8 +22,8 @@ const FOLDER: OFlags =
 /// Flags for opening files. With these flags, opening a pipe does not block.
 const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
-/// Calls `openat`, and calls it again if a signal interrupts the call, as the standard library does. Such interruptions
-/// happen on slow file systems such as NFS and FUSE.
+/// Calls `openat`, and calls it again if a signal interrupts the call, as the standard library does. Signals
+/// interrupt calls on slow file systems such as NFS and FUSE.
 fn open_at(
     folder: &File,
     name: impl Arg + Copy,
@@ -181,8 +181,8 @@ impl Dir {
         }
     }
 
-    /// Writes a file under a temporary name and renames it, replacing an existing file, when it is complete and on
-    /// the disk.
+    /// Writes a file under a temporary name. When the file is complete and on the disk, it is renamed and replaces an
+    /// existing file.
     ///
     /// # Errors
     /// Errors of the file system.

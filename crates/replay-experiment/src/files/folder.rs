@@ -40,7 +40,7 @@ pub enum FolderError {
     #[error("{} was changed after it was written: move it, or replace it with --force", .0.display())]
     Changed(PathBuf),
     /// The directory contains results of another command or configuration.
-    #[error("the directory contains {0}: choose another one, or replace them with --force")]
+    #[error("the directory contains {0}: choose another directory, or replace them with --force")]
     Other(String),
 }
 
@@ -67,8 +67,8 @@ pub struct DirLock {
 }
 
 impl DirLock {
-    /// Locks a directory for writing. `holder` is the process id and the host of this process, for messages of other
-    /// processes.
+    /// Locks a directory for writing. `holder` is the process id and the host of this process, which other processes
+    /// print in messages.
     ///
     /// # Errors
     /// [`FolderError`] if another process uses the directory, or if the lock file cannot be written or is foreign.
@@ -133,7 +133,7 @@ impl DirLock {
 impl Drop for DirLock {
     fn drop(&mut self) {
         if self.ours {
-            // If removing the file fails, the next process replaces it.
+            // If removing the file fails, the next process replaces the file.
             let _ = self.dir.remove(LOCK);
         }
         if self.new {

@@ -87,7 +87,7 @@ pub(super) struct PendingMoves {
 
 impl PendingMoves {
     /// Moves the new files to the final directory. The old manifest is removed first, so that readers never find a
-    /// manifest that lists other files. With `check`, an old file is moved away only if it is unchanged.
+    /// manifest that does not match the files. With `check`, an old file is moved away only if it is unchanged.
     pub fn finish(&self, dir: &Dir, check: bool) -> io::Result<()> {
         let (new, old) = new_and_old_dirs(dir)?;
         for file in &self.old {

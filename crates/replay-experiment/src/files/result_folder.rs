@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::moves::State;
 use super::{Dir, FileRecord, FolderError, MANIFEST, Results};
 
-/// Pause before the second attempt to read a directory whose results are being replaced. Replacing them takes
-/// milliseconds, because files are only renamed.
+/// Pause before the second attempt to read a directory, if another process is replacing its results. A replacement
+/// takes milliseconds, because files are only renamed.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Error from reading a result directory.
@@ -21,7 +21,7 @@ pub enum ResultError {
     Manifest(PathBuf),
     /// The digest of a file differs from its digest in the manifest.
     #[error(
-        "{}: its digest is not the one in {MANIFEST}: the file was changed or damaged after it was \
+        "{}: its digest differs from the digest in {MANIFEST}: the file was changed or damaged after it was \
          written; restore it, or repeat the command that wrote it",
         .0.display()
     )]
@@ -48,8 +48,8 @@ pub enum ResultError {
     Absent(PathBuf),
     /// Another process is replacing the results.
     #[error(
-        "{}: its results are being replaced: wait for the command that writes there, or, if it was \
-         killed, repeat it",
+        "{}: its results are being replaced: wait for the command that writes to this directory; \
+         if that command was killed, repeat it",
         .0.display()
     )]
     BeingReplaced(PathBuf),

@@ -15,7 +15,8 @@ pub const FORMAT: u32 = 1;
 /// Largest accepted size of a manifest in bytes. This size suffices for a million cells.
 const LARGEST: u64 = 1 << 29;
 
-/// A file as it was written. Its size and its digests distinguish it from another file with the same name.
+/// Record of a file that was written. The size and the digests distinguish the written file from another file with the
+/// same name.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FileRecord {
     /// Path below the result directory.
@@ -69,7 +70,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Reads the manifest of a directory; `None` if there is none.
+    /// Reads the manifest of a directory; `None` if the directory has no manifest.
     ///
     /// # Errors
     /// [`FolderError`] if the manifest is foreign or cannot be read.
@@ -88,7 +89,7 @@ impl Results {
         ours.map(|results| Some((text, results))).ok_or(FolderError::Foreign(path))
     }
 
-    /// Record of a file; `None` if it is not listed.
+    /// Record of a file; `None` if the manifest does not list the file.
     pub fn of(&self, name: &str) -> Option<&FileRecord> {
         self.files.iter().find(|file| file.name == name)
     }

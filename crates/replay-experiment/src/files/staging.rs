@@ -32,7 +32,7 @@ impl Staging {
         self.folder.earlier.is_some() && !self.folder.force
     }
 
-    /// Directory into which the new results are written. It is new and contains no other files.
+    /// Directory into which the new results are written. The directory is new and contains no other files.
     pub fn path(&self) -> &Path {
         &self.dir_path
     }

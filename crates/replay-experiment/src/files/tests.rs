@@ -209,7 +209,7 @@ fn links_are_not_followed() {
         symlink(target, out.join(name)).expect("a link");
         results(&out, true, &NEW).map_err(|error| error.to_string())
     };
-    // Links have the names of result files.
+    // These links have the names of result files.
     for (name, target) in [
         ("lock", "../outside/file"),
         ("lock", "../outside/new"),
@@ -272,8 +272,8 @@ fn a_directory_has_one_writer() {
     assert!(!dir.join("lock").exists());
 }
 
-/// One, several or all steps after an arbitrary step fail. In each case either all results are replaced or none, and
-/// the next command completes the move.
+/// One, several or all steps after an arbitrary step fail. In each case, either all results are replaced or no
+/// result is replaced, and the next command completes the move.
 #[test]
 fn results_are_never_replaced_partially() {
     for failing in [1, 4, 1000] {

@@ -1,5 +1,5 @@
 //! Machines described by a `topology.yaml`. The file is given as the machine, or as the parameter `file` of an
-//! allocator; the file then applies to both.
+//! allocator. In either case, the file applies to the machine and to the allocator.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -67,7 +67,7 @@ pub struct DownFile {
     /// Treatment of affected jobs: `drain`, `kill` or `requeue`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Whether processors out of service count as walls in tie values.
+    /// Whether tie values treat processors out of service as walls.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub walls: bool,
 }

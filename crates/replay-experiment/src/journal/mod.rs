@@ -4,8 +4,8 @@
 //! with a checksum, the [id](CellId) of the cell and its result as JSON. A cell is a run of a sweep, a point of
 //! streams, or a trace on a network. Each record is written in a single call. If the program is killed, the file
 //! therefore contains complete records and at most one incomplete line at the end; the next [`open`](Journal::open)
-//! removes this line. A damaged record in the middle of the file is skipped and counted, and its cell counts as not
-//! finished. If a cell has several records, the last record is used.
+//! removes this line. A damaged record in the middle of the file is skipped and counted, and its cell is treated as
+//! not finished. If a cell has several records, the last record is used.
 //!
 //! Records are in the order in which the cells finished; this order depends on threads. Result files are written from
 //! the records in grid order, which does not depend on threads. A record contains all data of its cell that result

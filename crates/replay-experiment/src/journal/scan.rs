@@ -42,7 +42,7 @@ pub(super) enum NotAJournal {
     Foreign,
 }
 
-/// Scans a journal from its first byte. A file that is truncated within the header counts as an empty journal.
+/// Scans a journal from its first byte. A file that is truncated within the header is treated as an empty journal.
 pub(super) fn scan(mut input: impl BufRead) -> io::Result<Result<Scan, NotAJournal>> {
     let mut scan = Scan::default();
     let mut line = Vec::new();

@@ -93,7 +93,7 @@ fn journal(cells: u32) -> (tempfile::TempDir, Vec<u8>) {
     (dir, text)
 }
 
-/// Whether exactly the `expected` cells among the first `cells` cells are in the journal, undamaged.
+/// Whether the journal contains, among the first `cells` cells, exactly the cells in `expected` without damage.
 fn holds(journal: &mut Journal<RunResult>, cells: u32, expected: impl Fn(u32) -> bool) -> bool {
     (0..cells).all(|run| match journal.read(id(run.into())).expect("readable") {
         None => !expected(run),
@@ -153,7 +153,7 @@ fn other_files_are_kept() {
         assert_eq!(discard(&folder(&dir), true).is_ok(), of_another_version, "{text}");
         assert_eq!(path.exists(), !of_another_version, "{text}");
     }
-    // A truncated header counts as a journal only if a sweep has begun in the directory.
+    // A truncated header is treated as a journal only if a sweep has begun in the directory.
     for text in [&b""[..], b"replay jour"] {
         let dir = tempfile::tempdir().expect("a folder");
         let (dir, path) = (folder(&dir), dir.path().join(JOURNAL_FILE));
@@ -218,7 +218,7 @@ proptest! {
         fs::write(dir.path().join(JOURNAL_FILE), &text).expect("a file");
         let mut journal = Journal::<RunResult>::open(&folder(&dir), true).expect("a journal");
         prop_assert!(!journal.damaged().is_empty());
-        // If the damaged byte is a line break, the next line is invalid as well.
+        // If the damaged byte is a line break, the next line is also invalid.
         let lost = |run| run == line || (newline && run == line + 1);
         prop_assert!(holds(&mut journal, CELLS, |run| !lost(run)));
     }

@@ -42,7 +42,7 @@ impl Archive {
         &self.evaluations
     }
 
-    /// The evaluation, whole or stopped, of the candidate or of an equal candidate with the same ratio and slack.
+    /// Returns the whole or stopped evaluation of a candidate. Candidates with the same ratio and slack are equal.
     pub fn get(&self, candidate: Candidate) -> Option<&Evaluation> {
         self.known.get(&candidate.reduced()).map(|&number| &self.evaluations[number])
     }

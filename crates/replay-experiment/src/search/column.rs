@@ -32,16 +32,16 @@ static SOUGHT: LazyLock<Vec<SearchColumn>> = LazyLock::new(|| {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SearchColumnError {
     /// The column depends only on the schedule.
-    #[error("it depends on the schedule alone, so no tie vector changes it")]
+    #[error("the column depends on the schedule alone, so tie vectors do not affect the column")]
     Scheduled,
     /// Only strategies without a tie vector have the column.
-    #[error("only strategies that may refuse jobs or allocate units provide it")]
+    #[error("only strategies that may refuse jobs or allocate units provide this column")]
     System,
     /// The column is unknown, but a column with a similar name exists.
     #[error("unknown column; did you mean \"{0}\"?")]
     Misspelt(&'static str),
     /// The column is unknown.
-    #[error("unknown column; it is one of {}", SearchColumn::names().collect::<Vec<_>>().join(", "))]
+    #[error("unknown column; the columns are {}", SearchColumn::names().collect::<Vec<_>>().join(", "))]
     Unknown,
 }
 

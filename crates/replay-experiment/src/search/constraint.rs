@@ -86,7 +86,7 @@ impl FromStr for Constraint {
                 SearchColumnError::Unknown => {
                     let names = || std::iter::once(WORST_CLASS).chain(SearchColumn::names());
                     let known =
-                        || format!("it is one of {}", names().collect::<Vec<_>>().join(", "));
+                        || format!("the subjects are {}", names().collect::<Vec<_>>().join(", "));
                     format!("unknown subject; {}", advice(&name.name, names(), known))
                 }
                 problem => problem.to_string(),
@@ -137,7 +137,7 @@ mod tests {
             ("worst-class<=inf", "write SUBJECT<=PERCENT"),
             ("worst-class[job=3]<=1", "did you mean \"jobs\""),
             ("worst-class[sizes=9..2]<=1", "range \"9..2\""),
-            ("zzz<=1", "it is one of worst-class, mean_pairwise_l1"),
+            ("zzz<=1", "the subjects are worst-class, mean_pairwise_l1"),
             ("mean_wait<=1", "schedule alone"),
         ] {
             let error = text.parse::<Constraint>().expect_err(text).to_string();

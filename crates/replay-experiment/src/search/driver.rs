@@ -11,11 +11,11 @@ use super::problem::{Evaluation, Extent, Problem};
 use super::strategy::{PATIENCE, SearchStrategy};
 use crate::RunContext;
 
-/// Number of evaluations with a common stopping threshold. Because it does not depend on the number of threads, the set
-/// of stopped evaluations and their stopping points do not depend on it either.
+/// Number of evaluations with a common stopping threshold. This number is constant. Therefore the set of stopped
+/// evaluations and their stopping points do not depend on the number of threads.
 const BLOCK: usize = 64;
 
-/// Limits and callbacks of a search.
+/// The limits and the callbacks of a search.
 #[derive(Clone, Copy)]
 pub struct Control<'a> {
     /// Largest number of evaluations.
@@ -142,8 +142,8 @@ fn alternating_parts<T>(candidates: &[T], together: usize, threads: usize) -> Ve
     (0..threads).flat_map(parts_of_thread).copied().collect()
 }
 
-/// Returns the reduced candidates without a known evaluation, each once. Vectors without effect are omitted. A stopped
-/// evaluation counts as known only if `stopped_is_enough` is set.
+/// Returns the reduced candidates without a known evaluation. Each candidate is returned once. Vectors without effect
+/// are omitted. A stopped evaluation is treated as known only if `stopped_is_enough` is set.
 fn unknown_candidates(
     archive: &mut Archive,
     candidates: &[Candidate],

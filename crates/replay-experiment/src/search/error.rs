@@ -21,7 +21,7 @@ pub enum SearchError {
     Allocator(#[from] NameError),
     /// The strategy has no tie vector, or its tie vector is already set.
     #[error(
-        "allocator \"{0}\" breaks no ties by a vector, or its vector is already set (stream --backlog N --search searches for weights of boxes)"
+        "allocator \"{0}\" has no tie vector, or its tie vector is already set (stream --backlog N --search searches for weights of boxes)"
     )]
     NoTie(String),
     /// Without tie-breaking, the objective is 0 or was not measured.
@@ -36,12 +36,12 @@ pub enum SearchError {
     },
     /// A constraint does not apply to any job size of the traces.
     #[error(
-        "constraint \"{0}\": no trace has such a job size whose placement an allocator can change"
+        "constraint \"{0}\": no trace has a matching job size whose placement an allocator can change"
     )]
     NothingConstrained(String),
     /// A trace cannot be split, because there are no jobs before or no jobs after the split.
     #[error(
-        "{part}: a cut at {share} of its time leaves {before} jobs before and {after} after: both sides need jobs"
+        "{part}: a split at {share} of its time leaves {before} jobs before and {after} jobs after the split: both parts need jobs"
     )]
     Split {
         /// Name of the trace.

@@ -74,7 +74,7 @@ pub struct Objective {
 }
 
 impl Objective {
-    /// Whether the objective is to minimize a weighted sum of pairwise L1 sums. Such a sum cannot decrease with further
+    /// Whether the objective is to minimize a weighted sum of pairwise L1 sums. This sum cannot decrease with further
     /// decisions.
     pub fn is_monotonic(&self) -> bool {
         self.search_column.needs == Needs::Pairwise && self.goal == Goal::Min
@@ -100,7 +100,7 @@ fn table(search_column: &'static SearchColumn) -> Table<Parameters> {
         })
         .check(move |w| match w.weights {
             Weights::Size | Weights::Classes(_) if name != name::mean_pairwise_l1 => {
-                Err("only mean_pairwise_l1 takes weights".to_string())
+                Err("only mean_pairwise_l1 supports weights".to_string())
             }
             _ => Ok(()),
         });

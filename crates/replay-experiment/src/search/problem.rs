@@ -13,7 +13,7 @@ use crate::{RunContext, batched_run};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::cancel::Cancelled;
 
-/// Format number of identities. Increase it if an evaluation of the same problem would give other numbers.
+/// Format number of identities. Increase this number if an evaluation of the same problem would give other results.
 const FORMAT: u32 = 1;
 
 /// A search problem: find the tie vector and the slack of a strategy for one or several traces or their perturbed
@@ -327,7 +327,7 @@ impl Problem {
         100.0 * (1.0 - lower_bound / baseline.weighted_sum(&self.objective.weights) as f64)
     }
 
-    /// Returns the largest weighted sum with an improvement over the baseline that may reach `percent`. The sum is
+    /// Returns the largest weighted sum for which the improvement over the baseline may reach `percent`. The sum is
     /// rounded up, so that no candidate is stopped by a rounding error.
     fn largest_sum(&self, baseline: &Tally, percent: f64) -> u128 {
         let sum = baseline.weighted_sum(&self.objective.weights) as f64;

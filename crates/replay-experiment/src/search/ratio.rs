@@ -8,7 +8,7 @@
 
 use replay_core::allocator::centre::TieVector;
 
-/// Ratio of three nonnegative factors, of which at least one is positive.
+/// Ratio of three nonnegative factors. At least one factor is positive.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ratio {
     /// WF / (AF + WF).
@@ -18,7 +18,7 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Returns the ratio of a vector. Negative factors count as 0.
+    /// Returns the ratio of a vector. Negative factors are treated as 0.
     pub fn of(vector: TieVector) -> Self {
         let [a, w, b] = vector.factors().map(|factor| f64::from(factor.max(0)));
         let share = |part: f64, all: f64| if all > 0.0 { part / all } else { 0.0 };

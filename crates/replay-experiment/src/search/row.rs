@@ -48,8 +48,8 @@ pub struct SearchRow {
     pub feasible: Option<bool>,
     /// Largest excess over a constraint in percentage points; `None` if the evaluation stopped.
     pub excess_percent: Option<f64>,
-    /// Job size with the largest worsening: its processors, its number of jobs, the worsening in percent, and the
-    /// trace.
+    /// Job size with the largest worsening: the size in processors, the number of jobs of this size, the worsening in
+    /// percent, and the trace.
     pub worst: Option<(u32, u64, f64, String)>,
     /// Extent of the evaluation.
     pub extent: Extent,
@@ -198,11 +198,11 @@ impl Table for SearchRow {
             C::new(name::wf, "", "wall factor", |r| r.candidate.map(|one| i64::from(one.vector.wall))),
             C::new(name::bf, "", "border factor", |r| r.candidate.map(|one| i64::from(one.vector.border))),
             C::new(name::slack, "", "share of the best score by which the score of a competing processor set may be worse; null without tie-breaking", |r| r.candidate.map(|one| one.slack.share())),
-            C::new(name::wall_share, "", "WF / (AF + WF); 0 if both are 0; negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.wall)),
-            C::new(name::border_share, "", "BF / (AF + WF + BF); negative factors count as 0", move |r| ratio(r).map(|ratio| ratio.border)),
+            C::new(name::wall_share, "", "WF / (AF + WF); 0 if AF and WF are 0; negative factors are treated as 0", move |r| ratio(r).map(|ratio| ratio.wall)),
+            C::new(name::border_share, "", "BF / (AF + WF + BF); negative factors are treated as 0", move |r| ratio(r).map(|ratio| ratio.border)),
             value,
             improvement,
-            C::new(name::test_improvement_percent, "%", "improvement over no tie-breaking on the test traces; null if the candidate was not evaluated on them", |r| r.test_improvement_percent).rising(),
+            C::new(name::test_improvement_percent, "%", "improvement over no tie-breaking on the test traces; null if the candidate was not evaluated on the test traces", |r| r.test_improvement_percent).rising(),
             C::new(name::improvement_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies; null without --shake", |r| r.shaken.map(|mean| mean.half_width)),
             C::new(name::test_half_width, "%", "half the width of the 95 % interval of the improvement over perturbed copies of the test traces; null without --shake", |r| r.test_shaken.map(|mean| mean.half_width)),
             C::new(name::behind_percent, "%", "improvement of the best vector of the search minus the improvement of this vector, mean over the same perturbed copies; null for the best vector, and without --shake", |r| r.behind.map(|behind| behind.percent.mean)),

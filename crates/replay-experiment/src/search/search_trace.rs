@@ -17,7 +17,7 @@ use replay_core::scheduler::registry::SchedulerSpec;
 use replay_core::simulation::{Decision, Event, Observer, Placed, SimulationError, Starts};
 use replay_core::workload::JobId;
 
-/// A trace of a search. It is scheduled once, and every evaluation replays its timeline.
+/// A trace of a search. The trace is scheduled once, and every evaluation replays its timeline.
 #[derive(Clone, Debug)]
 pub struct SearchTrace {
     /// Name of the trace in tables.

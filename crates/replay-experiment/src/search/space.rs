@@ -10,7 +10,7 @@ use replay_core::allocator::centre::{Slack, TieVector};
 /// Search space: vectors with nonnegative integer factors, and slacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Space {
-    /// Scan radii (SR) in shells. They are at least 1, because a radius of 0 breaks no tie.
+    /// Scan radii (SR) in shells. All radii are at least 1, because a radius of 0 breaks no tie.
     pub scan_radii: Numbers,
     /// Values of the factors AF, WF and BF on the exhaustive grid.
     pub factors: [Numbers; 3],

@@ -39,8 +39,8 @@ pub struct WorstClass {
     pub size: u32,
     /// Number of jobs of this size.
     pub jobs: u64,
-    /// Increase of the mean pairwise L1 of these jobs over no tie-breaking, in percent. It is negative if this size
-    /// improves.
+    /// Increase of the mean pairwise L1 of these jobs over no tie-breaking, in percent. The increase is negative if
+    /// this size improves.
     pub worsened_percent: f64,
 }
 
@@ -57,7 +57,7 @@ impl Tally {
         self.others += 1 + other.others;
     }
 
-    /// Sum over all jobs of the weight times the pairwise L1 sum.
+    /// Weighted sum of the pairwise L1 sums of all jobs.
     pub fn weighted_sum(&self, weights: &Weights) -> u128 {
         let classes = (0..).zip(&self.classes);
         classes
@@ -65,7 +65,7 @@ impl Tally {
             .sum()
     }
 
-    /// Sum over all jobs of the weight.
+    /// Sum of the weights of all jobs.
     pub fn weight(&self, weights: &Weights) -> u128 {
         let classes = (0..).zip(&self.classes);
         classes.map(|(size, class)| u128::from(weights.of(size)) * u128::from(class.jobs)).sum()

@@ -50,7 +50,7 @@ fn cell_numbers_and_positions_correspond() {
         assert!(result.is_same(&results[run as usize]));
         assert_eq!(plain.id(run).expect("an id"), plan.id(run).expect("an id"));
     }
-    // Additional copies do not change the existing ones.
+    // Additional copies do not change the existing copies.
     let (more, _) = self::run(&GRID.replace("copies = 5", "copies = 6"));
     assert!((0..plan.len()).all(|run| more.id(run).ok() == plan.id(run).ok()));
 }
@@ -127,7 +127,7 @@ fn creates_a_copy_once_while_in_use() {
     assert!(Arc::ptr_eq(&trace.shaken(&Shake::of(3), 2), &second));
     let other = trace.shaken(&Shake { seed: 1, ..shake }, 1);
     assert_ne!(other.workload.jobs, first.workload.jobs);
-    // An unused copy is kept only if it is the latest.
+    // An unused copy is kept only if it is the latest copy.
     let weak = Arc::downgrade(&first);
     drop((first, second));
     assert!(weak.upgrade().is_none());

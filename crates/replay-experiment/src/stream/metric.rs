@@ -18,7 +18,7 @@ use replay_core::workload::stochastic::Stream;
 pub(super) struct Replication<'a> {
     pub stream: &'a Stream,
     pub recorder: &'a SystemRecorder,
-    /// Indices of the jobs that are included in mean times.
+    /// Indices of the jobs over which mean times are computed.
     pub counted: Vec<usize>,
     pub system: SystemMetrics,
     /// Totals of all messages, and the sum of the weighted dispersals of the jobs; `None` unless messages determine the
@@ -74,7 +74,7 @@ impl Replication<'_> {
         self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_packets(sums(all)))
     }
 
-    /// Mean over the sending jobs of the mean of each job; NaN without messages.
+    /// Mean over the sending jobs. Each job contributes the mean over its packets. NaN without messages.
     fn mean_over_senders(&self, sums: fn(&Totals) -> Sums) -> f64 {
         self.messages.as_ref().map_or(f64::NAN, |(all, _)| all.over_jobs(sums(all)))
     }
@@ -127,7 +127,9 @@ macro_rules! metrics {
 #[rustfmt::skip]
 metrics! {
     FinishTime: finish_time ["time units"] "completion of the last job, from time 0", "Finish time (time units)", |r| r.units(r.system.finish_time as f64);
-    Utilization: utilization_percent ["%"] "processor-time that jobs requested and held, as a share of finish time times processors; on shared hosts, only the processor-time in which jobs computed counts", "Utilization (%)", |r| 100.0 * r.system.utilization;
+    Utilization: utilization_percent ["%"] "processor-time that jobs requested and held, as a share of the product of \
+        finish time and processors; on shared hosts, only the processor-time in which jobs computed is included", "Utilization \
+        (%)", |r| 100.0 * r.system.utilization;
     AllocatedUtilization: allocated_utilization_percent ["%"] "utilization_percent including processors lost to internal fragmentation", "Utilization with lost processors (%)", |r| 100.0 * r.system.allocated_utilization;
     Turnaround: turnaround_time ["time units"] "mean time from arrival to completion (response time)", "Mean turnaround (time units)", |r| r.mean(r.ends() - r.arrivals());
     Wait: wait_time ["time units"] "mean time from arrival to allocation", "Mean wait (time units)", |r| r.mean(r.starts() - r.arrivals());
@@ -143,16 +145,23 @@ metrics! {
     SlotsHeld: slots_held_percent ["%"] "time average of the share of cluster slots that jobs held, including jobs that waited for the processor because of lower priority; null on other machines", "Slots held (%)", |r| r.system.slots_held_percent.unwrap_or(f64::NAN);
     Folded: folded_percent ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs", "Folded jobs (%)", |r| r.system.folded_percent.unwrap_or(f64::NAN);
     LostEfficiency: lost_efficiency_percent ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs", "Efficiency lost by folding (% of used processor-time)", |r| r.system.lost_efficiency_percent.unwrap_or(f64::NAN);
-    Latency: latency ["cycles"] "time from when a packet is first in its sender's queue until its last flit arrives, mean over the row's packets; null if there are no packets", "Mean packet latency (cycles)", |r| r.mean_over_packets(|all| all.latency);
+    Latency: latency ["cycles"] "time from the cycle in which a packet becomes head of its sender's queue until its \
+        last flit arrives, mean over the row's packets; null if there are no packets", "Mean packet latency \
+        (cycles)", |r| r.mean_over_packets(|all| all.latency);
     Blocking: blocking ["cycles"] "waiting time of a packet's header along its path, mean over the row's packets; null if there are no packets", "Mean packet blocking time (cycles)", |r| r.mean_over_packets(|all| all.blocking);
     Hops: hops ["links"] "number of links of a packet's path, mean over the row's packets; null if there are no packets", "Mean path length (links)", |r| r.mean_over_packets(|all| all.hops);
     MeanLatency: mean_latency ["cycles"] "mean over the sending jobs of the mean latency of their packets; null if no job sends packets", "Mean latency of jobs (cycles)", |r| r.mean_over_senders(|all| all.latency);
     MeanBlocking: mean_blocking ["cycles"] "mean over the sending jobs of the mean waiting time of their packets' headers; null if no job sends packets", "Mean blocking time of jobs (cycles)", |r| r.mean_over_senders(|all| all.blocking);
     MeanHops: mean_hops ["links"] "mean over the sending jobs of the mean path length of their packets; null if no job sends packets", "Mean path length of jobs (links)", |r| r.mean_over_senders(|all| all.hops);
     Packets: packets_per_job ["packets"] "mean number of packets per job", "Packets (per job)", |r| r.mean_over_jobs(|(all, _)| all.packets as f64);
-    PairwiseL1: mean_pairwise_l1 ["hops"] "mean over jobs of the sum of hop distances over all pairs of requested processors, without those lost to internal fragmentation; one-processor jobs count as 0; jobs without a recorded placement in a repeated log are excluded, and the value is null for sizes without any", "Mean pairwise L1 (hops)", |r| r.distances[0] / r.jobs();
+    PairwiseL1: mean_pairwise_l1 ["hops"] "mean over jobs of the sum of hop distances over all pairs of requested \
+        processors, without processors lost to internal fragmentation; 0 for one-processor jobs; if a log is \
+        repeated, jobs without a recorded placement are excluded, and the value is null if no job has a recorded \
+        placement", "Mean pairwise L1 (hops)", |r| r.distances[0] / r.jobs();
     PairDistance: mean_pair_distance ["hops"] "mean over jobs of the mean hop distance of two processors of a job; one-processor jobs count as 0", "Mean distance of a pair (hops)", |r| r.distances[1] / r.jobs();
-    WeightedDispersal: mean_weighted_dispersal ["processors"] "mean over jobs of dispersal times the number of processors, including those lost to internal fragmentation; null if not measured", "Weighted dispersal (processors)", |r| r.mean_over_jobs(|(_, weighted)| *weighted);
+    WeightedDispersal: mean_weighted_dispersal ["processors"] "mean over jobs of dispersal multiplied by the number \
+        of processors, including processors lost to internal fragmentation; null if not measured", "Weighted dispersal \
+        (processors)", |r| r.mean_over_jobs(|(_, weighted)| *weighted);
 }
 
 /// Values of all metrics of one replication.

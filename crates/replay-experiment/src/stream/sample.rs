@@ -36,7 +36,7 @@ pub enum SampleError {
         cause: SimulationError,
     },
     /// The stream of a backlog ended before its first job completed.
-    #[error("the stream ends before any of its jobs ends; it needs more of them")]
+    #[error("the stream ends before any of its jobs ends; use more jobs")]
     Drained,
     /// Cancelled.
     #[error(transparent)]
@@ -177,7 +177,7 @@ struct Distances<'a> {
     reduced: Option<u32>,
     pairwise_l1: u64,
     mean_pair: f64,
-    /// Whether to sum dispersals as well.
+    /// Whether dispersals are also summed.
     disperses: bool,
     weighted_dispersal: f64,
 }

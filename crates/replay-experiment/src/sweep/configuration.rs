@@ -1,7 +1,7 @@
 use crate::journal::CellId;
 use replay_core::workload::{Follows, Job, Shake, Waits};
 
-/// Format number of ids. Increase it if the same cell would give other numbers.
+/// Format number of ids. Increase this number if the same cell would give other results.
 const FORMAT: u32 = 2;
 
 /// The configuration of a cell, which determines its id.
@@ -102,7 +102,7 @@ pub fn jobs_digest(jobs: &[Job]) -> String {
         digest.take(&job.size.to_le_bytes());
     }
     if jobs.iter().any(|job| job.shape.is_some()) {
-        // If some jobs have shapes, a job without a shape counts as a shape with sides of 0.
+        // If some jobs have shapes, a job without a shape is treated as a shape with sides of 0.
         for side in jobs.iter().flat_map(|job| job.shape.unwrap_or_default()) {
             digest.take(&side.to_le_bytes());
         }

@@ -9,7 +9,7 @@ use replay_core::naming::NameError;
 /// need not be free at other times. Pairs are numbered without storing a list.
 #[derive(Clone, Debug)]
 pub struct Pairs {
-    /// For each scheduler, whether it repeats recorded start times.
+    /// One flag per scheduler: `true` if the scheduler repeats recorded start times.
     repeats: Vec<bool>,
     strategies: usize,
     /// Indices of the strategies that repeat recorded placements, in ascending order.

@@ -35,16 +35,17 @@ pub struct Plan {
 pub struct Build {
     /// Version of the program.
     pub version: String,
-    /// Commit of the sources, for information. It ends in "-dirty" if the sources differ from the commit.
+    /// Commit of the sources, for information. The text ends in "-dirty" if the sources differ from the commit.
     #[serde(default)]
     pub commit: String,
-    /// Digest of the sources. It is equal for all checkouts of the same sources.
+    /// Digest of the sources. All checkouts of the same sources have the same digest.
     #[serde(default)]
     pub sources: String,
 }
 
 impl Build {
-    /// Whether another build computes the same results: whether versions and sources are equal.
+    /// Returns whether another build has the same version and the same sources, and therefore computes the same
+    /// results.
     pub fn is_same(&self, other: &Self) -> bool {
         (&self.version, &self.sources) == (&other.version, &other.sources)
     }
@@ -262,16 +263,16 @@ impl Plan {
         (run * self.grid.seeds.len() + seed) as u32
     }
 
-    /// Returns the cell with which cell `run` is compared. It has the same copy of the trace and the same seed. If the
-    /// grid has several strategies, it has the same scheduler and the first strategy; otherwise it has the first
-    /// scheduler.
+    /// Returns the cell with which cell `run` is compared. The returned cell has the same copy of the trace and the
+    /// same seed. If the grid has several strategies, the returned cell has the same scheduler and the first strategy.
+    /// Otherwise the returned cell has the first scheduler.
     pub fn compared_with(&self, run: u32) -> u32 {
         let [trace, copy, scheduler, _, seed] = self.places(run);
         let scheduler = if self.grid.strategies.len() == 1 { 0 } else { scheduler };
         self.of_pair([trace, copy], self.pairs.first_of(scheduler), seed)
     }
 
-    /// Returns the index of cell `run` if the copies of a trace are not distinguished.
+    /// Returns the index of cell `run` in a numbering that does not distinguish the copies of a trace.
     pub fn cell_without_copy(&self, run: u32) -> usize {
         let [trace, ..] = self.places(run);
         trace * self.of_a_copy() + run as usize % self.of_a_copy()

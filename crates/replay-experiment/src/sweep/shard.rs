@@ -2,7 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// One of `count` parts of a plan. The part with number `number` (from 1) contains every `count`-th cell, beginning
-/// with cell `number`. Because neighbouring cells have similar costs, the parts have similar costs as well.
+/// with cell `number`. Because neighbouring cells have similar costs, the parts also have similar costs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shard {
     number: u32,

@@ -124,7 +124,7 @@ fn head(file: &mut (impl Read + Seek)) -> Result<(FileMetadata, ArrowSchema), St
     match begun {
         Ok(()) if magic == MAGIC => {}
         Err(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
-            return Err(format!("cannot read it: {error}"));
+            return Err(format!("cannot read the file: {error}"));
         }
         _ => return Err("this is not Parquet: it does not begin with PAR1".to_string()),
     }
@@ -159,7 +159,8 @@ struct Packed<'a> {
     /// Index of the column in the table.
     at: usize,
     field: &'a Field,
-    /// Parts of the column, which are columns in the file. A column of lists has one part, but could have several.
+    /// Parts of the column, which are columns in the file. A column of lists has one part; the format permits several
+    /// parts.
     parts: Vec<(&'a ColumnChunkMetadata, Buffer<u8>)>,
 }
 

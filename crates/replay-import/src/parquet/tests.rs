@@ -161,7 +161,7 @@ fn imports_jobs_of_marconi100() {
     // The only completed job ran for 600 s, which exceeds 9 minutes.
     let seconds = made("pm100", None, &written(&pm100([9, 60, 300, 5]), 2));
     assert_eq!(jobs(&seconds)[1], [10, 0, 60, 1, 60, 0]);
-    let words = "limit read in seconds, because too many jobs exceeded it in minutes";
+    let words = "limit read in seconds, because too many jobs exceeded a limit in minutes";
     assert_eq!(seconds.report.count(words), 3);
 }
 
@@ -176,7 +176,7 @@ fn the_user_may_specify_the_unit_of_limits() {
     };
     let (auto, made) = limits("pm100");
     assert_eq!(auto, [5_184_000, 3600, 18_000]);
-    let long = "limit above 31 days in minutes, perhaps in seconds";
+    let long = "limit above 31 days if read in minutes; the unit may be seconds";
     assert_eq!(made.report.count(long), 1);
     for (source, note, factor) in [
         ("pm100[limit=seconds]", "limit read in seconds", 1),

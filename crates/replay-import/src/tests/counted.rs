@@ -71,10 +71,10 @@ fn counts_jobs_without_times_or_size() {
 #[test]
 fn notes_estimates_that_are_not_positive() {
     let made = table("1,1,1,2,,,4,0,ok\n2,1,1,2,,,4,-1,ok\n3,1,1,2,,,4,,ok\n4,1,1,2,,,4,3,ok\n");
-    assert_eq!(noted(&made), [("estimate of 0 or less, taken as unknown", 2, 2)]);
+    assert_eq!(noted(&made), [("estimate of 0 or less, treated as unknown", 2, 2)]);
     let estimates: Vec<i64> = jobs(&made).iter().map(|job| job[4]).collect();
     assert_eq!(estimates, [-1, -1, -1, 180]);
-    let note = "estimate of 0 or less, taken as unknown";
+    let note = "estimate of 0 or less, treated as unknown";
     let zero =
         super::made("sacct", &SACCT.replace("|90|90|", "|0|0|").replace("08:11:00", "08:13:00"));
     assert_eq!(zero.report.count(note), 1);
@@ -170,7 +170,7 @@ fn counts_values_missing_from_sacct() {
     let expected = [
         ("not ended when the log was written", 1),
         ("no size", 1),
-        ("size in processors, since no column has nodes", 2),
+        ("size in processors, because no column has numbers of nodes", 2),
         ("never started", 1),
     ];
     for (what, count) in expected {
@@ -194,5 +194,5 @@ fn only_notes_on_kept_jobs_are_counted() {
         COBALT.replace(",512.0,512.0,MIR-04880-37BB1-513,0", ",0,512.0,MIR-04880-37BB1-513,0");
     let made = super::made("cobalt", &odd);
     assert_eq!(made.report.count("size not positive"), 1);
-    assert_eq!(made.report.count("impossible location, left out"), 0);
+    assert_eq!(made.report.count("impossible location, omitted"), 0);
 }

@@ -16,8 +16,8 @@ fn keeps_jobs_with_unreadable_lists_of_nodes() {
     assert_eq!(made.nodes, "job,nodes\n1,\"n[1-4]\"\n");
     let shown = made.report.to_string();
     for words in [
-        "noted     unreadable node list, left out: 2, first in line 3",
-        "noted     list of nodes longer than any machine allows, left out: 2, first in line 4",
+        "noted     unreadable node list, omitted: 2, first in line 3",
+        "noted     list of nodes longer than any machine allows, omitted: 2, first in line 4",
         "; 0 malformed",
     ] {
         assert!(shown.contains(words), "{words} not in\n{shown}");
@@ -47,8 +47,8 @@ fn keeps_rows_with_unreadable_lists_of_nodes() {
     let made =
         run(&how("csv", Some(map)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((made.report.jobs, made.report.nodes), (3, 1));
-    assert_eq!(made.report.count("unreadable node list, left out"), 1);
-    assert_eq!(made.report.count("list of nodes longer than any machine allows, left out"), 1);
+    assert_eq!(made.report.count("unreadable node list, omitted"), 1);
+    assert_eq!(made.report.count("list of nodes longer than any machine allows, omitted"), 1);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn reads_lists_of_nodes_in_python_notation() {
     let made =
         run(&how("csv", Some(map)), log.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(made.nodes, "job,nodes\n1,\"4,17\"\n2,\"n1,n2\"\n3,\"1-2\"\n5,\"n[1-2]\"\n");
-    assert_eq!(made.report.count("unreadable node list, left out"), 0);
+    assert_eq!(made.report.count("unreadable node list, omitted"), 0);
 }
 
 #[test]
@@ -71,11 +71,12 @@ fn refuses_invalid_headers() {
     );
     let map = "time = 'unix'\n[columns]\nsubmit = 's'\nrun = 'r'\nsize = 'n'\n";
     let failed = run(&how("csv", Some(map)), b"s;r;n\n1;5;2\n").err().expect("one column");
-    let words = "log:1: there is one column, \"s;r;n\": names are separated by another character";
+    let words = "log:1: the header has a single column, \"s;r;n\": the names are separated by another character";
     assert_eq!(failed.to_string(), words);
 }
 
-/// A Torque record with invalid hosts is kept if another field has the size; else the hosts are its only source.
+/// A Torque record with invalid hosts is kept if another field contains the size. Otherwise the hosts are the only
+/// source of the size.
 #[test]
 fn keeps_torque_records_with_invalid_hosts_and_a_size() {
     let record = |more: &str| {
@@ -86,6 +87,6 @@ fn keeps_torque_records_with_invalid_hosts_and_a_size() {
     };
     let made = made("torque", &record(" Resource_List.nodect=2"));
     assert_eq!((made.report.jobs, made.nodes.as_str()), (2, "job,nodes\n2,\"n1,n2\"\n"));
-    assert_eq!(made.report.count("unreadable node list, left out"), 1);
+    assert_eq!(made.report.count("unreadable node list, omitted"), 1);
     assert!(error("torque", &record("")).contains("exec_host \"/0\": not a list of nodes"));
 }

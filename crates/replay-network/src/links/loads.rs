@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::ChannelId;
 
-/// Slowdowns agree if recomputing them changes none of them by more than this relative difference.
+/// Slowdowns agree with each other if recomputing the slowdowns changes no slowdown by more than this relative
+/// difference.
 pub const AGREED: f64 = 1e-3;
 
 /// A job's slowdown is recomputed once it may have changed by more than this relative difference. The value is below
@@ -68,7 +69,7 @@ struct Load {
     sums: Sums,
 }
 
-/// Sums over the jobs that reserve a link. In the formulas, s is the job's share and h its hold.
+/// Sums over the jobs that reserve a link. In the formulas, s is the job's share, and h is the job's hold.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     /// Sum of s h / 2: the mean remaining time of the reservation that a header finds.
@@ -80,7 +81,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Returns the sums with a job added (`sign` 1) or removed (`sign` -1).
+    /// Returns the sums after adding a job (`sign` 1) or removing a job (`sign` -1).
     fn with(self, sign: f64, share: f64, hold: f64) -> Self {
         let sharing = sign * share / (1.0 + share);
         Self {
@@ -112,8 +113,8 @@ struct Sharer {
 struct Neighbour {
     slot: Slot,
     /// Estimated effect of this job on the neighbour's slowdown. It is the increase of the slowdown if a packet of the
-    /// neighbour waited for the whole hold time of each packet of this job that it finds on its path. Without other
-    /// jobs the actual increase is half of this value.
+    /// neighbour waited for the whole hold time of each packet of this job that the neighbour's packet finds on its
+    /// path. Without other jobs the actual increase is half of this value.
     effect: f64,
 }
 
@@ -121,7 +122,7 @@ struct Neighbour {
 struct Running {
     footprint: Footprint,
     neighbours: Vec<Neighbour>,
-    /// Estimated change of the slowdown since it was last computed.
+    /// Estimated change of the slowdown since the slowdown was last computed.
     pending_change: f64,
     slowdown: f64,
     open: bool,
@@ -148,8 +149,8 @@ impl LinkLoads {
         for &(link, weight) in footprint.streams.iter().flat_map(|stream| &stream.weights) {
             weights[link as usize] = weights[link as usize].max(weight);
         }
-        // For each slot of another job, the largest effects of this job on the other job, and of the other job on this
-        // job.
+        // For each slot of another job, the largest effect of this job on the other job, and the largest effect of the
+        // other job on this job.
         let mut both: BTreeMap<Slot, [f64; 2]> = BTreeMap::new();
         for (&Reserved { link, share, hold }, weight) in footprint.links.iter().zip(weights) {
             let load = &mut self.links[link.index()];
@@ -188,7 +189,7 @@ impl LinkLoads {
         for neighbour in &ended.neighbours {
             if let Some(job) = &mut self.jobs[neighbour.slot] {
                 job.neighbours.retain(|other| other.slot != slot);
-                // A job that shares no links any more has a slowdown of exactly 1.
+                // A job that no longer shares links has a slowdown of exactly 1.
                 if job.neighbours.is_empty() {
                     job.pending_change = f64::INFINITY;
                 }
@@ -198,8 +199,8 @@ impl LinkLoads {
         Some(ended.footprint)
     }
 
-    /// Returns the slowdown of a job: its time among the running jobs divided by its time without other jobs. Returns 1
-    /// for a slot without a job.
+    /// Returns the slowdown of a job: the ratio of its time with the other running jobs to its time without other jobs.
+    /// Returns 1 for a slot without a job.
     pub fn slowdown(&self, slot: Slot) -> f64 {
         self.jobs.get(slot).and_then(Option::as_ref).map_or(1.0, |job| job.slowdown)
     }
@@ -252,9 +253,9 @@ impl LinkLoads {
         }
     }
 
-    /// Propagates a change of a job's reservations by `part` of its shares. A neighbour is marked if the accumulated
-    /// changes may affect its slowdown. If jobs are slow, queues are long: one more packet then delays a number of
-    /// packets that is about the product of both slowdowns.
+    /// Propagates a change of a job's reservations. Each share of the job changes by the fraction `part`. A neighbour
+    /// is marked if the accumulated changes may affect its slowdown. If jobs are slow, queues are long: one more packet
+    /// then delays a number of packets that is about the product of both slowdowns.
     fn propagate(&mut self, neighbours: &[Neighbour], part: f64, slowdown: f64) {
         for &Neighbour { slot, effect } in neighbours {
             let Some(job) = &mut self.jobs[slot] else { continue };
@@ -280,9 +281,10 @@ impl Load {
 /// The links that a job shares, and the waits of the job on all its links. The buffers are reused in later calls.
 #[derive(Clone, Debug, Default)]
 struct Shared {
-    /// For each shared link: the job's reservation, the job's number of the link, and the sums without the job.
+    /// For each shared link: the job's reservation, the number of the link within the job, and the sums without the
+    /// job.
     links: Vec<(Reserved, u32, Sums)>,
-    /// Wait for each link of the job; 0 for a link that the job does not share.
+    /// Waiting time on each link of the job; 0 on a link that the job does not share.
     waits: Vec<f64>,
 }
 
@@ -294,7 +296,7 @@ impl Shared {
         self.waits.resize(footprint.links.len(), 0.0);
         for (number, own) in (0..).zip(&footprint.links) {
             let load = &links[own.link.index()];
-            // If only one job uses a link, its wait is exactly 0.
+            // If only one job uses a link, the wait of this job is exactly 0.
             if load.sharers.len() >= 2 {
                 let others = load.sums.with(-1.0, own.share / slowdown, own.hold);
                 self.links.push((*own, number, others));

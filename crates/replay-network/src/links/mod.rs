@@ -1,7 +1,7 @@
 //! Contention by link loads. Computes the slowdown of jobs that share links without simulating the flits of all jobs
 //! together.
 //!
-//! The flit model processes every header of every packet for as long as jobs run. The model of link loads simulates
+//! The flit model processes every header of every packet while jobs run. The model of link loads simulates
 //! each job once with the flit model, without other jobs and only for a window of its time. The job's [`Footprint`]
 //! contains the share of the time for which the job reserves each link, the time for which a packet reserves the link,
 //! and the latency of the packets. After that, slowdowns change only when a job that shares links starts or ends. A
@@ -10,14 +10,15 @@
 //! # The rule
 //!
 //! Without other jobs, job j reserves link l for the share r_jl of the time, and each packet reserves it for h_jl
-//! cycles on average. The part p_jl of the packets of j crosses l, and a packet takes L_j cycles. Let f_j be the
+//! cycles on average. A fraction p_jl of the packets of j crosses l, and a packet takes L_j cycles. Let f_j be the
 //! slowdown of j; it is 1 without other jobs. A slower job sends less often: it reserves l for the share s_jl = r_jl /
 //! f_j of the time.
 //!
-//! * A header of j at l waits for the packets of other jobs that it finds there. The mean wait is w_jl = sum over i !=
-//!   j of s_il (h_il / 2 + w_il). With probability s_il a packet of i is crossing the link, and on average half of its
-//!   crossing is done. By Little's law s_il w_il / h_il packets of i wait before the header, and each of them takes
-//!   h_il cycles. (These are the mean value equations of a closed network with queues in order of arrival.)
+//! * A header of j at l waits for the packets of other jobs that are already at l. The mean wait is w_jl = sum over i
+//!   != j of s_il (h_il / 2 + w_il). With probability s_il a packet of i is crossing the link, and on average half of
+//!   its crossing is done. By Little's law s_il w_il / h_il packets of i wait before the header, and each of these
+//!   packets takes h_il cycles. (These are the mean value equations of a closed network with queues in order of
+//!   arrival.)
 //! * The waits of a job for its own packets are part of L_j, and are not counted again.
 //! * A job has the same number of packets in flight with and without other jobs, because a process sends its next
 //!   packet when the previous packet has left. By Little's law the time of the job is therefore proportional to the
@@ -29,8 +30,8 @@
 //! # Limits
 //!
 //! The model ignores two effects: a waiting packet holds the links behind it and delays other packets, and a step of a
-//! pattern ends with its last packet, not with an average packet. Bursts count as if they occurred at random times,
-//! whether they coincide or not. The two virtual channels of a torus link count as two links.
+//! pattern ends with its last packet, not with an average packet. Bursts are treated as if they occurred at random
+//! times, even if they coincide. The two virtual channels of a torus link are treated as two links.
 //! `results/experiments/links.md` measures the difference from the flit model, and whether both models rank allocators
 //! alike.
 //!
@@ -38,7 +39,7 @@
 //!
 //! Reiser, Lavenberg, "Mean-value analysis of closed multichain queuing networks", JACM 27(2), 1980;
 //! Adve, Vernon, "Performance analysis of mesh interconnection networks with deterministic
-//! routing", IEEE TPDS 5(3), 1994 (wormhole networks as closed ones).
+//! routing", IEEE TPDS 5(3), 1994 (wormhole networks as closed networks).
 
 mod loads;
 mod settings;

@@ -39,8 +39,8 @@ static TABLE: LazyLock<Table<Links>> = LazyLock::new(table);
 fn table() -> Table<Links> {
     let links = Entry::new("links", Links::default())
         .about(
-            "Simulates each job alone, flit by flit, for a window of its time; jobs then slow each other down \
-             by the loads of the links that they share, updated at starts and ends (contend only).",
+            "Simulates each job without other jobs, flit by flit, for a window of its time. The slowdown of each job \
+                is then computed from the loads of shared links whenever a job starts or ends (contend only).",
         )
         .source("mean value analysis: Reiser, Lavenberg, JACM 27(2), 1980; Adve, Vernon, IEEE TPDS 5(3), 1994")
         .param("window", kind::integer(1..=1 << 30), "cycles for which each job is simulated without other jobs", |l| {

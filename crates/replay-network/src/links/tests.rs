@@ -91,7 +91,7 @@ fn a_link_is_never_reserved_for_more_than_all_of_the_time() {
     assert!(reserved <= 1.1 && reserved > 0.9, "{reserved}");
 }
 
-/// Generates footprints of jobs. One stream contains all packets of the job, each other stream contains some of the
+/// Generates footprints of jobs. One stream contains all packets of the job. Each other stream contains some of the
 /// packets.
 fn footprints() -> impl Strategy<Value = Vec<Footprint>> {
     let link = (0u32..5, 0.01..0.9f64, 8.0..60.0f64, proptest::array::uniform3(0.0..2.0f64));

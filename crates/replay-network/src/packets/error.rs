@@ -12,7 +12,7 @@ pub struct PacketListError {
     pub file: String,
     /// Line number, 1-based.
     pub line: u64,
-    /// What is wrong.
+    /// The problem.
     pub problem: Problem,
 }
 

@@ -37,20 +37,21 @@ fn entry(name: &str, preset: Settings) -> Entry<Settings> {
         .param("inject", cycles(0), "cycles of a flit over an injection channel", |s| &mut s.inject)
         .param("link", cycles(1), "cycles of a flit over a network channel", |s| &mut s.link)
         .param("eject", cycles(0), "cycles of a flit over an ejection channel", |s| &mut s.eject)
-        .param("release", cycles(0), "cycles a channel stays reserved behind a tail", |s| {
+        .param("release", cycles(0), "number of cycles for which a channel stays reserved behind a tail", |s| {
             &mut s.release
         })
         .param(
             "release-injection",
             cycles(0),
-            "cycles an injection channel stays reserved behind a tail",
+            "number of cycles for which an injection channel stays reserved behind a tail",
             |s| &mut s.release_injection,
         )
-        .param("depth", cycles(1), "flits a channel's buffer holds (wormhole)", |s| &mut s.depth)
+        .param("depth", cycles(1), "number of flits that a channel's buffer holds (wormhole)", |s| &mut s.depth)
         .param(
             "flow",
             kind::one_of(&FLOWS),
-            "whether a flit frees its buffer when it has crossed the next channel or when it starts to cross it",
+            "whether a flit frees its buffer when it has crossed the next channel or when it starts to cross the next \
+                channel",
             |s| &mut s.flow,
         )
         .param(

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Every node sends packets to random nodes, all at once.
+    /// Every node sends packets to random nodes. All packets are sent at once.
     #[test]
     fn saturated_networks_deliver_everything(
         topology in proptest::sample::select(&[

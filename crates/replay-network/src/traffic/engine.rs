@@ -149,7 +149,6 @@ impl Traffic {
     ///
     /// # Errors
     /// [`Stalled`] if the network is deadlocked.
-    /// [`Stalled`] if the network is deadlocked.
     pub fn advance(
         &mut self,
         until: Option<u64>,

@@ -101,12 +101,12 @@ impl Exchange {
         self.moves[first..self.ends[step]].iter().filter_map(move |&by| self.moved(by, rank))
     }
 
-    /// Returns the rank to which a move leads, if there is one.
+    /// Returns the rank to which a move leads; `None` if there is no such rank.
     fn moved(&self, along: Move, rank: u32) -> Option<u32> {
         let Move { axis, by, up, wraps, all } = along;
         let [x, y, z] = self.sides;
         let mut at = [rank % x, rank / x % y, rank / (x * y)];
-        // The coarser the level, the fewer processes have a point of the level.
+        // Fewer processes have a point of a coarser level.
         let takes_part = all || (0..3).all(|b| at[b].is_multiple_of(by.min(self.sides[b])));
         if at[2] >= z || !takes_part {
             return None;
@@ -122,11 +122,11 @@ impl Exchange {
     }
 }
 
-/// Returns the sides of a grid of exactly `n` processes with the least sum, longest first.
+/// Returns the sides of a grid of exactly `n` processes with the least sum of sides. The longest side is first.
 fn balanced(n: u32, dimensions: u8) -> [u32; 3] {
     let divisors = |n: u32| (1..=n.isqrt()).filter(move |d| n.is_multiple_of(*d));
     let plane = |n: u32, z: u32| {
-        // The closer the shorter side is to the root, the smaller is the sum.
+        // The sum decreases as the shorter side approaches the square root of `n`.
         let y = divisors(n).next_back().unwrap_or(1);
         [n / y, y, z]
     };

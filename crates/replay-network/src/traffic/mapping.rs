@@ -35,7 +35,7 @@ impl Mapping {
             (Mapping::Curve(curve), Topology::Grid(grid)) => curve.order(grid),
             (Mapping::Curve(Curve::RowMajor), _) => topology.nodes().collect(),
             (Mapping::Curve(curve), _) => {
-                let problem = format!("it needs a grid, not {topology}");
+                let problem = format!("the curve needs a grid, not {topology}");
                 return Err(NameError::new(TABLE.kind(), curve.name(), problem));
             }
         };
@@ -84,7 +84,7 @@ mod tests {
         let cube: Topology = "hypercube:2".parse().expect("a cube");
         assert_eq!(Mapping::Curve(Curve::RowMajor).places(&cube), Ok(Some(vec![0, 1, 2, 3])));
         let error = Mapping::Curve(Curve::Hilbert).places(&cube).expect_err("no grid");
-        assert_eq!(error.to_string(), "mapping \"hilbert\": it needs a grid, not hypercube:2");
+        assert_eq!(error.to_string(), "mapping \"hilbert\": the curve needs a grid, not hypercube:2");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The traffic of jobs: patterns, quotas, barriers, and the mapping of processes to processors.
 //!
 //! A [`Traffic`] is a [`Network`](super::Network) with the jobs that run on it. A job has processes with the *ranks* 0
-//! to n - 1, and a [`Demand`]: a [`Program`] (a loaded [`Pattern`]) and a [`Quota`]. Each process runs on its own
+//! to n - 1, and a [`Demand`]: a [`Program`] (a loaded [`Pattern`]) and a [`Quota`]. Each process runs on a separate
 //! processor; a [`Mapping`] defines the order. The job sends the packets of its pattern's *iterations*, one after
 //! another, until its quota is used up. The job ends when all its packets are delivered.
 //!
@@ -38,10 +38,10 @@
 //!
 //! # Iterations, steps, barriers
 //!
-//! An iteration is a list of *steps*. In a step some processes send packets; each of them has an ordered list. At a
-//! barrier the job waits until all its packets are delivered. The next step begins in the cycle of the last delivery,
-//! and its senders send in the order of their ranks. [`Barrier`] determines where the barriers are, [`Sends`] and
-//! [`Stream`] the order of packets between them.
+//! An iteration is a list of *steps*. In a step some processes send packets; each of these processes has an ordered
+//! list of packets. At a barrier the job waits until all its packets are delivered. The next step begins in the cycle
+//! of the last delivery, and its senders send in the order of their ranks. [`Barrier`] determines the positions of the
+//! barriers. [`Sends`] and [`Stream`] determine the order of packets between two barriers.
 //!
 //! # Quotas
 //!
@@ -62,17 +62,17 @@
 //!
 //! # Cost
 //!
-//! A packet costs a few operations and no allocation. The memory of a running job is O(processes), whatever its quota.
-//! With `matrix` or `phases`, a job with fewer processes than the file has ranks also needs memory for the entries of
-//! the file. The network stores the packets in flight; with [`Sends::AtOnce`] these are all packets between two
-//! barriers.
+//! A packet costs a few operations and no allocation. The memory of a running job is O(processes), regardless of its
+//! quota. With `matrix` or `phases`, a job with fewer processes than the file has ranks also needs memory for the
+//! entries of the file. The network stores the packets in flight; with [`Sends::AtOnce`] these are all packets between
+//! two barriers.
 //!
 //! # Sources
 //!
 //! Lo, Windisch, Liu, Nitzberg, "Noncontiguous processor allocation algorithms for distributed memory multicomputers",
 //! CIS-TR-94-11, University of Oregon, message-passing experiments (preset [`lo`](Preset::Lo); the report leaves some
-//! choices open; they were made to reproduce its Table 2); Bani-Mohammad, PhD thesis, University of Glasgow 2008,
-//! chapter 4 (preset [`bani-mohammad`](Preset::BaniMohammad)).
+//! choices open; these choices were made to reproduce Table 2 of the report); Bani-Mohammad, PhD thesis, University of
+//! Glasgow 2008, chapter 4 (preset [`bani-mohammad`](Preset::BaniMohammad)).
 
 mod demand;
 mod drawn;

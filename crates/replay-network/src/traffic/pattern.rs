@@ -13,7 +13,7 @@ pub use names::descriptions;
 /// let pattern: Pattern = "n-body[barrier=iteration]".parse()?;
 /// assert_eq!((pattern.sends(), pattern.barrier()), (Sends::Pipelined, Barrier::Iteration));
 /// assert_eq!(pattern.to_string(), "n-body[barrier=iteration]");
-/// // The defaults of the other paper.
+/// // The defaults of the preset `bani-mohammad`.
 /// let pattern: Pattern = "all-to-all[preset=bani-mohammad]".parse()?;
 /// assert_eq!((pattern.sends(), pattern.barrier()), (Sends::AtOnce, Barrier::None));
 /// # Ok::<(), replay_core::naming::NameError>(())
@@ -49,8 +49,8 @@ pub enum Kind {
         strides: Strides,
     },
     /// A grid of 2^a x 2^b x 2^c processes, a >= b >= c >= a - 1. For each stride t = 1, 2, 4, ... below the grid's
-    /// sides, every axis longer than t has a step of +t and a step of -t. In these steps the processes send for which
-    /// all coordinates are multiples of t (or 0).
+    /// sides, every axis longer than t has a step of +t and a step of -t. In these steps, a process sends if all its
+    /// coordinates are multiples of t (or 0).
     Multigrid {
         /// The grid of processes; by default three wrapped dimensions.
         grid: Grid,
@@ -97,7 +97,7 @@ pub enum Order {
     Same,
     /// Process i sends to i + 1, i + 2, .. (mod n): one permutation at a time.
     Shifted,
-    /// 0 -> 1, 0 -> 2, .., 1 -> 0, ..: one sequence for the whole job, in which one process sends after the other. The
+    /// 0 -> 1, 0 -> 2, .., 1 -> 0, ..: one sequence for the whole job, in which one process sends after another. The
     /// lexicographic order requires [`Sends::AtOnce`] or [`Stream::Job`].
     Lexicographic,
 }
@@ -196,8 +196,8 @@ pub enum Sends {
     /// All packets up to the next barrier are added at once, in the order of the job's sequence. The sequence is
     /// ordered by steps. A step begins with the first packet of every sender in order of rank, then the second packet
     /// of every sender follows, and so on. An all-to-all in the [same order](Order::Same) is ordered by receivers:
-    /// every rank sends to 0, then every rank sends to 1, and so on. In [lexicographic](Order::Lexicographic) order it
-    /// is ordered by senders. Packets wait in their senders' queues, and a quota may end within a round.
+    /// every rank sends to 0, then every rank sends to 1, and so on. In [lexicographic](Order::Lexicographic) order the
+    /// sequence is ordered by senders. Packets wait in their senders' queues, and a quota may end within a round.
     AtOnce,
 }
 
@@ -273,7 +273,7 @@ impl Kind {
         )
     }
 
-    /// Returns the file of the pattern, if it has one.
+    /// Returns the file of the pattern; `None` if the pattern has no file.
     pub(super) fn file(&self) -> Option<&str> {
         match self {
             Kind::Matrix { file, .. } | Kind::Phases { file } => Some(file),

@@ -50,8 +50,8 @@ impl Program {
         Ok(Self { pattern, data })
     }
 
-    /// Returns whether jobs draw random numbers. If not, jobs on the same processors send the same packets,
-    /// whatever their seeds.
+    /// Returns whether jobs draw random numbers. If jobs do not draw random numbers, jobs on the same processors send
+    /// the same packets, regardless of their seeds.
     pub fn draws(&self) -> bool {
         let kind = self.pattern.kind();
         kind.is_drawn()

@@ -42,7 +42,7 @@ pub enum Law {
     },
     /// Always the same number of packets.
     Fixed {
-        /// Number of packets; 0 counts as 1.
+        /// Number of packets; 0 is replaced by 1.
         packets: u64,
     },
 }
@@ -76,7 +76,8 @@ impl Quota {
         let number = match self.law {
             Law::Fixed { packets } => packets,
             Law::Exponential { mean, rounding } => {
-                // The inverse of the distribution function needs exactly one uniform random number, whatever the mean.
+                // The inverse of the distribution function needs exactly one uniform random number, regardless of the
+                // mean.
                 let x = -mean * (-unit(&mut stream(seed, job, Purpose::Quota))).ln_1p();
                 let whole = match rounding {
                     Rounding::Up => x.ceil(),

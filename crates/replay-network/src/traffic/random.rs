@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// The purpose for which random numbers are drawn. The discriminants must not change, because the random numbers of a
-/// seed depend on them.
+/// seed depend on the discriminants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// Number of packets.

@@ -7,8 +7,8 @@ use super::exchange::Exchange;
 use super::pattern::{Order, Strides, Targets};
 use super::table::Table;
 
-/// The steps of an iteration. A step has the processes that send in it, and the packets of each process in order. Every
-/// step has at least one sender, and every rule has at least two processes.
+/// The steps of an iteration. A step has the processes that send in this step, and the packets of each process in
+/// order. Every step has at least one sender, and every rule has at least two processes.
 #[derive(Clone, Debug)]
 pub enum Rule {
     /// Every process sends to every other process.
@@ -96,7 +96,7 @@ impl Rule {
     }
 
     /// Returns the receiver of packet number `k` of a rank in a step, where k is below the rank's count. If receivers
-    /// are drawn, each of them may be requested only once.
+    /// are drawn, each receiver may be requested only once.
     #[inline]
     pub fn target(&mut self, step: u32, rank: u32, k: u64) -> u32 {
         match self {

@@ -13,10 +13,10 @@ use replay_core::topology::NodeId;
 pub struct JobTraffic {
     /// Number of the job.
     pub job: u64,
-    /// Number of packets sent; all of them were delivered.
+    /// Number of packets sent; all these packets were delivered.
     pub packets: u64,
-    /// Sum of the latencies in cycles. The latency of a packet is the time from the cycle in which it becomes head of
-    /// its sender's queue to its delivery.
+    /// Sum of the latencies in cycles. The latency of a packet is the time from the cycle in which the packet becomes
+    /// head of its sender's queue to its delivery.
     pub latency: u64,
     /// Sum of the waits of headers for network and ejection channels, in cycles.
     pub blocked: u64,
@@ -24,7 +24,8 @@ pub struct JobTraffic {
     pub hops: u64,
     /// Cycle in which the job started.
     pub begin: u64,
-    /// Cycle in which the last packet was delivered. If the job sent no packets, the cycle in which it started.
+    /// Cycle in which the last packet was delivered. If the job sent no packets, the value is the cycle in which the
+    /// job started.
     pub end: u64,
 }
 

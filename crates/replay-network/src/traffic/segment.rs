@@ -7,9 +7,9 @@ use super::pattern::Barrier;
 pub struct Segment {
     /// The first step.
     pub first: u32,
-    /// The step after the last.
+    /// The step after the last step.
     pub end: u32,
-    /// Whether the first step follows the last step, without end.
+    /// Whether the segment repeats without end: after the last step, the first step follows.
     pub repeats: bool,
 }
 

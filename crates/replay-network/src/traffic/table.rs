@@ -197,7 +197,7 @@ mod tests {
     }
 
     proptest! {
-        /// The packets are the same as those of a reference implementation that adds entries in a map.
+        /// The packets are the same as the packets of a reference implementation that adds entries in a map.
         #[test]
         fn tables_keep_every_packet(
             entries in proptest::collection::vec((0u64..3, 0u32..6, 0u32..6, 1u32..4), 0..20),

@@ -67,8 +67,8 @@ pub fn runs(folder: &ResultFolder, tables: &JobTables) -> Result<Vec<RunRow>, Re
     rows.map_err(ReadError::table(&folder.path().join(&name)))
 }
 
-/// Reads the given columns of the table of runs. Returns, for each run number, the values in the order of `columns`.
-/// Null is read as NaN.
+/// Reads the given columns of the table of runs. The result maps each run number to its values in the order of
+/// `columns`. Null is read as NaN.
 ///
 /// # Errors
 /// [`ReadError`] if the table is missing or lacks a column.
@@ -96,7 +96,7 @@ pub fn values(
 pub struct JobsTable {
     path: PathBuf,
     tables: &'static JobTables,
-    /// Open file whose digest was checked. The name of the file may refer to another file by now.
+    /// Open file, after its digest was checked. The name of the file may refer to another file by now.
     file: Arc<File>,
     /// For each run, the first row and the number of rows of each part.
     parts: HashMap<i64, Vec<(usize, usize)>>,

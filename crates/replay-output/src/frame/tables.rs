@@ -9,14 +9,16 @@ use replay_experiment::log_comparison::LogComparisonRow;
 use replay_experiment::shaken::ShakenRow;
 use replay_experiment::{Measure, RunResult, WithRun};
 
-/// Maximum number of buffered rows of a small table. When it is reached, the rows are written as a Parquet row group.
+/// Maximum number of buffered rows of a small table. When the buffer is full, its rows are written as a Parquet row
+/// group.
 const BUFFERED_ROWS: usize = 1 << 16;
 
-/// Maximum number of jobs in one Parquet row group. The memory use of a run of millions of jobs would be dominated by
-/// writing all its columns at once.
+/// Maximum number of jobs in one Parquet row group. If all jobs of a run of millions of jobs were in one row group,
+/// writing the row group would need most of the memory of the run.
 const JOB_ROWS: usize = 1 << 18;
 
-/// Maximum number of processors in one Parquet row group of the table of placements, unless a single job has more.
+/// Maximum number of processors in one Parquet row group of the table of placements, unless a single job has more
+/// processors.
 const PLACEMENT_PROCESSORS: usize = 1 << 20;
 
 /// Result files of a grid, written as results arrive.
@@ -149,8 +151,9 @@ impl Tables {
         Ok(())
     }
 
-    /// Completes the files and renames them to their final names. Returns the paths: runs, job sizes, and if present
-    /// jobs, placements, outages, the comparison with the log, and the means over perturbed copies in `shaken`.
+    /// Completes the files and renames them to their final names. `shaken` contains the means over perturbed copies.
+    /// Returns the paths in this order: runs, job sizes, and, if present, jobs, placements, outages, the comparison
+    /// with the log, and the means over perturbed copies.
     ///
     /// # Errors
     /// [`FrameError`] if a file cannot be written or renamed.
@@ -188,7 +191,7 @@ fn parts<'a, 'b>(
             listed += of.row.nodes.len();
             listed > PLACEMENT_PROCESSORS
         });
-        // A single row with more processors than the bound is a separate part.
+        // A single row with more processors than the bound forms a part of its own.
         let (part, rest) = rows.split_at(end.map_or(rows.len(), |end| end.max(1)));
         rows = rest;
         (!part.is_empty()).then_some(part)

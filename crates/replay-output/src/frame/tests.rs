@@ -29,7 +29,7 @@ use replay_experiment::{Measure, RunKey, RunResult, Trace, WithRun};
 use replay_import::damaged;
 use replay_published::{Check, Measured, NotRun, Tolerance};
 
-/// A run of jobs of these sizes on 16 processors, one after another.
+/// Returns a run of jobs of these sizes on 16 processors, one after another.
 fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
     let job = |(i, &size): (usize, &u32)| Job {
         number: i as i64 + 1,
@@ -93,7 +93,7 @@ fn run(number: u32, tie: Option<&str>, sizes: &[u32]) -> RunResult {
     }
 }
 
-/// Allocations of the first processors of a mesh; some allocations fill a box.
+/// Returns allocations of the first processors of a mesh; some allocations fill a box.
 fn allocations(sizes: &[u32]) -> Vec<Allocation> {
     let mesh = "4x4".parse().expect("a mesh");
     let of = |(i, &size): (i64, &u32)| {

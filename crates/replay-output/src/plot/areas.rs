@@ -7,8 +7,9 @@ use super::scale::Scale;
 use super::style::{Colour, WHITE};
 use super::{Canvas, Figure, Lines, PlotError, Table};
 
-/// Filled areas of nested quantities, such as a total, a part of it, and a part of that part. No line may be above the
-/// previous line at any point. Later areas are drawn over earlier areas, so that all areas are visible.
+/// Filled areas of nested quantities, such as all processors, the free processors, and the largest free box. No line
+/// may be above the previous line at any point. Later areas are drawn over earlier areas, so that all areas are
+/// visible.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Areas(pub Lines);
 

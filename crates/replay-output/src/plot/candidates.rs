@@ -46,12 +46,12 @@ pub struct CandidateMap {
     pub lines: Vec<String>,
     /// Index of the centre in [`Candidates::states`].
     pub centre: usize,
-    /// For each index in [`Candidates::states`], the number of the shell around the centre.
+    /// Number of the shell around the centre to which each processor belongs, by index in [`Candidates::states`].
     pub shells: Vec<u32>,
-    /// For each index in [`Candidates::states`], whether the candidate allocates the processor.
+    /// One flag per processor, by index in [`Candidates::states`]: true if the candidate allocates the processor.
     pub chosen: Vec<bool>,
-    /// For each index in [`Candidates::states`], the term of the tie value to which the processor contributes, and its
-    /// weight in this term before multiplication by the vector; `None` if the processor does not contribute.
+    /// Contribution of each processor to the tie value, by index in [`Candidates::states`]: the term, and the weight of
+    /// the processor in this term before multiplication by the vector; `None` if the processor does not contribute.
     pub weights: Vec<Option<(TieTerm, i64)>>,
 }
 
@@ -99,7 +99,7 @@ const CELL: (f64, f64) = (2.0, 34.0);
 const BUSY: Colour = Colour(206, 206, 206);
 
 impl CandidateMap {
-    /// Returns the largest number of a shell from which the candidate allocates processors.
+    /// Returns the number of the outermost shell from which the candidate allocates processors.
     fn last_shell(&self) -> u32 {
         let chosen = self.shells.iter().zip(&self.chosen).filter(|(_, chosen)| **chosen);
         chosen.map(|(shell, _)| *shell).max().unwrap_or(0)
@@ -138,7 +138,7 @@ impl Candidates {
         let fits = |across: usize| widest + LABELS + GAP <= width / across as f64;
         let cells = (columns * beside + (beside - 1)) as f64;
         let cell = |across: usize| (width / across as f64 - GAP - LABELS) / cells;
-        // Use the largest number of maps in a row for which cells are large enough for a number.
+        // Use the largest number of maps in a row at which the cells are large enough for a number.
         let most = [3, 2].into_iter().find(|&across| cell(across) >= 15.0 && fits(across));
         let across = most.unwrap_or(1);
         let across = across.min(self.drawn_candidates().len().max(1));
@@ -179,7 +179,7 @@ impl Candidates {
     }
 }
 
-/// Returns the colour of an allocated processor: the nearer to the centre, the darker.
+/// Returns the colour of an allocated processor. Processors nearer to the centre are darker.
 fn shade(wins: bool, shell: u32, last: u32) -> Colour {
     let colour = if wins { GREEN } else { SKY };
     let share = 0.25 + 0.5 * f64::from(shell) / f64::from(last.max(1));

@@ -7,8 +7,8 @@ use plotters::style::{FontDesc, FontFamily, FontStyle, FontTransform, RGBColor, 
 use super::style::{CAP_HEIGHT, Colour, FONT, INK, LINE_HEIGHT};
 use super::{PlotError, raster};
 
-/// A page to draw on. Lengths are units of the layout, in which tick labels have size 13.5; y grows downwards from
-/// the top edge.
+/// A page to draw on. Lengths are in units of the layout, in which tick labels have size 13.5. The y coordinate grows
+/// downwards from the top edge.
 pub struct Canvas<DB: DrawingBackend> {
     area: DrawingArea<DB, Shift>,
     scale: f64,

@@ -19,11 +19,12 @@ pub struct Comparison {
     pub measures: Vec<String>,
     /// Strategies from top to bottom, each with one value per measure; `None` if the measure was not measured.
     pub strategies: Vec<(String, Vec<Option<f64>>)>,
-    /// Confidence intervals in the order of the values; empty if there are none.
+    /// Confidence intervals in the order of the values; empty if there are no intervals.
     pub intervals: Vec<Vec<Option<[f64; 2]>>>,
     /// For each measure, the value at which bars begin, such as an ideal value; 0 for measures without an entry.
     pub begins: Vec<f64>,
-    /// Further statistics of the distributions of the values, in the order of the values; empty if there are none.
+    /// Further statistics of the distributions of the values, in the order of the values; empty if there are no further
+    /// statistics.
     pub marks: Vec<Vec<Option<Marks>>>,
 }
 
@@ -37,17 +38,16 @@ pub struct Marks {
 }
 
 const TITLE: &str = "Strategies compared";
-/// Heading of the values that are printed to the right of all marks, and the height of this heading.
+/// Heading of the values that are printed to the right of all marks.
 const MEDIAN: &str = "median";
 const HEADING: f64 = 16.0;
 /// Minimum length of an axis with bars that do not begin at 0, as a share of the value at which the bars begin.
 const LEAST_SPAN: f64 = 0.02;
-/// Minimum ratio of the largest to the smallest value for which an axis with bars that do not begin at 0 is
-/// logarithmic.
+/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic, if its bars do not begin at 0.
 const WIDE: f64 = 2.0;
 
 impl Comparison {
-    /// Keeps the first `most` strategies and adds a subtitle clause with the number of the others.
+    /// Keeps the first `most` strategies and adds a subtitle clause with the number of the omitted strategies.
     pub fn truncated(mut self, most: usize) -> Self {
         self.subtitle.extend(not_shown(self.strategies.len().saturating_sub(most)));
         self.strategies.truncate(most);

@@ -75,8 +75,8 @@ impl Cells {
         Ok(())
     }
 
-    /// Returns the lines between neighbouring cells if exactly one of the two cells is `inside`. There are no lines
-    /// along the frame.
+    /// Returns a line between two neighbouring cells if exactly one of them is `inside`. There are no lines along the
+    /// frame.
     pub fn outline(&self, inside: impl Fn(usize, usize) -> bool) -> Vec<[(f64, f64); 2]> {
         let [columns, rows] = self.sides;
         let mut lines = Vec::new();
@@ -93,7 +93,7 @@ impl Cells {
     }
 }
 
-/// Calls `take` with the start and end of each run of consecutive indices where `is` holds.
+/// Calls `take` with the start and end of each sequence of consecutive indices for which `is` returns true.
 fn runs(places: usize, is: impl Fn(usize) -> bool, mut take: impl FnMut(usize, usize)) {
     let mut begin = None;
     for place in 0..=places {

@@ -80,7 +80,7 @@ impl FigureStyle {
                  figure or a smaller --font-size"
             ),
             None => format!(
-                "--font-size {font} is too large for a page of {} pt: choose a smaller one, or a --figure-size of \
+                "--font-size {font} is too large for a page of {} pt: choose a smaller font, or a --figure-size of \
                  at least {least} mm",
                 PAGE.0
             ),

@@ -51,7 +51,7 @@ const GAP: f64 = 24.0;
 const TOP: f64 = 34.0;
 /// Smallest and largest default width.
 const WIDTH: (f64, f64) = (560.0, 720.0);
-/// Seconds for which the last frame is held.
+/// Number of seconds for which the last frame is held.
 const PAUSE: u32 = 2;
 /// Minimum side of cells that are separated by lines.
 const SMALL: f64 = 6.0;
@@ -67,7 +67,7 @@ impl Film {
         register()?;
         let fixed_width = style.size.map(|_| style.page().width);
         let [columns, rows, slices] = self.sides.map(|side| side.max(1));
-        // Choose the number of slices side by side for which the page is approximately square.
+        // Choose the number of slices side by side so that the page is approximately square.
         let across = (1..=slices)
             .find(|across| across * columns >= slices.div_ceil(*across) * rows)
             .unwrap_or(slices);
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn jobs_visible_at_the_same_time_have_different_colours() {
-        // The test has job numbers that differ by a multiple of the number of colours, and a job that ran twice.
+        // Some job numbers differ by a multiple of the number of colours, and one job ran twice.
         let apart = COLOURS as i64;
         let film_of_three_jobs = film(vec![
             scene(7, 0, 50),

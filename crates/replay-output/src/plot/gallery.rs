@@ -30,8 +30,8 @@ fn named_figure(parts: Vec<String>, figure: impl Figure + Send + Sync + 'static)
 
 /// Draws all figures that apply to `results` in the directory of `plots`, and returns the paths of all files:
 ///
-/// * the improvement by job size and by rank of the size, for every run with a tie vector, if the same run without a
-///   tie vector is present;
+/// * the improvement by job size and by rank of the size, for every run with a tie vector, if `results` also
+///   contain the same run without a tie vector;
 /// * bars of the strategies, for every trace, machine and scheduler with at least two strategies; if the schedule
 ///   depends on the strategy, also a comparison by several measures. Strategies that fold jobs are not compared with
 ///   other strategies by distance;
@@ -209,13 +209,13 @@ impl<'a> Figures<'a> {
         subtitle
     }
 
-    /// Runs of a cell on perturbed copies.
+    /// Returns the runs of a cell on perturbed copies.
     fn copies(&self, key: &RunKey) -> impl Iterator<Item = &'a RunResult> + '_ {
         let key = key.clone();
         self.shaken.iter().copied().filter(move |run| RunKey { copy: 0, ..run.key.clone() } == key)
     }
 
-    /// Subtitle clause about error bars.
+    /// Returns the subtitle clause about error bars.
     fn intervals(&self, copies: u64) -> String {
         format!("means over {copies} perturbed copies of the trace with 95 % intervals")
     }
@@ -397,8 +397,8 @@ impl<'a> Figures<'a> {
         (seeds.into_iter().map(strategy).collect(), copies)
     }
 
-    /// Compares the strategies of one setting by means over their seeds, with the most compact strategy first. If only
-    /// some strategies fold jobs, these strategies are last and have no distances.
+    /// Returns a comparison of the strategies of one setting by means over their seeds, with the most compact strategy
+    /// first. If only some strategies fold jobs, these strategies are last and have no distances.
     fn comparison(&self, mut subtitle: Vec<String>, group: &[&RunResult]) -> Comparison {
         let pairwise = |run: &RunResult| Some(run.metrics.mean_pairwise_l1);
         let (ranked, unranked) = ranked_by_distance(group);
@@ -447,7 +447,7 @@ impl<'a> Figures<'a> {
         Comparison { subtitle, measures, strategies, intervals, ..Comparison::default() }
     }
 
-    /// Draws the wait by load, for settings that differ only in the load.
+    /// Returns figures of the wait by load, each for settings that differ only in the load.
     fn waits(&self) -> Vec<NamedFigure> {
         let mut settings: Vec<(RunKey, Vec<AtLoad<'a>>)> = Vec::new();
         for &run in &self.results {

@@ -20,8 +20,8 @@ pub struct Gantt {
     pub subtitle: Vec<String>,
     /// First and last second of the shown window, in seconds of the trace.
     pub window: [i64; 2],
-    /// Second 0 of the trace in seconds since the start of 1970, both in the local time of the log; `None` if
-    /// unknown, in which case the axis has no dates.
+    /// Local time of the log at second 0 of the trace, in seconds since the start of 1970 in local time; `None` if the
+    /// time is unknown. The axis then has no dates.
     pub epoch: Option<i64>,
     /// Number of processors.
     pub processors: usize,
@@ -71,7 +71,7 @@ impl Gantt {
     }
 }
 
-/// Candidate distances of dates on an axis, in seconds.
+/// Distances between dates on an axis, in seconds, from which one is chosen.
 const STEPS: [i64; 16] = [
     60, 300, 600, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400, 172_800, 604_800, 1_209_600,
     2_419_200, 9_676_800, 31_449_600,
@@ -88,8 +88,8 @@ fn clock(local: i64) -> (String, String) {
 }
 
 impl Gantt {
-    /// Returns as many dates as fit on the axis, and the title of the axis. The unit of the axis is `seconds` long.
-    /// Returns `None` if the dates are unknown.
+    /// Returns the dates on the axis and the title of the axis. The number of dates is limited by the room on the axis.
+    /// The unit of the axis is `seconds` long. Returns `None` if the dates are unknown.
     fn dates(&self, panel: &Panel, seconds: f64) -> Result<Option<(Vec<Tick>, String)>, PlotError> {
         let Some(epoch) = self.epoch else { return Ok(None) };
         let [from, until] = self.window.map(|at| at.saturating_add(epoch));

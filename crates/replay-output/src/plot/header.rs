@@ -58,10 +58,10 @@ const ENTRY_LINE: f64 = 17.0;
 
 /// Maximum number of subtitle lines on a page narrower than the default page.
 const SUBTITLE_LINES: usize = 3;
-/// Words contained in every clause that states what a figure omits.
+/// Words that every clause about omitted parts of a figure contains.
 pub(super) const NOT_SHOWN: &str = "not shown";
 
-/// Least distance of the first line from the upper edge.
+/// Minimum distance of the first line from the upper edge.
 const FIRST: f64 = 20.0;
 /// Room below the last line of the head.
 const BELOW: f64 = 24.0;
@@ -139,7 +139,7 @@ impl Head {
                 }
                 let more = lines.len().saturating_sub(1);
                 legend.push((x, y, *mark, lines));
-                // An entry of several lines has the full width.
+                // An entry of several lines occupies the full width.
                 x += if more > 0 { width } else { needed + ENTRY_GAP };
                 y += ENTRY_LINE * more as f64;
             }
@@ -281,8 +281,8 @@ fn split_word(word: &str, look: Text, room: f64) -> Result<Vec<String>, PlotErro
     Ok(all)
 }
 
-/// Breaks a text into lines of at most `room` width at spaces. A wider word is broken into the pieces of [`split_word`],
-/// and a piece that is still too wide is shortened in its middle.
+/// Breaks a text into lines of at most `room` width at spaces. A wider word is broken into the pieces of
+/// [`split_word`], and a piece that is still too wide is shortened in its middle.
 pub(super) fn break_lines(text: &str, look: Text, room: f64) -> Result<Vec<String>, PlotError> {
     if look.width(text)? <= room {
         return Ok(vec![text.to_string()]);

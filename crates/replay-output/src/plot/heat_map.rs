@@ -132,7 +132,7 @@ impl HeatMap {
         for label in &self.columns {
             widest = widest.max(look.width(label)?);
         }
-        // Choose a step between labels for which they do not overlap.
+        // Choose a step between labels that is large enough to avoid overlapping labels.
         let every = |room: f64, all: f64, count: usize| {
             (room * count as f64 / all).ceil().max(1.0) as usize
         };
@@ -149,7 +149,7 @@ impl HeatMap {
             canvas.text(&label, (panel.left - 8.0, panel.at_y(row as f64 + 0.5)), look)?;
         }
         panel.title_bottom(canvas, &self.x_title)?;
-        // The title is to the left of the labels for any label length.
+        // Place the title to the left of the longest label.
         let mut widest: f64 = 0.0;
         for label in &self.rows {
             widest = widest.max(look.width(label)?);

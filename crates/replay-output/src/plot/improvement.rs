@@ -29,7 +29,7 @@ pub struct Improvement {
     pub changes: Vec<SizeChange>,
     /// Half the width of each confidence interval, in the order of `changes`; empty if there are no intervals.
     pub half_widths: Vec<f64>,
-    /// Range in percent that the y axis covers at least, so that compared figures share one scale.
+    /// Range in percent that the y axis must include, so that compared figures share one scale.
     pub reach: [f64; 2],
 }
 
@@ -65,7 +65,7 @@ impl Improvement {
         let pad = last * 0.01 + 0.5;
         let first = match self.order {
             Order::Size => -pad,
-            // Rank 0 does not exist and gets no label.
+            // Rank 0 does not exist and has no label.
             Order::Rank => 1.0 - pad.min(0.9),
         };
         [

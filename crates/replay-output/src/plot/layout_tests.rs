@@ -1,4 +1,5 @@
-//! Checks for many page and font sizes that texts in figures neither overlap nor leave the page.
+//! Checks, for many page sizes and font sizes, that texts in figures do not overlap and do not
+//! extend beyond the page.
 
 use super::save::Sheet;
 use super::style::register;

@@ -17,11 +17,11 @@ pub struct Lines {
     pub x_title: String,
     /// Title of the y axis with its unit.
     pub y_title: String,
-    /// Whether the x axis is logarithmic, which drops points that are not positive.
+    /// Whether the x axis is logarithmic. A logarithmic axis omits points that are not positive.
     pub log_x: bool,
-    /// Whether the y axis is logarithmic, which drops points that are not positive.
+    /// Whether the y axis is logarithmic. A logarithmic axis omits points that are not positive.
     pub log_y: bool,
-    /// Whether points are only the corners of a curve and are drawn without dots.
+    /// Whether points are only the corners of a curve, so that they are drawn without dots.
     pub plain: bool,
     /// Lines in the order of the legend.
     pub lines: Vec<Line>,
@@ -77,7 +77,7 @@ impl Lines {
 
     /// Returns the scale of the y axis. An axis of percentages ranges from 0 to 100 if no value is outside this range.
     fn y_scale(&self, values: &[f64]) -> Scale {
-        // If no value is negative, the axis does not extend below 0, although an interval of a mean may do so.
+        // If no value is negative, the axis does not extend below 0, even if an interval of a mean extends below 0.
         let lines = || self.lines.iter().flat_map(|line| self.points(line));
         let floor = if lines().all(|at| at.y >= 0.0) { 0.0 } else { f64::NEG_INFINITY };
         let values: Vec<f64> = values.iter().map(|value| value.max(floor)).collect();
@@ -112,11 +112,12 @@ fn covering(values: impl Iterator<Item = f64>, log: bool, steps: usize, round: b
     }
 }
 
-/// Additional width of a line for each line that is drawn over it.
+/// Additional width of a line for each line that is drawn over this line.
 const WIDER: f64 = 0.8;
 /// Maximum additional width of a line.
 const WIDEST: f64 = 3.2;
-/// Horizontal distance between points that have the same x and error bars. Without it the error bars would overlap.
+/// Horizontal distance between points with error bars at the same x. Without this distance the error bars would
+/// overlap.
 const ASIDE: f64 = 7.0;
 
 /// Maximum number of points that are drawn with dots; more dots would make the line look thicker.
@@ -217,7 +218,7 @@ impl Lines {
 }
 
 impl Figure for Lines {
-    /// Each line has a legend entry; equal lines share one. The subtitle names the lines without values.
+    /// Each line has a legend entry; equal lines share an entry. The subtitle names the lines without values.
     fn head(&self) -> Head {
         let mark = |i: usize| match (ringed(i), self.plain) {
             (false, false) => Mark::Line(colour(i)),

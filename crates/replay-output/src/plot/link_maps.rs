@@ -22,7 +22,7 @@ pub struct LinkMaps {
     pub sides: (usize, usize),
     /// The large map, followed by up to four small maps.
     pub maps: Vec<LinkMap>,
-    /// Value that the colour scale includes at least, so that compared figures share one scale.
+    /// Value up to which the colour scale extends at least, so that compared figures share one scale.
     pub most: f64,
 }
 

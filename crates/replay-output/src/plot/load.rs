@@ -107,9 +107,9 @@ impl Load {
         }
     }
 
-    /// Returns the load of a run on a cluster where jobs share processors. A job holds its slots during its whole run;
-    /// for how much of this time it computes is unknown. `held` is the mean share of held slots among all `slots`, from
-    /// 0 to 1.
+    /// Returns the load of a run on a cluster where jobs share processors. A job holds its slots during its whole run,
+    /// but the time for which the job computes is unknown. `held` is the mean share of held slots among all `slots`,
+    /// from 0 to 1.
     pub fn of_slots(
         subtitle: Vec<String>,
         strategy: String,

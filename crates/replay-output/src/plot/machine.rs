@@ -16,22 +16,25 @@ pub struct MachineMap {
     pub subtitle: Vec<String>,
     /// Columns, rows and slices of the machine.
     pub sides: [usize; 3],
-    /// For each processor, the index of the job on it. Processors are in page order: x fastest, then y, then z.
+    /// Index of the job on each processor; `None` if the processor has no job. Processors are in page order: x varies
+    /// fastest, then y, then z.
     pub holders: Vec<Option<usize>>,
     /// Numbers of the jobs.
     pub jobs: Vec<i64>,
     /// Index of the highlighted job.
     pub highlighted: Option<usize>,
-    /// For each processor in the order of `holders`, whether it is out of service; empty if all processors are in
-    /// service.
+    /// One flag per processor, in the order of `holders`: true if the processor is out of service. Empty if all
+    /// processors are in service.
     pub down: Vec<bool>,
     /// Boundaries at the ends of the rows and at the ends of the columns.
     pub edges: [Edge; 2],
-    /// Name of each slice, and the number of its first column; if empty, slices are named `z = 0` and so on.
+    /// Name of each slice, and the number of the first column of the slice; if empty, slices are named `z = 0` and so
+    /// on.
     pub slices: Vec<(String, usize)>,
     /// Name of each row, slice by slice, from the lowest; if empty, rows are numbered.
     pub rows: Vec<String>,
-    /// Whether each cell has no processor, in the order of `holders`; empty if all have one.
+    /// One flag per cell, in the order of `holders`: true if the cell has no processor. Empty if all cells have a
+    /// processor.
     pub absent: Vec<bool>,
 }
 
@@ -157,10 +160,10 @@ pub(super) const COLOURS: usize = 48;
 
 /// Returns the colour for a job number.
 pub(super) fn colour_of(number: i64) -> Colour {
-    // Jobs that run at the same time often have nearby numbers. The 48 colours repeat after 48 numbers. Many steps of
-    // hue, lightness and saturation were tried. These steps give the largest distances between colours, especially
-    // between consecutive numbers; with steps of the golden angle, nearly the same hue returns after 21 numbers. The
-    // colours are light, so that dark text on them is readable.
+    // Jobs that run at the same time often have nearby numbers. The 48 colours repeat after 48 numbers. Of many steps
+    // of hue, lightness and saturation, these steps give the largest distances between colours, especially between
+    // consecutive numbers. Steps of the golden angle would give nearly the same hue again after 21 numbers. The colours
+    // are light, so that dark text on them is readable.
     let place = number.rem_euclid(COLOURS as i64) as usize;
     let lightness = [0.80, 0.68, 0.58][place % 3];
     let saturation = [0.75, 0.40][place / 3 % 2];
@@ -322,7 +325,7 @@ impl MachineMap {
             let number = || y.to_string();
             let name = self.rows.get(z * rows + y).cloned().unwrap_or_else(number);
             let look = look.align(Align::Right);
-            // A name that does not fit beside the row is left out.
+            // A name that does not fit beside the row is omitted.
             if look.width(&name)? <= MARGIN + LABELS - 6.0 {
                 canvas.text(&name, at, look)?;
             }

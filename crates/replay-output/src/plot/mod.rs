@@ -1,6 +1,6 @@
-//! Figures: every plot is saved as SVG, PNG and PDF, and its data as CSV. [`gallery`] draws all figures for which a set
-//! of results has data. [`search_gallery`] draws the figures of a search. Each figure is also a plain value that can be
-//! constructed and [`save`]d:
+//! Figures. Every figure is saved as SVG, PNG and PDF, and its data as CSV. [`gallery`] draws all figures for which a
+//! set of results has data. [`search_gallery`] draws the figures of a search. Each figure is also a plain value that
+//! can be constructed and [`save`]d:
 //!
 //! | figure | shows |
 //! |---|---|
@@ -28,16 +28,16 @@
 //! 1. Write a file with a struct with public fields, and an `impl` of [`Figure`] with `head` (title and legend),
 //!    `draw`, and `table` (the numbers shown). Implement `least_body` if the text needs more room than a panel. Declare
 //!    the module here. [`Ties`] is a short example.
-//! 2. If the figure is drawn from results, add it to the [`gallery`]: when it is drawn, the parts of its file name, and
-//!    its values. Every `--out` then saves the figure as SVG, PNG, PDF and CSV.
+//! 2. If the figure is drawn from results, add the figure to the [`gallery`]: the condition under which it is drawn, the
+//!    parts of its file name, and its values. Every `--out` then saves the figure as SVG, PNG, PDF and CSV.
 //!
 //! # Layout
 //!
 //! A [`Figure`] draws on a [`Canvas`], which hides the back end (SVG, PDF or PNG). The unit of lengths is chosen so
 //! that tick labels have size 13.5. [`FigureStyle`] sets the size of page and text; by default a unit is a point and a
 //! page is 1000 units wide. `panel` and `header` draw axes, grids and legends. The chart builder of the plotting
-//! library is not used, because it has no second logarithmic axis beside bars and does not prevent overlapping labels.
-//! All sizes and colours are in `style`. The font is embedded in the binary.
+//! library is not used, because it does not support a second logarithmic axis beside bars and does not prevent
+//! overlapping labels. All sizes and colours are in `style`. The font is embedded in the binary.
 
 mod areas;
 mod candidates;

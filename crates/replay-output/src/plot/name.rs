@@ -47,7 +47,7 @@ pub fn policy(key: &RunKey) -> Option<String> {
 const MOST_LISTED: usize = 3;
 
 /// Joins the distinct values, in order of appearance, to a part of a file name, such as `8x8+12x12`. If there are more
-/// than three values, the part is their number, such as `5-machines`, with the plural noun `what`.
+/// than three distinct values, the part consists of their number and the plural noun `what`, such as `5-machines`.
 pub fn joined(values: impl IntoIterator<Item = String>, what: &str) -> String {
     let mut different: Vec<String> = Vec::new();
     for value in values {

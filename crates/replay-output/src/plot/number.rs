@@ -18,7 +18,7 @@ pub fn significant(value: f64) -> String {
     grouped(value, if value == 0.0 { 0 } else { decimals })
 }
 
-/// Formats a multiple of `step` with as many digits as are needed to distinguish it from the adjacent multiples.
+/// Formats a multiple of `step` with the smallest number of digits that distinguishes adjacent multiples.
 pub fn stepped(value: f64, step: f64) -> String {
     let place = step.log10().floor();
     if value == 0.0 {

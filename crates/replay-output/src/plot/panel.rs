@@ -28,13 +28,13 @@ const GAP: f64 = 8.0;
 const TICK_LENGTH: f64 = 4.0;
 /// Minimum number of ticks of an axis, if there is room for their labels.
 const FEWEST_TICKS: usize = 3;
-/// Maximum number of steps that is tried to reach [`FEWEST_TICKS`].
+/// Maximum number of steps that an axis may have in order to reach [`FEWEST_TICKS`].
 const DENSEST: usize = 16;
-/// Least gap between labels side by side.
+/// Minimum gap between labels side by side.
 const LABEL_GAP: f64 = 12.0;
 /// Distance between the lines of an axis title.
 const TITLE_LINE: f64 = 17.0;
-/// Length by which an axis title may extend beyond each end of its axis.
+/// Maximum length by which an axis title extends beyond each end of its axis.
 const BEYOND: f64 = 16.0;
 /// Minimum distance between tick labels of a y axis.
 const Y_STEP: f64 = 17.0;
@@ -79,7 +79,7 @@ impl Panel {
         (self.at_x(x), self.at_y(y))
     }
 
-    /// Returns the ticks of the x axis: as many as there is room for with their labels.
+    /// Returns the ticks of the x axis. Their number is limited by the room for their labels.
     fn x_ticks(&self) -> Result<Vec<Tick>, PlotError> {
         let most = ((self.right - self.left) / 70.0).max(2.0) as usize;
         let mut fitting = None;
@@ -137,7 +137,7 @@ impl Panel {
         Ok(false)
     }
 
-    /// Returns the ticks of a y axis: as many as there is room for with their labels.
+    /// Returns the ticks of a y axis. Their number is limited by the room for their labels.
     fn y_ticks(&self, scale: Scale) -> Vec<Tick> {
         y_ticks(scale, self.bottom - self.top)
     }
@@ -204,7 +204,7 @@ impl Panel {
         self.title_bottom(canvas, title)
     }
 
-    /// Returns every n-th tick of the x axis, for the smallest n for which the labels do not overlap.
+    /// Returns every n-th tick of the x axis. The number n is the smallest number for which the labels do not overlap.
     pub fn thinned(&self, ticks: &[Tick]) -> Result<Vec<Tick>, PlotError> {
         let mut every = 1;
         loop {
@@ -227,8 +227,8 @@ impl Panel {
         self.title_within(canvas, title, room)
     }
 
-    /// Draws the title of the x axis, broken into lines of at most the width `room`, because panels beside this panel
-    /// have titles too.
+    /// Draws the title of the x axis, broken into lines of at most the width `room`. The width is limited because
+    /// panels beside this panel also have titles.
     pub fn title_within<DB: DrawingBackend>(
         &self,
         canvas: &Canvas<DB>,

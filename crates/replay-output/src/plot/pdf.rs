@@ -1,5 +1,5 @@
-//! Figures as PDF, with the same lines, areas and texts as the SVG. The glyphs in use are embedded from the font in
-//! the binary, so that a document looks the same everywhere and its text can be searched.
+//! Figures as PDF, with the same lines, areas and texts as the SVG. The glyphs that a document uses are copied into the
+//! document, so that it looks the same everywhere and its text can be searched.
 
 use std::convert::Infallible;
 use std::io::Write;
@@ -321,7 +321,7 @@ impl DrawingBackend for &mut Page {
             HPos::Center => -size * width / 2.0,
             HPos::Right => -size * width,
         };
-        // Text is anchored at its top; this is the distance from there to the baseline.
+        // Text is anchored at its top. `down` is the distance from the top to the baseline.
         let down = size * Ink::Vector.baseline() as f32;
         let (x, y) = (x as f32, y as f32);
         let matrix = match style.transform() {

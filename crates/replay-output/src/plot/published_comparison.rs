@@ -15,8 +15,8 @@ pub struct PublishedComparison {
     pub title: String,
     /// Subtitle clauses.
     pub subtitle: Vec<String>,
-    /// Whether absolute values are plotted, which requires a common unit. Otherwise the ratio of our number to the
-    /// published number is plotted.
+    /// Whether the numbers themselves are plotted, which requires a common unit. Otherwise the ratio of our number to
+    /// the published number is plotted.
     pub values: bool,
     /// Title of the x axis with its unit.
     pub x_title: String,

@@ -3,8 +3,9 @@
 /// Upper left corner and lower right corner (exclusive) of a rectangle of pixels.
 type Block = ((i32, i32), (i32, i32));
 
-/// Returns the pixels of a straight line between two pixels as rows. The centres of these pixels are within `width` / 2
-/// of the line, and the ends of the line are square. A horizontal or vertical line is one block.
+/// Returns the pixels of a straight line between two pixels, as rows of pixels. The centres of the returned pixels are
+/// within a distance of `width` / 2 from the line, and the ends of the line are square. A horizontal or vertical line
+/// is one block.
 pub fn segment(from: (i32, i32), to: (i32, i32), width: u32) -> Vec<Block> {
     let (above, below) = ((width / 2) as i32, width.div_ceil(2) as i32);
     let (left, right) = (from.0.min(to.0), from.0.max(to.0));

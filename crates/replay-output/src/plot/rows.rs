@@ -16,9 +16,9 @@ const LABEL_SHARE: f64 = 0.42;
 const GAP_OF_PANELS: f64 = 14.0;
 /// Gap between rows of panels.
 const GAP_OF_BANDS: f64 = 14.0;
-/// Least width of a panel with its values.
+/// Minimum width of a panel with its values.
 const LEAST_PANEL: f64 = 140.0;
-/// Least height of a row.
+/// Minimum height of a row.
 const LEAST_ROW: f64 = 17.5;
 /// Height of a line of a row label.
 const LABEL_LINE: f64 = 15.5;
@@ -36,7 +36,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Lays out this number of panels on a page of this width.
+    /// Lays out `panels` panels on a page of this width.
     pub fn new(labels: &[String], panels: usize, width: f64) -> Result<Self, PlotError> {
         let (look, most) = (Text::of_size(TICK), width * LABEL_SHARE);
         let labels: Vec<Vec<String>> =
@@ -65,12 +65,12 @@ impl Rows {
         self.panels.div_ceil(self.across)
     }
 
-    /// Least height of all panels.
+    /// Returns the minimum height of all panels.
     pub fn least_height(&self) -> f64 {
         self.height(self.least_row())
     }
 
-    /// Height of a page with rows of the usual height.
+    /// Returns the height of a page with rows of the usual height.
     pub fn usual_height(&self) -> f64 {
         let row: f64 = if self.labels.len() <= 12 { 34.0 } else { 24.0 };
         (180.0 + self.height(row.max(self.least_row()))).clamp(300.0, 20_000.0)
@@ -216,7 +216,7 @@ pub fn axis_title(title: &str, scale: Scale) -> String {
     if scale.is_log() { format!("{title}, log scale") } else { title.to_string() }
 }
 
-/// Minimum ratio of the largest to the smallest value for which an axis is logarithmic.
+/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic.
 const WIDE: f64 = 100.0;
 
 /// Returns the scale of bars. It begins at 0, or is logarithmic if the values span more than two decades. A scale of

@@ -9,10 +9,10 @@ use super::style::{WHITE, register};
 use super::{Canvas, Figure, FigureStyle, PlotError, Plots, pdf};
 use replay_experiment::files;
 
-/// Number of SVG units per unit of the layout. It is larger than 1 because coordinates in the SVG are whole numbers.
-/// This is also the minimum number of PNG pixels per unit of the layout.
+/// Number of SVG units per unit of the layout, and minimum number of PNG pixels per unit of the layout. The number is
+/// larger than 1 because coordinates in the SVG are whole numbers.
 const SCALE: u32 = 2;
-/// Factor by which the PNG is drawn larger before it is averaged down. Averaging smooths all edges.
+/// Factor by which the PNG is enlarged for drawing. Pixels are then averaged, which smooths all edges.
 const OVERSAMPLING: u32 = 2;
 
 /// Minimum width of a PNG in pixels, unless the height would then exceed `HIGHEST`.

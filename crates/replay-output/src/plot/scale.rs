@@ -60,8 +60,8 @@ impl Scale {
         Self { min, max: if max > min { max } else { min * 10.0 }, kind: Kind::Log, step: None }
     }
 
-    /// Returns a logarithmic scale from a number at or below `min` to a number at or above `max`. Both numbers are of
-    /// the series 1, 2, 5, 10.
+    /// Returns a logarithmic scale from a number at or below `min` to a number at or above `max`. Both numbers belong
+    /// to the series 1, 2, 5, 10.
     pub fn log_round(min: f64, max: f64) -> Self {
         let (mut low, mut high) = (min, max);
         for factor in [1.0, 2.0, 5.0] {
@@ -149,7 +149,7 @@ impl Scale {
             .filter(|&value| inside(value))
             .map(|value| Tick { value, label: label(value) })
             .collect();
-        // An axis of less than a decade may contain very few of these numbers.
+        // An axis of less than a decade may contain very few ticks of this series.
         if ticks.len() < 3 && factors.len() > 1 {
             let even = Self { kind: Kind::Linear, step: None, ..self }.linear_ticks(about.min(6));
             if even.len() > ticks.len() {

@@ -42,11 +42,11 @@ const RIGHT: f64 = 24.0;
 const ACROSS: usize = 2;
 /// Minimum page width for two panels side by side. On narrower pages, panels are in one column.
 const TWO_ACROSS: f64 = 640.0;
-/// Least height of a panel.
+/// Minimum height of a panel.
 const LEAST: f64 = 110.0;
-/// Minimum number of points for which outliers may be outside the range of the axes.
+/// Minimum number of points at which outliers may be outside the range of the axes.
 const ROBUST: usize = 20;
-/// Number of points above which points are drawn smaller.
+/// Maximum number of points that are drawn at full size; if there are more points, all points are smaller.
 const MANY: usize = 60;
 
 impl ScatterPanel {

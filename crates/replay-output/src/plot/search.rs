@@ -55,8 +55,8 @@ pub fn search_gallery(
 }
 
 /// Returns the best improvement by scan radius, wall share and border share, over whole evaluations with any slack;
-/// `None` if there are no whole evaluations. If not all scan radii fit on a page, those with the best vectors are
-/// shown.
+/// `None` if there are no whole evaluations. If not all scan radii fit on a page, the scan radii of the best vectors
+/// are shown.
 pub fn surface(objective: &str, search: &SearchRun<'_>) -> Option<Surface> {
     let ranked = search.archive.ranked();
     let mut radii: Vec<u32> = Vec::new();
@@ -116,7 +116,7 @@ pub fn convergence(objective: &str, searches: &[SearchRun<'_>]) -> Convergence {
 
 /// Returns a map of the improvement by vector and trace.
 pub fn portability_map(objective: &str, matrix: &Portability) -> HeatMap {
-    // Shorten names to as many letters as fit side by side.
+    // Shorten names so that they fit side by side.
     let letters = (64 / matrix.parts.len().max(1)).clamp(6, 24);
     let row =
         |found: &Found| format!("({}) {}", found.candidate, first_letters(&found.on, letters));

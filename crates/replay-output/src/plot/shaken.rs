@@ -8,8 +8,8 @@ use replay_core::metrics::estimate::{Accumulator, Estimate};
 use replay_experiment::RunResult;
 use replay_experiment::shaken::CONFIDENCE;
 
-/// Returns the mean of a value over copies; `None` if there are fewer than two copies. Several runs on one copy are
-/// first averaged.
+/// Returns the mean of a value over copies; `None` if there are fewer than two copies. If there are several runs on one
+/// copy, their values are averaged first.
 pub(super) fn over_copies<'a>(
     runs: impl IntoIterator<Item = &'a RunResult>,
     value: impl Fn(&RunResult) -> Option<f64>,

@@ -18,7 +18,7 @@ use replay_experiment::{RunKey, RunResult};
 pub const MOST: usize = PALETTE.len();
 /// Approximate maximum number of steps of a curve.
 const STEPS: f64 = 200.0;
-/// Minimum ratio of the largest to the smallest value for which an axis is logarithmic.
+/// Minimum ratio of the largest to the smallest value at which an axis is logarithmic.
 const WIDE: f64 = 4.0;
 
 /// Returns a subtitle clause with the number of strategies that are not shown; `None` if all strategies are shown.
@@ -39,8 +39,9 @@ pub struct SpreadCurve<'a> {
     pub spread: &'a Distribution,
 }
 
-/// Keeps the first curves: at most as many curves as there are colours, and at most `most` strategies. Strategies that
-/// share a curve count as one. Returns the subtitle clauses about omitted curves.
+/// Keeps the first curves. The number of kept curves does not exceed the number of colours, and the number of
+/// strategies does not exceed `most`. Strategies that share a curve count as one strategy. Returns the subtitle clauses
+/// about omitted curves.
 fn truncate(curves: &mut Vec<SpreadCurve<'_>>, most: usize) -> Vec<String> {
     let names = |curves: &[SpreadCurve<'_>]| -> BTreeSet<String> {
         curves.iter().flat_map(|curve| curve.strategies.iter().cloned()).collect()
@@ -79,8 +80,9 @@ pub struct Distribution {
     trimmed_mean: f64,
     /// [Percentiles](PERCENTS) of the values.
     percentiles: [f64; 5],
-    /// Ascending values. Each value has two percentages: that of jobs with a smaller value, and that of jobs with at
-    /// most this value. Between two consecutive values the percentage grows by at most one step.
+    /// Values in ascending order, each with two percentages: the percentage of jobs with a smaller value, and the
+    /// percentage of jobs with at most this value. Between two consecutive values the percentage grows by at most one
+    /// step.
     steps: Vec<(f64, [f64; 2])>,
 }
 
@@ -130,7 +132,7 @@ pub struct AxisLabels {
     pub title: &'static str,
     /// Title of the x axis with its unit.
     pub x: &'static str,
-    /// Whether values may be 0. If so, 0 needs a position on a logarithmic axis.
+    /// Whether values may be 0. If values may be 0, 0 needs a position on a logarithmic axis.
     pub zero: bool,
     /// Unit of the median and the mean.
     pub unit: &'static str,
@@ -176,9 +178,9 @@ pub const STRETCHES: AxisLabels = AxisLabels {
     by_median: true,
 };
 
-/// Returns a figure with a curve and a box plot for each of `curves`, in ascending order of mean or median. The figure
-/// has at most `most` strategies, and at most as many curves as there are colours. Returns `None` if all values are
-/// equal.
+/// Returns a figure with a curve and a box plot for each of `curves`, in ascending order of mean or median. The number
+/// of strategies does not exceed `most`, and the number of curves does not exceed the number of colours. Returns `None`
+/// if all values are equal.
 pub fn spreads(
     labels: AxisLabels,
     mut subtitle: Vec<String>,

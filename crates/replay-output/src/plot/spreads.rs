@@ -18,14 +18,14 @@ const ROW: f64 = 34.0;
 const BOX: f64 = 13.0;
 /// Gap above the first row.
 const GAP: f64 = 22.0;
-/// Least gap between two numbers above a box.
+/// Minimum gap between two numbers above a box.
 const NUMBERS: f64 = 8.0;
 const BOX_PLOT: &str =
     "boxes: quartiles and median with their values, ring: mean, whiskers: 5 and 95 %";
 /// Opacity of the fill of a box, relative to the colour of its outline.
 const TINT: f64 = 0.35;
 
-/// Distributions of values as cumulative curves. Below the curves, on the same axis, each curve has a box plot.
+/// Distributions of values as cumulative curves. A box plot of each distribution is below the curves, on the same axis.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spreads {
     /// Cumulative curves on the axis [`x`](Self::x).
@@ -56,13 +56,13 @@ const CURVE: [&str; 3] = ["line", "x", "y"];
 /// Columns of the CSV for box plots.
 const BOXES: [&str; 6] = ["p5", "p25", "p50", "p75", "p95", "mean"];
 
-/// Returns the positions of three numbers of the given widths, as close to `own` as possible without overlap. The outer
-/// numbers are moved away from the middle number, and all numbers are kept between the ends.
+/// Returns the positions of three numbers of the given widths. The positions are as close to `own` as possible without
+/// overlap. The outer numbers are moved away from the middle number, and all numbers are kept between the ends.
 fn apart(own: [f64; 3], widths: [f64; 3], [left, right]: [f64; 2]) -> [f64; 3] {
     let gap = |i: usize| (widths[i] + widths[i + 1]) / 2.0 + NUMBERS;
     let mut places = [own[0].min(own[1] - gap(0)), own[1], own[2].max(own[1] + gap(1))];
-    // Move the numbers to the left of the right end, then to the right of the left end. The left end takes precedence
-    // if there is not enough room.
+    // First limit the positions by the right end, then by the left end. The left end takes precedence if there is not
+    // enough room.
     places[2] = places[2].min(right - widths[2] / 2.0);
     places[1] = places[1].min(places[2] - gap(1));
     places[0] = places[0].min(places[1] - gap(0)).max(left + widths[0] / 2.0);

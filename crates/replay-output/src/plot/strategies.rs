@@ -25,7 +25,7 @@ pub struct StrategyBars {
 pub struct StrategyBar {
     /// Allocator and tie vector.
     pub name: String,
-    /// Mean over jobs of the pairwise L1 sum in hops; averaged over seeds if there are several.
+    /// Mean over jobs of the pairwise L1 sum in hops; averaged over seeds if there are several seeds.
     pub mean_pairwise_l1: f64,
     /// Half the width of the confidence interval if the value is a mean over perturbed copies.
     pub half_width: Option<f64>,
@@ -81,7 +81,7 @@ impl StrategyBars {
 
 const TITLE: &str = "Mean pairwise L₁ by strategy";
 const X_TITLE: &str = "Mean pairwise L₁ per job (hops)";
-/// Minimum relative range of the values for which bars from 0 look different.
+/// Minimum relative range of the values at which bars that begin at 0 look different.
 const ZOOM_BELOW: f64 = 0.15;
 
 impl Figure for StrategyBars {

@@ -6,7 +6,7 @@ use super::PlotError;
 
 /// Width and usual height of a figure in points.
 pub const PAGE: (f64, f64) = (1000.0, 620.0);
-/// Minimum distance of content from the edge of the page.
+/// Minimum distance between the content and the edge of the page.
 pub const MARGIN: f64 = 24.0;
 /// Font sizes in points.
 pub const TITLE: f64 = 21.0;

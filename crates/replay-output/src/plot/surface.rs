@@ -40,9 +40,9 @@ const GAP: f64 = 16.0;
 /// Room for the name above a map.
 const NAME: f64 = 24.0;
 const MAP_HEIGHT: f64 = 168.0;
-/// Least width of a map.
+/// Minimum width of a map.
 const LEAST_WIDTH: f64 = 90.0;
-/// Least height of a map.
+/// Minimum height of a map.
 const LEAST_HEIGHT: f64 = 70.0;
 /// Axis titles.
 const WALL_SHARE: &str = "Wall share WF / (AF + WF)";
@@ -76,8 +76,8 @@ impl Surface {
         })
     }
 
-    /// Returns the range of the colours, and whether lower values are cut off. The range is symmetric around the median
-    /// and ends at the best value, so that a few very bad ratios do not use most of the colours.
+    /// Returns the range of the colours, and whether values below the range are cut off. The range is symmetric around
+    /// the median and ends at the best value, so that a few very bad ratios do not use most of the colours.
     fn range(&self) -> (Scale, bool) {
         let mut values: Vec<f64> =
             self.places().filter_map(|(map, row, column)| self.value(map, row, column)).collect();

@@ -11,7 +11,7 @@ pub const FEWEST: usize = 3;
 
 const HOUR: f64 = 3600.0;
 
-/// The runs of a strategy at one load: runs on the trace, one per seed, and runs on perturbed copies.
+/// The runs of a strategy at one load: a run on the trace for each seed, and runs on perturbed copies.
 pub struct AtLoad<'a> {
     /// Offered load.
     pub load: f64,
@@ -24,9 +24,9 @@ pub struct AtLoad<'a> {
 }
 
 /// Returns a figure of the mean wait of each strategy by load. Waits are averaged over perturbed copies if there are
-/// any. Strategies with equal waits at every load share a line; without refusals the wait depends only on the
-/// scheduler. At most `most` lines, those with the lowest waits, are shown. Returns `None` if there are fewer than
-/// [three](FEWEST) loads.
+/// perturbed copies. Strategies with equal waits at every load share a line; without refusals the wait depends only on
+/// the scheduler. The figure shows at most `most` lines, which are the lines with the lowest waits. Returns `None` if
+/// there are fewer than [three](FEWEST) loads.
 pub fn waits_by_load(
     mut subtitle: Vec<String>,
     points: &[AtLoad<'_>],
@@ -95,7 +95,7 @@ fn point(at: &AtLoad<'_>) -> Point {
     }
 }
 
-/// Returns the name of a line: the names of the strategies that share it.
+/// Returns the name of a line, which consists of the names of the strategies that share the line.
 fn label(names: &[&str]) -> String {
     match names {
         [] => String::new(),

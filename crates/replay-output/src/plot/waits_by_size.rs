@@ -9,8 +9,8 @@ use replay_experiment::RunResult;
 pub const RECORDED: &str = "recorded";
 
 /// Returns a figure of mean waits by class of job sizes, with a line for each of `runs`. The runs must differ only in
-/// their scheduler. Classes end at powers of two (1, 2, 3 to 4, 5 to 8, and so on); a point is plotted at the end of
-/// its class.
+/// their scheduler. The largest size of each class is a power of two (1, 2, 3 to 4, 5 to 8, and so on); a point is
+/// plotted at the largest size of its class.
 pub fn waits_by_class(subtitle: Vec<String>, runs: &[&RunResult]) -> Lines {
     Lines {
         title: "Mean wait in the log and under other schedulers".to_string(),

@@ -9,7 +9,8 @@ use replay_experiment::snapshot::Snapshot;
 /// Layout of processors on a page: slices, which consist of rows and columns.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sheets {
-    /// Numbers of columns, rows and slices; the product is the number of processors, and of absent cells if leaves differ in size.
+    /// Numbers of columns, rows and slices. Their product is the number of processors, plus the number of absent cells
+    /// if leaves differ in size.
     pub sides: [usize; 3],
     /// Increment of the processor number to the next column, row and slice.
     steps: [usize; 3],
@@ -28,23 +29,24 @@ struct Leaves {
     cells: Vec<usize>,
 }
 
-/// A cell without a processor, which a leaf has that is smaller than others.
+/// Value of a cell without a processor. A leaf that is smaller than other leaves has such cells.
 pub const ABSENT: usize = usize::MAX;
 
-/// Largest number of leaves above each other.
+/// Maximum number of leaves above each other in a slice.
 const MOST_LEAVES: usize = 32;
 
-/// Largest leaf drawn as a row, in nodes.
+/// Maximum number of nodes of a leaf that is drawn as a row.
 const LONGEST_ROW: usize = 128;
 
-/// Maximum number of hosts side by side, if the hosts can be divided into groups of at least half of this size.
+/// Maximum number of hosts side by side, if the hosts can be divided into groups of at least half this number.
 const MOST_ACROSS: usize = 25;
 
 impl Sheets {
     /// Returns the layout of a topology. A grid has a slice for each z. For a hypercube, the lower half of the bits of
     /// a processor number is the column, and the upper half is the row. A cluster has a column for each host and a row
-    /// for each priority level, in groups of hosts. A tree or blocks have a row for each leaf, the first at the top, and a cell for each of its
-    /// nodes. Multiple tori, and trees with very large leaves, are laid out by processor number, row by row.
+    /// for each priority level, in groups of hosts. A tree or blocks have a row for each leaf, with the first leaf at
+    /// the top, and a cell for each node of the leaf. Multiple tori, and trees with very large leaves, are laid out by
+    /// processor number, row by row.
     pub fn of(topology: &Topology) -> Self {
         let sides = match topology {
             Topology::Grid(grid) => {
@@ -79,7 +81,7 @@ impl Sheets {
         Self { sides, steps: [1, sides[0], sides[0] * sides[1]], hosts: false, leaves: None }
     }
 
-    /// Layout with a row for each leaf; `None` if a leaf is too large for a row.
+    /// Returns a layout with a row for each leaf; `None` if a leaf is too large for a row.
     fn of_leaves(hierarchy: &Hierarchy) -> Option<Self> {
         let leaves: Vec<(&str, &[NodeId])> = match hierarchy.kind() {
             HierarchyKind::Tree(tree) => {
@@ -112,7 +114,8 @@ impl Sheets {
         Some(Self { sides, steps, hosts: false, leaves })
     }
 
-    /// Names of the leaves that are rows, by slice and row from the lowest; empty for other machines.
+    /// Returns the names of the leaves that are drawn as rows, slice by slice, from the lowest row; empty for other
+    /// machines.
     pub fn row_names(&self) -> &[String] {
         self.leaves.as_ref().map_or(&[], |leaves| &leaves.names)
     }
@@ -165,8 +168,8 @@ impl Sheets {
         if self.hosts { z * self.sides[0] } else { 0 }
     }
 
-    /// Returns all processor numbers in page order: columns fastest, then rows, then slices. Cells without a processor are
-    /// [`ABSENT`].
+    /// Returns all processor numbers in page order: columns fastest, then rows, then slices. Cells without a processor
+    /// are [`ABSENT`].
     pub fn processors(&self) -> impl Iterator<Item = usize> + '_ {
         let [columns, rows, slices] = self.sides;
         let places = 0..columns * rows * slices;
@@ -198,10 +201,9 @@ pub fn holders(snapshot: &Snapshot, sheets: &Sheets) -> Vec<Option<usize>> {
     sheets.processors().map(|processor| holders.get(processor).copied().flatten()).collect()
 }
 
-/// Returns a text map of a machine. Each processor is shown as the letter of its job, `#` if it belongs to the
-/// highlighted job, `.` if it is free, or `-` if it is out of service. A row of a tree or of blocks begins with the name of its leaf.
-/// The first row has the largest y. Slices of a
-/// three-dimensional machine are below each other.
+/// Returns a text map of a machine. A processor is shown as the letter of its job, as `#` if its job is highlighted, as
+/// `.` if the processor is free, or as `-` if it is out of service. A row of a tree or of blocks begins with the name
+/// of its leaf. The first row has the largest y. Slices of a three-dimensional machine are below each other.
 pub fn machine_map(topology: &Topology, snapshot: &Snapshot) -> Vec<String> {
     let sheets = Sheets::of(topology);
     let [columns, rows, slices] = sheets.sides;

@@ -21,8 +21,8 @@ pub struct Origin {
     started: SystemTime,
 }
 
-/// Manifest of a set of result files. It contains everything that is needed to reproduce the files, and is the only
-/// file with wall-clock times.
+/// Manifest of a set of result files. The manifest contains everything that is needed to reproduce the files. No other
+/// file contains wall-clock times.
 #[derive(Clone, Debug, Serialize)]
 pub struct Manifest<'a, C, D> {
     /// Name of the program.
@@ -118,8 +118,8 @@ impl Origin {
     }
 }
 
-/// Resolved configuration, which determines the numbers: equal configurations give equal result files. The metadata of
-/// Parquet files also contains the configuration.
+/// Resolved configuration, which determines the numbers of the results: equal configurations give equal result files.
+/// The metadata of Parquet files also contains the configuration.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Configuration {
     /// Traces on machines.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use replay_experiment::RunResult;
 
-/// Maximum number of slices on lanes of processors. If there are more, only lanes of jobs are written.
+/// Maximum number of slices on lanes of processors. If there are more slices, only lanes of jobs are written.
 pub const MOST_SLICES: usize = 400_000;
 
 /// Writes the events of a run from its jobs and allocations. Returns the number of slices.

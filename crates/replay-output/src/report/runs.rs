@@ -3,7 +3,7 @@ use replay_core::table::{Column, Name, Value, name};
 use replay_core::table::{Sheet, Shown};
 use replay_experiment::RunResult;
 
-/// Change of a mean; it is shown in the column after the mean.
+/// Change of a mean. The change is shown in the column after the mean.
 pub struct RunChange {
     /// Column that contains the mean.
     pub of: Name,

@@ -35,8 +35,8 @@ impl<'a> Run<'a> {
 }
 
 /// Returns a table for the terminal with means over perturbed copies. Each mean is followed by half the width of its
-/// confidence interval and, if it differs, by the difference from the reference run. The mark `~` means that the
-/// difference is not significant.
+/// confidence interval. If the mean differs from that of the reference run, the difference is also given. The mark `~`
+/// means that the difference is not significant.
 ///
 /// Titles contain the units declared by `columns`.
 pub fn shaken_summary<Metrics>(

@@ -167,7 +167,7 @@ impl Row {
     }
 }
 
-/// Mesh with an allocator that places single jobs on it.
+/// A mesh, and an allocator that places single jobs on this mesh.
 struct Bench {
     grid: Grid,
     machine: Machine,

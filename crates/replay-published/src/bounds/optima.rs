@@ -75,8 +75,8 @@ mod tests {
     fn optimal_allocations_computed_by_hand() {
         let optima = Optima::new(&"3x3".parse().expect("a mesh"));
         let all = optima.sets() - 1;
-        // The optima are two neighbours, three processors in a corner, and a square. All nine have a sum of 36 along
-        // each axis.
+        // The optima are two neighbours, three processors in a corner, and a square. The sum for all nine
+        // processors is 36 along each axis.
         let best = [2, 3, 4].map(|size| optima.best(all, size));
         assert_eq!(best, [1, 4, 8]);
         assert_eq!(optima.distance(all), 72);

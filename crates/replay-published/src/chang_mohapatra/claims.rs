@@ -15,7 +15,7 @@ const FRAMES: &str = "frame-sliding";
 const SQUARES: &str = "buddy";
 /// The load that the paper calls high, in percent.
 const HIGH: u8 = 70;
-/// Loads of the paper's axes, in percent.
+/// The loads on the axes of the paper's figures, in percent.
 const LOADS: [u8; 9] = [10, 20, 30, 40, 50, 60, 70, 80, 90];
 /// Pairs of t and k: RSR-t and limit-k have the same maximum number of folds on eight dimensions.
 const COMPARED: [(u32, u32); 3] = [(7, 0), (2, 5), (1, 6)];
@@ -65,7 +65,7 @@ fn normal_shares() -> Result<Vec<Check>, VerifyError> {
         checks.push(match i {
             0 => check.known(
                 0.02449,
-                "0.024 to three digits; the printed 0.025 makes the eight printed shares sum to 1",
+                "the value is 0.024 with three digits; with the printed 0.025, the sum of the eight printed shares is 1",
             ),
             _ => check,
         });
@@ -203,14 +203,14 @@ impl Claims {
             what: &what,
             bound: "0",
             tolerance: Tolerance::Above,
-            note: "\"improved rapidly with a small number\" of folds, further ones \"not significant\"",
+            note: "\"improved rapidly with a small number\" of folds, further folds \"not significant\"",
         };
         // Measured values of the full form.
         let known = [(FIRST_FIT, -0.135), (FRAMES, -0.066)];
         match known.into_iter().find(|(name, _)| *name == inner) {
             Some((_, known)) => {
-                let why = "on a mesh with jobs of any shape each further fold adds about as much load as the first; \
-                           the statement holds for turnaround at load 0.4";
+                let why = "on a mesh with jobs of any shape each further fold adds about as much \
+                           load as the first fold; the statement holds for turnaround at load 0.4";
                 self.judge_known(&statement, ours, known, why)
             }
             None => self.judge(&statement, ours),
@@ -280,7 +280,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Sections 2 and 4.3: First Fit performs as well as Best Fit, which also has complete recognition.
+    /// Sections 2 and 4.3: First Fit and Best Fit perform equally well. Both strategies have complete recognition.
     fn best_fit(&mut self, system: System) -> Result<(), VerifyError> {
         let equal = Statement {
             figure: "sections 2, 4.3",
@@ -323,7 +323,7 @@ impl Claims {
                 what: &what,
                 bound: "10",
                 tolerance,
-                note: "\"around 50 %\": ten times is reached between 0.4 and 0.6; loads chosen for replay",
+                note: "\"around 50 %\": the ratio 10 is reached at a load between 0.4 and 0.6; loads chosen for replay",
             };
             self.judge(&statement, ours)?;
         }
@@ -585,7 +585,7 @@ mod tests {
     use crate::chang_mohapatra::points::point;
     use replay_core::cancel::CancelToken;
 
-    /// With few jobs, most intervals are wide. Nevertheless no row may differ from its declaration.
+    /// With few jobs, most intervals are wide. Even then, no row may differ from its declaration.
     #[test]
     fn no_judged_claim_changes_undeclared_with_few_jobs() {
         let mut suite = Claims::new(Points::new(1_500, CancelToken::new()));

@@ -68,7 +68,8 @@ pub struct Points {
     pub jobs: u32,
     pub stop: CancelToken,
     pub known: BTreeMap<(System, Load, String), Estimates>,
-    /// Two strategies with exchanged estimates. They are exchanged at the points at which both strategies were run.
+    /// Two strategies with exchanged estimates. The estimates are exchanged at the points at which both strategies were
+    /// run.
     pub exchanged: Option<[String; 2]>,
 }
 

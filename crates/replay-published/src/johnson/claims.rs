@@ -79,7 +79,7 @@ fn tied(vector: &str) -> String {
     format!("mc1x1[tie={vector}]")
 }
 
-/// Checks the claims about one log, and adds their swaps.
+/// Checks the claims about one log, and adds the swaps of these claims.
 pub(super) fn claims(
     trace: &str,
     ran: &str,
@@ -164,7 +164,7 @@ fn of_log(
         let what = format!("improvement % of ({fifth}), a fifth of the width");
         push("section III", &what, "0", gain(&fifth), fcfs, above)?;
         let what = format!("improvement % of ({fifth}) less that of (2,13,20,6)");
-        // On LLNL-T3D, the two scan radii are close to each other, and so are the two improvements.
+        // On LLNL-T3D, the two scan radii are similar, and the two improvements are also similar.
         let side = if log.fifth == 3 { Tolerance::Absolute(0.2) } else { above };
         push("section III", &what, "0", gain(&fifth) - gain(&two), both, side)?;
     }

@@ -10,7 +10,7 @@ use replay_experiment::shaken::CONFIDENCE;
 
 const TABLE: &str = include_str!("spread.csv");
 
-/// Standard deviation over copies of a log. It is in percent of the mean; for an improvement, it is in percentage
+/// Standard deviation over copies of a log. The unit is percent of the mean; for an improvement, the unit is percentage
 /// points.
 #[derive(Clone, Debug, serde::Deserialize)]
 pub(super) struct Spread {

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use replay_core::workload::lublin::HALF_HOURS_PER_DAY;
 
-/// Constants of one class of jobs. They have the same names as in the generator.
+/// Constants of one class of jobs. The names of the constants are the same as in the generator.
 #[derive(Clone, PartialEq, Debug, serde::Deserialize)]
 pub struct Constants {
     pub class: String,

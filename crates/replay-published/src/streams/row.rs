@@ -44,11 +44,11 @@ pub struct Row {
     /// Printed number of the baseline of a [paired](Relation::Paired) row.
     #[serde(skip)]
     pub base_printed: Option<f64>,
-    /// Whether rules and networks of replay were chosen by the number. The suite sets this field.
+    /// Whether rules and networks of replay were fitted to the number. The suite sets this field.
     #[serde(skip)]
     pub sample: Sample,
-    /// Whether the text makes a claim in words. If so, `printed` is a bound that was chosen for replay. The suite sets
-    /// this field.
+    /// Whether the text makes a claim in words. For a claim, `printed` is a bound that was chosen for replay. The suite
+    /// sets this field.
     #[serde(skip)]
     pub is_claim: bool,
 }
@@ -61,7 +61,7 @@ pub enum Relation {
     Value,
     /// The printed number is the mean in percent of the baseline.
     Of,
-    /// The printed number is the mean. It is compared as a percentage of the baseline, which is printed in another row.
+    /// The printed number is the mean. The mean is compared as a percentage of the baseline, which another row prints.
     /// Errors that are common to the mean and the baseline cancel. Paired replications estimate the percentage more
     /// precisely than the mean or the baseline.
     Paired,
@@ -99,7 +99,7 @@ fn printed_baseline(rows: &[Row], of: &Row) -> Result<f64, VerifyError> {
         row.relation == Relation::Value && row.metric == of.metric && row.key() == of.baseline()
     };
     let printed = rows.iter().find(is_base).and_then(|row| row.printed.parse().ok());
-    printed.ok_or_else(|| VerifyError::Table(format!("{}: the baseline has no row", of.id)))
+    printed.ok_or_else(|| VerifyError::Table(format!("{}: the table has no row for the baseline", of.id)))
 }
 
 /// A point as written in the tables. If the network is empty, jobs have run times instead of messages. The name of the
@@ -230,8 +230,8 @@ impl Row {
 
     /// Returns the gap between replay's interval and the printed interval, and the margin of the gap. Both are in
     /// percent of the middle of the printed interval, which begins at `low`. The gap is 0 if the intervals overlap.
-    /// Because a very wide interval overlaps any other interval, the margin is the half-width of replay's interval if
-    /// this half-width exceeds the tolerance of the mean. In this case the row is undecided.
+    /// If the half-width of replay's interval exceeds the tolerance of the mean, the margin is this half-width, and the
+    /// row is undecided. Without this rule, a very wide interval would agree with any printed interval.
     fn gap(&self, own: &Estimate, low: f64) -> (f64, f64) {
         let high = self.printed_high.unwrap_or(low);
         let middle = (low + high) / 2.0;

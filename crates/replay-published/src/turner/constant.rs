@@ -92,7 +92,8 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
         let at = run(allocator, load, JOBS)?.turnaround;
         let what = format!("{name}: turnaround at load {knee}, s");
         checks.push(claim(FIGURE, MACHINE, &what, "5", at, Tolerance::Below)?);
-        // If the queue grows without limit, the wait is four times as long with four times as many jobs.
+        // If the queue grows without limit, the wait is proportional to the number of jobs: with four times the number
+        // of jobs, the wait is four times longer.
         let beyond = load + 0.1;
         let growth = |load| {
             let (some, more) = (run(allocator, load, JOBS)?, run(allocator, load, 4 * JOBS)?);

@@ -2,7 +2,7 @@
 //!
 //! Both jobs are submitted at the same time, on given hosts, and the high-priority job is first. The thesis compares
 //! the completion time of each job with *space sharing*: the high-priority job runs alone, and the low-priority job
-//! runs after it.
+//! runs after the high-priority job.
 
 use replay_core::allocator::{Allocator, Capabilities, Refusal, Request};
 use replay_core::cancel::CancelToken;

@@ -1,7 +1,7 @@
 //! Chapter 3: channels that messages of different jobs share.
 //!
-//! Two jobs share a channel if messages of both jobs use the same directed channel, where each job sends messages
-//! between all its pairs of processors under e-cube routing. The thesis proves that a mesh and the remaining subcubes
+//! Each job sends messages between all pairs of its processors under e-cube routing. Two jobs share a channel if
+//! messages of both jobs use the same directed channel. The thesis proves that a mesh and the remaining subcubes
 //! do not share channels (theorem 1). It concludes that jobs never share channels under the auxiliary free list.
 
 use std::collections::BTreeSet;
@@ -164,8 +164,8 @@ fn of([afl, heirs]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
         checks.push(if is_known {
             check.known(
                 730.0,
-                "by Fig. 3.9 a subcube returns to the free list while the job that left \
-                 it is running, and merges with cubes that theorem 1 does not cover",
+                "according to Fig. 3.9, an unused subcube of a job returns to the free list \
+                 while the job is running, and merges with cubes that theorem 1 does not cover",
             )
         } else {
             check

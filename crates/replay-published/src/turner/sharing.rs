@@ -1,6 +1,6 @@
 //! Chapters 5 and 6: workstations that jobs share.
 //!
-//! The constants of the programs were chosen by the numbers of section 5.2. These numbers therefore do not test the
+//! The constants of the programs were fitted to the numbers of section 5.2. These numbers therefore do not test the
 //! constants; a note marks such rows. The claims of section 6.5 are tests: replay's results follow from the rates of
 //! [`cluster::rates`](replay_core::cluster::rates), which use no measured value. Each figure of section 6.5 has curves
 //! for two kernels. For the words "slightly", "little" and "significant", the bound chosen for replay is 5 %.
@@ -41,13 +41,13 @@ const KERNELS: [&str; 2] = ["the preemptive kernel", "the non-preemptive kernel"
 const JOBS: [&str; 2] = ["the high job", "the low job"];
 const COSTS: [&str; 2] = ["the start of a job", "the end of a job"];
 
-/// A view of the experiments. It is unchanged, or one of these is exchanged: two programs, the two kernels, the two
-/// jobs of a pair, or the costs of start and end.
+/// A view of the experiments. It shows the experiments unchanged, or it exchanges two programs, the two kernels, the
+/// two jobs of a pair, or the costs of start and end.
 #[derive(Clone, Copy)]
 struct View(Option<[&'static str; 2]>);
 
 impl View {
-    /// Returns the name that is exchanged with `name`, or `name` itself.
+    /// Returns the name that is exchanged with `name`; `name` itself if it is not exchanged.
     fn of(self, name: &'static str) -> &'static str {
         match self.0 {
             Some([a, b]) if name == a => b,
@@ -81,7 +81,7 @@ impl View {
         }
     }
 
-    /// Returns the turnarounds. The two jobs are exchanged if the view exchanges them.
+    /// Returns the turnarounds of the two jobs. The turnarounds are exchanged if the view exchanges the two jobs.
     fn turned(self, of: Turnarounds) -> Turnarounds {
         let exchanged = self.of(JOBS[0]) != JOBS[0];
         if exchanged { Turnarounds { high: of.low, low: of.high } } else { of }
@@ -100,8 +100,8 @@ fn alone(application: Application, hosts: u32) -> f64 {
     application.seconds(hosts).unwrap_or(f64::NAN)
 }
 
-/// Returns the time, in seconds, of a problem that is `times` times as large, on `hosts` hosts. Only the part of the
-/// work that is divided among the hosts grows.
+/// Returns the time in seconds, on `hosts` hosts, of a program whose problem is enlarged by the factor `times`. Only
+/// the part of the work that is divided among the hosts grows.
 fn enlarged(application: Application, times: f64, hosts: u32) -> f64 {
     let divided = 2.0 * (alone(application, 1) - alone(application, 2));
     times * divided / f64::from(hosts) + alone(application, 1) - divided
@@ -111,7 +111,7 @@ fn enlarged(application: Application, times: f64, hosts: u32) -> f64 {
 const FITTED: &str = "a constant of the program was fitted to this number";
 
 /// Note of a number that follows from two printed numbers.
-const FROM_A_LINE: &str = "from the line through 59 ms on one host and 103 ms on six";
+const FROM_A_LINE: &str = "from the line through 59 ms on one host and 103 ms on six hosts";
 
 /// Note of a number on the line of costs of job ends. This line has the same slope as the line of costs of job starts.
 const FROM_A_SLOPE: &str =
@@ -189,8 +189,8 @@ fn programs(view: View) -> Result<Vec<Check>, VerifyError> {
         let check = printed("Fig. 5.3", what, text, ours, 0.01, "")?;
         checks.push(check.known(
             known,
-            "the model has one time of a program for both kernels; the thesis names context switches and messages as \
-             the causes of the difference, but no rule for them",
+            "in the model, a program takes the same time under both kernels; the thesis names context switches and messages as \
+             the causes of the difference, but gives no rule for these causes",
         ));
     }
     checks.extend(same_work(view)?);
@@ -325,8 +325,8 @@ const SIMPLE: Kernel = Kernel::NON_PREEMPTIVE;
 /// Tolerance for equal times: the rounding to microseconds.
 const EQUAL: Tolerance = Tolerance::Absolute(1e-6);
 
-/// Measured decrease of the high job's penalty from few hosts to many hosts in E1. It is negative, because the penalty
-/// increases.
+/// Measured decrease of the high job's penalty from few hosts to many hosts in E1. The decrease is negative, because
+/// the penalty increases.
 const FALL: f64 = -0.016737;
 
 /// Section 5.3: ratios of measured times to the times of the equations. The module `equations` contains the equations
@@ -475,8 +475,8 @@ fn beside_ep(view: View) -> Result<Vec<Check>, VerifyError> {
         fall,
         Tolerance::Above,
     )?;
-    let why = "equation 5.4 of the thesis gives no penalty on one host, where no process waits for messages; the thesis names \
-               drifting priorities as the cause of its measurement, but no rule for them";
+    let why = "equation 5.4 of the thesis gives no penalty on one host, because no process waits for messages; the thesis names \
+               drifting priorities as the cause of the measured penalty, but gives no rule for drifting priorities";
     checks.push(check.known(FALL, why));
     Ok(checks)
 }

@@ -31,7 +31,7 @@ pub fn checks() -> Result<Vec<Check>, VerifyError> {
     Ok(checks)
 }
 
-/// Returns the strategy that is exchanged with `name`, or `name` itself.
+/// Returns the strategy that is exchanged with `name`; `name` itself if it is not exchanged.
 fn substitute(exchanged: Option<[&'static str; 2]>, name: &'static str) -> &'static str {
     match exchanged {
         Some([a, b]) if name == a => b,
@@ -57,8 +57,8 @@ fn binomial(n: u32, k: u32) -> u32 {
     (0..k).fold(1, |value, i| value * (n - i) / (i + 1))
 }
 
-/// Counts the `k`-dimensional subcubes that a strategy recognizes: it allocates the subcube if only the processors of
-/// the subcube are free.
+/// Counts the `k`-dimensional subcubes that a strategy recognizes. A strategy recognizes a subcube if it allocates the
+/// subcube when all other processors are busy.
 fn count(strategy: fn() -> Box<dyn Subcubes>, k: u32) -> u32 {
     let mut found = 0;
     for stars in (0..1u32 << N).filter(|stars| stars.count_ones() == k) {
@@ -92,7 +92,7 @@ fn recognized(exchanged: Option<[&'static str; 2]>) -> Result<Vec<Check>, Verify
         checks.push(match name {
             "gray code" => check.known(
                 2.0,
-                "twice the number of the buddy system holds for 1 to n - 1 dimensions: there are only 2^n single \
+                "the strategy recognizes twice as many subcubes as the buddy system only for 1 to n - 1 dimensions: there are only 2^n single \
                  processors and one whole hypercube",
             ),
             _ => check,
@@ -164,8 +164,8 @@ fn of([fl, afl]: [&str; 2]) -> Result<Vec<Check>, VerifyError> {
 }
 
 /// Sections 3.4.5 and 3.4.6: a mesh in a cube of k dimensions leaves at most k^2 subcubes free. The number of these
-/// subcubes plus the number of the mesh's own subcubes is also at most k^2. A single processor is excluded, because k
-/// is 0.
+/// subcubes plus the number of the mesh's own subcubes is also at most k^2. A mesh of a single processor is excluded,
+/// because k is then 0.
 fn partitions() -> Result<Vec<Check>, VerifyError> {
     let (mut left, mut all) = (0.0_f64, 0.0_f64);
     for (x, y) in (1..=32).flat_map(|x| (1..=32).map(move |y| (x, y))).skip(1) {
@@ -221,7 +221,8 @@ fn mesh(x: u16, y: u16) -> Request {
     Request::shaped(u32::from(x * y), Some([x, y, 1]))
 }
 
-/// Splits an allocation into the subcubes that were allocated one after the other, and returns their dimensions.
+/// Splits an allocation into the subcubes that were allocated one after the other. Returns the dimensions of these
+/// subcubes.
 fn dimensions(mut nodes: &[NodeId]) -> Vec<u32> {
     let mut dimensions = Vec::new();
     while let Some(first) = nodes.first() {
@@ -235,8 +236,8 @@ fn dimensions(mut nodes: &[NodeId]) -> Vec<u32> {
     dimensions
 }
 
-/// Strategies of [`section_3_1`]: they allocate two subcubes per job, one subcube per bit of the job's size, and one
-/// subcube per job.
+/// Strategies of [`section_3_1`]. The first strategy allocates two subcubes per job, the second strategy one subcube
+/// per bit of the job's size, and the third strategy one subcube per job.
 const SECTION_3_1: [&str; 3] = ["non-cubic[cubes=2]", "non-cubic", FL];
 
 /// Section 3.1: subcubes for 11 processors, and meshes of 2 x 5 and 2 x 3 on 16 processors.

@@ -24,7 +24,7 @@ const REPLICATIONS: u64 = 5;
 const JOBS: [u32; 2] = [4_000, 20_000];
 /// Percentages of small jobs (lambda in the thesis).
 const SHARES: [u8; 5] = [10, 30, 50, 70, 90];
-/// Maximum side of small jobs, and the minimum sides of the large jobs with which they are mixed.
+/// Maximum side of small jobs, and the minimum sides of the large jobs with which the small jobs are mixed.
 const LARGE: [(u16, &[u16]); 2] = [(8, &[9, 17, 20, 25, 28, 30]), (16, &[17, 20, 25, 28, 30])];
 /// A load below all saturation loads. The smallest saturation load is 1.005, under the free list.
 const BELOW: Load = Load::Tenths(8);
@@ -88,7 +88,7 @@ struct Points {
 }
 
 impl Points {
-    /// Returns the estimates of a point. They are computed on the first request.
+    /// Returns the estimates of a point. The estimates are computed on the first request.
     fn at(
         &mut self,
         sizes: Sizes,
@@ -227,7 +227,7 @@ impl Claims {
         Ok(())
     }
 
-    /// Declares a difference for the last claim: its value is `ours`, for the reason `why`.
+    /// Declares that the value of the last claim is `ours`, which is beyond the tolerance, for the reason `why`.
     fn known(&mut self, ours: f64, why: &str) {
         let last = self.checks.pop();
         self.checks.extend(last.map(|check| check.known(ours, why)));
@@ -248,8 +248,8 @@ impl Claims {
             let tolerance = if high == 16 { Tolerance::Relative(0.05) } else { Tolerance::Above };
             self.claim(figure, &what, "1", ours, tolerance)?;
         }
-        // The loads are about half and over four fifths of the saturation loads under the free list, which are 5.7 and
-        // 7.2.
+        // The saturation loads under the free list are 5.7 and 7.2. One load is about half of the saturation load, and
+        // the other load is over four fifths of the saturation load.
         for (figure, square, loads) in
             [("Fig. 4.2, Q2", true, [3, 5]), ("Fig. 4.3, Q2", false, [4, 6])]
         {
@@ -339,8 +339,9 @@ impl Claims {
                             // Measured in the full form.
                             self.known(
                                 1.013,
-                                "from a share of 0.7 to 0.9 of small jobs utilization rises by 1 %: large jobs run alone, and the \
-                                 machine is fuller if more small jobs run between two of them",
+                                "if the share of small jobs increases from 0.7 to 0.9, \
+                                 utilization rises by 1 %: large jobs run alone, and the machine \
+                                 is fuller if more small jobs run between two large jobs",
                             );
                         }
                     }
@@ -394,10 +395,10 @@ impl Claims {
                 self.known(
                     RISES[of_strategy][usize::from(small == 16)],
                     if strategy == FL {
-                        "the free list allocates the whole machine to each of these large jobs, so that their limit \
-                         changes nothing"
+                        "the free list allocates the whole machine to each of these large jobs, so \
+                         that the lower limit of the large jobs has no effect"
                     } else {
-                        "larger large jobs leave less room for small ones"
+                        "if the large jobs are larger, fewer processors remain for small jobs"
                     },
                 );
             }
@@ -469,7 +470,7 @@ mod tests {
         Points { jobs: 1000, known: BTreeMap::new(), stop: CancelToken::new(), exchanged: false }
     }
 
-    /// With few jobs, most rows are undecided because their intervals are wide. Nevertheless no row may differ from its
+    /// With few jobs, most rows are undecided because their intervals are wide. Even then, no row may differ from its
     /// declaration.
     #[test]
     fn no_judged_claim_changes_undeclared_with_few_jobs() {

@@ -26,7 +26,7 @@ struct Rule<'a> {
 }
 
 impl Rule<'_> {
-    /// Returns the domains of a depth below a path. Paths of depth 0 consist of one name.
+    /// Returns the domains at a depth below a path. A path of depth 0 consists of one name.
     fn domains(&self, below: &[String], depth: usize) -> Vec<Domain> {
         let slice_depth = self.levels.slice_level as usize;
         let mut all: Vec<Path> = self

@@ -1,5 +1,5 @@
-//! Reference implementations of the placement rules for trees and blocks. They follow their sources step by step and
-//! keep no state between decisions.
+//! Reference implementations of the placement rules for trees and blocks. The implementations follow their sources step
+//! by step and keep no state between decisions.
 
 pub mod kueue;
 pub mod slurm_block;

@@ -7,8 +7,8 @@ fn request(sides: [u16; 3]) -> Request {
     Request::shaped(volume(sides) as u32, Some(sides))
 }
 
-/// Returns the sub-meshes that a request gets. They are computed from their first and last
-/// processors.
+/// Returns the sub-meshes that a request gets. The sub-meshes are computed from their first and
+/// last processors.
 fn places(
     machine: &Machine,
     sides: [u16; 3],

@@ -111,8 +111,9 @@ fn rejects_other_machines() {
 }
 
 proptest! {
-    /// A request succeeds iff an aligned free square of its size exists. It gets the first of the
-    /// smallest free squares that can serve it. Releasing all squares restores the machine.
+    /// A request succeeds iff an aligned free square of its size exists. The request gets the first
+    /// of the smallest free squares that can serve the request. Releasing all squares restores the
+    /// machine.
     #[test]
     fn finds_aligned_free_squares(
         steps in proptest::collection::vec((1u16..=8, 1u16..=8, any::<bool>(), 0.0..1.0f64), 1..60),

@@ -6,7 +6,7 @@ use super::plane::{Plane, Span};
 use super::region::Region;
 use crate::topology::Coord;
 
-/// Bases of frames that fit on the mesh: all positions from the origin to `last`. The other
+/// The bases of frames that fit on the mesh: all positions from the origin to `last`. The other
 /// positions form the automatic prohibited regions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::allocator) struct Admissible {

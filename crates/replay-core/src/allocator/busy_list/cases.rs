@@ -1,4 +1,4 @@
-//! States for the tests of the busy-list strategies.
+//! Machine states for the tests of the busy-list strategies.
 
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};

@@ -1,11 +1,12 @@
 //! Detection of bases at which a frame is free.
 //!
 //! Source: Bani-Mohammad 2008, Figures 3.4 (3D) and 4.1 (2D). A free frame can be moved to the left
-//! until it touches the wall or an allocated sub-mesh. Its base is then in a right border plane.
-//! The search subtracts all prohibited regions from these planes, so it finds a free frame iff one
-//! exists. The published procedure would lose planes, and this implementation corrects it: the
-//! pieces of a divided plane are followed separately, a plane that is partly outside the mesh is
-//! clipped, and pieces that remain after the last region are kept.
+//! until it touches the wall or an allocated sub-mesh. The base of the moved frame is then in a
+//! right border plane. The search subtracts all prohibited regions from these planes, so it finds a
+//! free frame iff there is a free frame. The published procedure would lose planes. This
+//! implementation corrects the procedure: the pieces of a divided plane are followed separately, a
+//! plane that is partly outside the mesh is clipped, and pieces that remain after the last region
+//! are kept.
 //!
 //! Cost with m entries: m planes times m regions, that is, m^2 subtractions if planes are not
 //! divided. Each subtraction may divide a plane into four pieces.
@@ -59,8 +60,8 @@ impl Detector {
         self.first_of(list, sides, |_| true)
     }
 
-    /// Returns the same corner as [`first`](Self::first). It uses the map of free processors to
-    /// skip planes that contain no free base.
+    /// Returns the same corner as [`first`](Self::first). This method uses the map of free
+    /// processors to skip planes that contain no free base.
     pub fn first_on_map(
         &mut self,
         list: &BusyList,
@@ -138,8 +139,8 @@ impl Detector {
         Some(admissible)
     }
 
-    /// Returns the first base in two dimensions. In this case a plane is a segment, which a region
-    /// divides into at most two parts: below and above the region. The part above is final. The
+    /// Returns the first base on a 2D mesh. On a 2D mesh a plane is a segment. A region divides a
+    /// segment into at most two parts: below and above the region. The part above is final. The
     /// first segment is therefore known as soon as there is a part above a region.
     fn first_of_segments(
         &mut self,

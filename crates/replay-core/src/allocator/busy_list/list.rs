@@ -42,7 +42,8 @@ fn upright(flat: bool, [x, y, z]: Coord) -> Coord {
 pub(in crate::allocator) struct BusyList {
     grid: Grid,
     entries: Vec<Entry>,
-    /// By processor: the volume of the entry whose base is this processor; 0 for other processors.
+    /// For each processor, the volume of the entry whose base is this processor; 0 if no entry has
+    /// this base.
     volumes: Vec<u32>,
 }
 
@@ -83,7 +84,7 @@ impl BusyList {
         self.entries.len()
     }
 
-    /// Adds a sub-mesh. It must be inside the mesh and must not overlap another entry.
+    /// Adds a sub-mesh. The sub-mesh must be inside the mesh and must not overlap another entry.
     pub fn insert(&mut self, unit: SubMesh) {
         let allocated = Region { low: self.upright(unit.base), high: self.upright(unit.end()) };
         let base = self.grid.node(unit.base);
@@ -94,8 +95,8 @@ impl BusyList {
     }
 
     /// Removes the entries of a job and calls `on_removed` with each of them. `nodes` are the
-    /// processors of the job in the order of allocation. They determine the entries: each unit
-    /// begins with its base, and the volume of a unit gives the start of the next unit.
+    /// processors of the job in the order of allocation. The processors determine the entries: each
+    /// unit begins with its base, and the volume of a unit gives the start of the next unit.
     pub fn release(&mut self, nodes: &[NodeId], mut on_removed: impl FnMut(SubMesh)) {
         let mut next = 0;
         while let Some(base) = nodes.get(next) {

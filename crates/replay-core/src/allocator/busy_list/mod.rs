@@ -2,11 +2,12 @@
 //! Bani-Mohammad 2008, chapter 3): contiguous allocation on 2D and 3D meshes by a list of allocated
 //! sub-meshes instead of a map of free processors.
 //!
-//! Busy List finds a free sub-mesh of the requested shape iff one exists in the requested
-//! orientation. Turning Busy List finds one iff it exists in any orientation. The search lists
-//! planes of admissible bases and uses the lowest corner of the first plane. Cost per decision with
-//! m allocated sub-meshes: m^2 subtractions of boxes for each orientation. Cost per release: m
-//! steps. The cost does not depend on the size of the mesh.
+//! Busy List finds a free sub-mesh iff there is a free sub-mesh of the requested shape in the
+//! requested orientation. Turning Busy List finds a free sub-mesh iff there is a free sub-mesh of
+//! this shape in any orientation. The search lists planes of admissible bases and uses the lowest
+//! corner of the first plane. Cost per decision with m allocated sub-meshes: m^2 subtractions of
+//! boxes for each orientation. Cost per release: m steps. The cost does not depend on the size of
+//! the mesh.
 //!
 //! | file | concept |
 //! |---|---|
@@ -78,8 +79,8 @@ impl BusyListAllocator {
         }
     }
 
-    /// Adds allocated sub-meshes, in this order. They must be inside the mesh, disjoint, and busy
-    /// on the machine.
+    /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
+    /// disjoint, and busy on the machine.
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self

@@ -30,12 +30,10 @@ pub fn table() -> Table<BusyListOptions> {
             .param("engine", kind::one_of(&Engine::ALL), ENGINE, |o| &mut o.engine)
     };
     let plain = entry("busy-list", false).about(
-        "Busy List: the first free sub-mesh of the requested shape to the right of an \
-         allocated one or at the left wall; m^2 steps with m sub-meshes allocated.",
+        "Busy List: the first free sub-mesh of the requested shape that touches the left wall or the right side of an allocated sub-mesh; m^2 steps with m allocated sub-meshes.",
     );
     let turning = entry("turning-busy-list", true).about(
-        "Turning Busy List: Busy List in the requested orientation, then in the others; \
-         m^2 steps per orientation with m sub-meshes allocated.",
+        "Turning Busy List: Busy List in the requested orientation, then in the other orientations; m^2 steps per orientation with m allocated sub-meshes.",
     );
     Table::new("allocator", [plain, turning])
 }

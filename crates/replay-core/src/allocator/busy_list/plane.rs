@@ -62,8 +62,9 @@ impl Plane {
         region.covers_x(self.x) & meets(self.y, 1) & meets(self.z, 2)
     }
 
-    /// Appends the positions of this plane outside `region` to `pieces`. They form at most four
-    /// disjoint, non-empty planes, which are appended in the order of the published figure.
+    /// Appends the positions of this plane outside `region` to `pieces`. The appended positions
+    /// form at most four disjoint, non-empty planes, which are appended in the order of the
+    /// published figure.
     pub fn subtract(self, region: &Region, pieces: &mut Vec<Plane>) {
         use Cover::{Lower, Middle, Upper, Whole};
         if !self.meets(region) {

@@ -33,7 +33,7 @@ impl Metric {
     }
 }
 
-/// Order in which processors are taken from the last shell if it is needed only in part.
+/// Order in which processors are taken from the last shell if only a part of the shell is needed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ShellOrder {
     /// For one candidate centre after the other, the free list is sorted by distance to the centre with a stable sort.
@@ -67,7 +67,7 @@ pub struct CentreOptions {
     pub wall: WallRule,
     /// Order in which processors are taken from the last shell.
     pub order: ShellOrder,
-    /// Tolerance for the scores of candidates that compete by tie value.
+    /// Tolerance for scores. Candidates with scores within this tolerance of the best score compete by tie value.
     pub slack: Slack,
 }
 
@@ -76,7 +76,7 @@ pub struct CentreOptions {
 pub enum Centres {
     /// The free processors, in scan order.
     FreeProcessors,
-    /// Every position each of whose coordinates is the coordinate of a free processor. Coordinates are in the order of
+    /// All combinations of the x, y and z coordinates of free processors. Coordinates are in the order of
     /// first appearance in the scan-ordered list of free processors; x varies slowest.
     CoordinateProduct,
 }
@@ -205,7 +205,7 @@ impl CentreRule {
         Ok(competition.admitted.into_iter().min_by_key(|one| (one.tie, one.score)))
     }
 
-    /// Returns the number of distinct processor sets with the best primary score. The conditions on `size` are those of
+    /// Returns the number of distinct processor sets with the best primary score. `size` must satisfy the conditions of
     /// [`choose`](Self::choose).
     ///
     /// # Errors
@@ -222,9 +222,9 @@ impl CentreRule {
         Ok(sets.len() as u32)
     }
 
-    /// Builds all candidates and returns the candidates whose scores are within `slack`. The conditions on `size` are
-    /// those of [`choose`](Self::choose). A candidate is dropped as soon as a better score excludes it, because all
-    /// candidates of a large machine would need too much memory.
+    /// Builds all candidates and returns the candidates whose scores are within `slack`. `size` must satisfy the
+    /// conditions of [`choose`](Self::choose). A candidate is dropped as soon as a better score excludes it, because
+    /// storing all candidates of a large machine would need too much memory.
     ///
     /// # Errors
     /// [`Cancelled`] if `stop` is cancelled.
@@ -272,7 +272,7 @@ impl CentreRule {
         Ok(Competition { candidates: centres.len(), best, admitted })
     }
 
-    /// Returns the sums from which the tie value of a set is computed. They are 0 if there is no tie vector.
+    /// Returns the sums from which the tie value of a set is computed. The sums are 0 if there is no tie vector.
     fn tie_terms(
         &self,
         machine: &Machine,
@@ -337,9 +337,9 @@ impl Candidate {
     }
 }
 
-/// Returns the processors of the complete shells. Then it repeatedly adds the free processor with the smallest total L1
-/// distance to the processors already chosen. `scan` contains the free processors in scan order, and `sorted` contains
-/// them by distance to the centre.
+/// Returns the processors of the complete shells and further free processors. Each further processor has the smallest
+/// total L1 distance to the processors already chosen. `scan` contains the free processors in scan order, and `sorted`
+/// contains them by distance to the centre.
 fn greedy(
     grid: &Grid,
     centre: Coord,

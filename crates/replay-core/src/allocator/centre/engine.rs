@@ -1,4 +1,4 @@
-//! The allocator of all centre-based strategies. It uses an engine that evaluates the rule fast.
+//! The allocator of all centre-based strategies, which uses an engine for fast evaluation of the rule.
 
 use std::collections::HashSet;
 use std::fmt;

@@ -56,8 +56,8 @@ pub fn explain(
     Ok(())
 }
 
-/// Returns the candidates in rank order. Only the first [`LISTED`] candidates have all shells and weights, which are
-/// needed to plot them. For all candidates, the memory would be quadratic in the size of the machine.
+/// Returns the candidates in rank order. Only the first [`LISTED`] candidates, which are plotted, have all shells and
+/// weights. Storing this data for all candidates would need memory that is quadratic in the size of the machine.
 fn scored_candidates(
     rule: &CentreRule,
     machine: &Machine,

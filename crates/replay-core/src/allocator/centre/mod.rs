@@ -11,7 +11,7 @@
 //! | `tie` | tie vectors, slack, walls |
 //! | `definition` | the rule of each strategy, evaluated literally |
 //! | `explain` | explanations of decisions, by the definition |
-//! | `engine` | the allocator around an engine |
+//! | `engine` | the allocator that uses an engine |
 //! | `shell` | gathering a shell, and selecting a part of it |
 //! | `mc1x1` | MC1x1, evaluated by box counts |
 //! | `batch` | MC1x1 with many tie configurations, replayed at once |
@@ -109,7 +109,7 @@ impl AllocatorOptions for CentreStrategy {
             Rule::Mc1x1 if Mc1x1::<u32>::takes(grid) => {
                 Box::new(Mc1x1::<u32>::counting(grid, options))
             }
-            Rule::Mc1x1 => return Err("the machine has too many points for its shape".to_string()),
+            Rule::Mc1x1 => return Err("the machine is too large for mc1x1: sums over its shells exceed 32 bits".to_string()),
             Rule::GenAlg => Box::new(Pairwise::gen_alg(grid, options)),
             Rule::Mm => Box::new(Pairwise::mm(grid, options)),
         })
@@ -153,20 +153,19 @@ pub fn table() -> Table<CentreStrategy> {
         .param(
             "shadows",
             kind::integer(1..=64),
-"tie=auto: number of shadow machines, each replaying the jobs with its own tie vector; the \
-             cost grows with it",
+"tie=auto: number of shadow machines, each replaying the jobs with its own tie vector; the cost grows with this number",
             |s| &mut s.tuning.shadows,
         )
         .param(
             "every",
             kind::integer(16..=1_000_000),
-            "tie=auto: requests between comparisons of the shadow machines",
+            "tie=auto: number of requests between comparisons of the shadow machines",
             |s| &mut s.tuning.every,
         )
         .param(
             "memory",
             kind::integer(16..=100_000_000),
-            "tie=auto: requests after which an observation counts 1/e",
+            "tie=auto: number of requests after which the weight of an observation falls to 1/e",
             |s| &mut s.tuning.memory,
         );
     let gen_alg = entry("gen-alg", Rule::GenAlg)
@@ -175,7 +174,7 @@ pub fn table() -> Table<CentreStrategy> {
         .source("Krumke et al. 1997");
     let mm = entry("mm", Rule::Mm)
         .about(
-            "Diamond shells around every position whose coordinates occur in free processors; least \
+            "Diamond shells around all combinations of coordinates of free processors; least \
              sum of pairwise L1 distances.",
         )
         .source("Bender et al. 2008");
@@ -192,28 +191,25 @@ fn entry(name: &str, rule: Rule) -> Entry<CentreStrategy> {
         .param(
             "tie",
             kind::parsed(&values("SR,AF,WF,BF")),
-            "tie vector: scan radius in shells, then the weights of free processors nearby, own \
-             processors along walls, busy processors just outside",
+            "tie vector: the scan radius in shells, and the weights of free processors nearby, of own processors along walls, and of busy processors just outside",
             |s| &mut s.breaking.tie,
         )
         .param(
             "wall",
             kind::one_of(&WallRule::ALL),
-            "whether a processor in a corner touches a wall once or once per wall",
+            "whether a processor in a corner counts once or once per wall",
             |s| &mut s.wall,
         )
         .param(
             "order",
             kind::one_of(&ShellOrder::ALL),
-"which processors are taken from a last shell that is needed only in part; greedy builds every \
-             candidate and is some hundred times slower",
+"order in which processors are taken from the last shell if only a part of the shell is needed; greedy builds every candidate and is a few hundred times slower",
             |s| &mut s.order,
         )
         .param(
             "slack",
             kind::parsed(&values("0..1")),
-            "fraction of the best score by which a candidate may be worse and still compete by tie \
-             value",
+            "a candidate competes by tie value if its score exceeds the best score by at most this fraction of the best score",
             |s| &mut s.breaking.slack,
         )
         .check(CentreStrategy::check)

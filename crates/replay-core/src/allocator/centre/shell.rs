@@ -8,7 +8,7 @@ use crate::topology::{Axis, Coord, Grid, NodeId};
 ///
 /// The carried order sorts by the distances to all earlier centres, the latest first. The result depends only on the
 /// processors near the cut. The shell is therefore not sorted. Instead, each earlier centre narrows the shell to the
-/// processors that still compare equal at the cut. This ends after a few centres.
+/// processors that still compare equal at the cut. The narrowing ends after a few centres.
 #[derive(Clone, Debug, Default)]
 pub struct ShellCut {
     undecided: Vec<NodeId>,
@@ -103,7 +103,7 @@ impl ShellCut {
         chosen.extend_from_slice(&self.undecided[..need]);
     }
 
-    /// Returns the `need`-th smallest distance; all distances lie between `least` and `most`.
+    /// Returns the `need`-th smallest distance. All distances must be at least `least` and at most `most`.
     fn distance_at_cut(&mut self, need: usize, least: u32, most: u32) -> u32 {
         self.histogram.clear();
         self.histogram.resize((most - least) as usize + 1, 0);
@@ -270,8 +270,8 @@ impl RowSlice<'_> {
     }
 }
 
-/// Appends free processors to a list without a branch. Whether a processor is free is hard to predict, so every
-/// processor is written, and the count grows only for free ones.
+/// Appends free processors to a list without a branch. A branch would be hard to predict. Every processor is therefore
+/// written to the list, and the count grows only for free processors.
 struct Appender<'a> {
     list: &'a mut Vec<NodeId>,
     count: usize,

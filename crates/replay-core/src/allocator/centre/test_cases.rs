@@ -28,7 +28,7 @@ pub fn grids() -> impl Strategy<Value = Grid> {
     .prop_map(|axes| Grid::new(&axes).expect("small"))
 }
 
-/// Generates a grid of some thousand processors, on which sums do not fit into 16 bits.
+/// Generates a grid of a few thousand processors, on which sums do not fit into 16 bits.
 pub fn wide_grids() -> impl Strategy<Value = Grid> {
     prop_oneof![
         (1u16..4, 900u16..1500, any::<bool>(), any::<bool>()),
@@ -69,7 +69,7 @@ pub fn machine(grid: &Grid, busy: f64, seed: u64) -> Machine {
 }
 
 /// Compares the chosen processors and the number of tied sets of a fast engine with the definition.
-/// They are compared on a machine, and on the states that result from the engine's decisions.
+/// The comparison is made on a machine, and on the states that result from the engine's decisions.
 /// `shares` are the requested sizes as fractions of the number of free processors.
 ///
 /// With [`ShellOrder::Greedy`] the engines run the definition itself, so the comparison only checks

@@ -127,7 +127,7 @@ impl TieRule {
     }
 }
 
-/// Choice among the candidates whose score is the best score or close to it.
+/// Rules for the choice among the candidates with the best score, or with scores close to the best score.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct TieBreaking {
     /// Rule that determines the tie values.
@@ -187,7 +187,7 @@ impl FromStr for TieRule {
 /// Maximum number of walls that a processor touches, which occurs in the corners of a 3D mesh.
 pub(super) const MOST_WALLS: u32 = 3;
 
-/// Returns the number of walls that a processor touches. These are walls of the machine, and neighbours out of service
+/// Returns the number of walls that a processor touches: walls of the machine, and neighbours out of service
 /// that [count as walls](Machine::set_down_walls).
 pub(super) fn walls_of(machine: &Machine, grid: &Grid, node: NodeId) -> u32 {
     (grid.walls(grid.coord(node)) + machine.walls_by_down(node)).min(MOST_WALLS)

@@ -41,7 +41,7 @@ impl AllocatorOptions for AdaptiveScanOptions {
 pub fn table() -> Table<AdaptiveScanOptions> {
     let adaptive_scan = Entry::new("adaptive-scan", AdaptiveScanOptions::default())
         .aliases(&["as"])
-        .about("The first free frame, sliding up by one row and right past blocking sub-meshes; then the same with the frame rotated. Meshes only. O(N) per orientation.")
+        .about("The first free frame in row-major order; if no frame is free, the first free rotated frame. Meshes only. O(N) per orientation.")
         .source("Ding, Bhuyan 1993; Bani-Mohammad 2008, section 2.2.1")
         .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping);
     Table::new("allocator", [adaptive_scan])

@@ -7,15 +7,15 @@
 //!   surface touches busy processors or walls.
 //! * [`Candidates`]: the base with the fewest neighbours that are bases too; among these bases, the
 //!   base in the smallest connected area of bases (Bani-Mohammad 2008, section 2.2.1: most busy
-//!   neighbours, then least surrounding free area). This is the default: the finish times agree
+//!   neighbours, then least surrounding free area). This measure is the default: the finish times agree
 //!   with Table 1 of Lo et al. (1997) within 2 %. The finish times with [`Surroundings`] are up to
 //!   6 % shorter.
 //! * [`SmallestBox`]: the lowest corner of the smallest maximal free box that contains the frame
 //!   ("the smallest suitable sub-mesh" of the 3D paper). Meshes only.
 //!
-//! If several frames are equally good, the first in scan order is taken. Turning Best Fit tries the
-//! permutations of the sides in order, and takes the best position of the first permutation that
-//! has a free position.
+//! If several frames are equally good, the first of them in scan order is taken. Turning Best Fit
+//! tries the permutations of the sides in order, and takes the best position of the first
+//! permutation that has a free position.
 
 mod areas;
 mod candidates;
@@ -90,7 +90,7 @@ pub fn table() -> Table<BestFitOptions> {
             .param(
                 "measure",
                 kind::one_of(&Measure::ALL),
-                "what counts as best: fewest free neighbours of the frame, fewest neighbours of the base that are bases, or smallest maximal free box",
+                "measure of the best frame: fewest free neighbours of the frame, fewest neighbours of the base that are bases, or smallest maximal free box",
                 |o| &mut o.measure,
             )
             .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping)
@@ -99,12 +99,12 @@ pub fn table() -> Table<BestFitOptions> {
     let turning = BestFitOptions { turn: true, ..plain };
     let plain = Entry::new("best-fit", plain)
         .aliases(&["bf"])
-        .about("The free frame with the fewest free surroundings, as requested or (turning-best-fit) rotated; refuses if none is free. O(N) per decision (smallest-box: O(N L / 64) in 2D).")
+        .about("The free frame that fits most closely, as requested or (turning-best-fit) rotated; refuses if no frame is free. O(N) per decision (smallest-box: O(N L / 64) in 2D).")
         .source("Zhu 1992; 3D: Ababneh 2001")
         .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn);
     let turning = Entry::new("turning-best-fit", turning)
         .aliases(&["tbf"])
-        .about("Best Fit for each permutation of the sides until one fits; finds every free frame. O(N) per permutation.")
+        .about("Best Fit for each permutation of the sides until a permutation fits; finds a free frame of any orientation. O(N) per permutation.")
         .source("Ababneh 2001; Bani-Mohammad 2008, section 2.2.1");
     Table::new("allocator", [plain, turning].map(shared))
 }

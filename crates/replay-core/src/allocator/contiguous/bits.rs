@@ -1,4 +1,4 @@
-//! Rows of bits in words of 64: bit `i` of a row is bit `i % 64` of word `i / 64`.
+//! Rows of bits, stored in words of 64 bits: bit `i` of a row is bit `i % 64` of word `i / 64`.
 
 /// Number of bits of a word.
 pub const WORD: usize = u64::BITS as usize;
@@ -98,7 +98,8 @@ pub fn and(to: &mut [u64], a: &[u64], b: &[u64]) {
 pub fn down(row: &[u64], i: usize, shift: usize) -> u64 {
     let word = |i: usize| row.get(i).copied().unwrap_or(0);
     let (i, bits) = (i + shift / WORD, shift % WORD);
-    // Shifting by 63 - bits and then by one more is also legal for `bits` = 0.
+    // Two shifts, by 63 - `bits` and by 1, replace a shift by 64 - `bits`, which would not be legal
+    // for `bits` = 0.
     word(i) >> bits | word(i + 1) << (WORD - 1 - bits) << 1
 }
 

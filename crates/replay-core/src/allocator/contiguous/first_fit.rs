@@ -63,7 +63,7 @@ impl AllocatorOptions for FirstFitOptions {
             return match *self == Self::default() {
                 true => Ok(Box::new(NodeOrder)),
                 false => {
-                    Err("on trees and blocks only first-fit without parameters is defined".into())
+                    Err("on trees and blocks only first-fit without parameters is supported".into())
                 }
             };
         }
@@ -100,12 +100,12 @@ pub fn table() -> Table<FirstFitOptions> {
     let turning = FirstFitOptions { turn: true, ..plain };
     let plain = Entry::new("first-fit", plain)
         .aliases(&["ff"])
-        .about("The first free frame in scan order, as requested or (turning-first-fit) rotated; refuses if none is free. On trees and blocks: the free nodes with the lowest numbers. O(N) per decision.")
+        .about("The first free frame in scan order, as requested or (turning-first-fit) rotated; refuses if no frame is free. On trees and blocks: the free nodes with the lowest numbers. O(N) per decision.")
         .source("Zhu 1992; 3D: Ababneh 2001")
         .param("rotate", kind::yes_no(), ROTATE, |o| &mut o.turn);
     let turning = Entry::new("turning-first-fit", turning)
         .aliases(&["tff"])
-        .about("First Fit for each permutation of the sides until one fits; finds every free frame. O(N) per permutation.")
+        .about("First Fit for each permutation of the sides until a permutation fits; finds a free frame of any orientation. O(N) per permutation.")
         .source("Ababneh 2001; Bani-Mohammad 2008, section 2.2.1");
     Table::new("allocator", [plain, turning].map(shared))
 }

@@ -32,7 +32,7 @@ pub struct FrameSliding {
 impl Choice for FrameSliding {
     const FINDS_ALL: bool = false;
 
-    /// Also counts one operation per examined frame.
+    /// Selects a frame, and counts one operation per examined frame.
     fn choose(
         &mut self,
         frames: &mut Frames,
@@ -114,12 +114,12 @@ impl AllocatorOptions for FrameSlidingOptions {
 pub fn table() -> Table<FrameSlidingOptions> {
     let frame_sliding = Entry::new("frame-sliding", FrameSlidingOptions::default())
         .aliases(&["fs"])
-        .about("The first free frame at strides of its own sides from the first free processor; does not find every free frame. Meshes only. O(N) per decision.")
+        .about("The first free frame whose distance from the first free processor is a multiple of its sides; does not find every free frame. Meshes only. O(N) per decision.")
         .source("Chuang, Tzeng 1991; Lo et al. 1997, section 2")
         .param(
             "rows",
             kind::one_of(&Rows::ALL),
-            "rows of frames after the first run from wall to wall (walls), or begin at the x of the first frame (first)",
+            "rows of frames after the first row: from wall to wall (walls), or from the x coordinate of the first frame (first)",
             |o| &mut o.rows,
         )
         .param("shape", kind::one_of(&Shaping::ALL), SHAPE, |o| &mut o.shaping);

@@ -1,12 +1,12 @@
-//! Computes all positions at which a frame is free, at once.
+//! Computes all positions at which a frame is free.
 //!
 //! This is Zhu's coverage array (1992, section 3), stored as rows of bits along the last dimension.
 //! Bit `p` of the result is set if the frame with lowest corner `p` contains only free processors.
-//! Within a row, the starts of runs of `n` bits are found by combining the row with itself, shifted
-//! by doubling distances. Rows are combined in the same way. A frame with sides a x b x c therefore
-//! costs log2 a + log2 b + log2 c passes over N / 64 words (at least one word per row). The cost
-//! does not depend on the number of busy processors. On a wrapped dimension frames wrap around the
-//! edge.
+//! Within a row, the first bits of all runs of `n` bits are found by combining the row with copies
+//! of the row that are shifted by 1, 2, 4, ... bits. Rows are combined in the same way. A frame
+//! with sides a x b x c therefore costs log2 a + log2 b + log2 c passes over N / 64 words (at least
+//! one word per row). The cost does not depend on the number of busy processors. On a wrapped
+//! dimension frames wrap around the edge.
 
 mod neighbour_counts;
 
@@ -215,7 +215,7 @@ impl Frames {
         bits::runs(&self.bases[row * self.words..][..self.words])
     }
 
-    /// Returns whether there is a base.
+    /// Returns whether the last search found a base.
     pub fn has_base(&self) -> bool {
         self.bases.iter().any(|&word| word != 0)
     }

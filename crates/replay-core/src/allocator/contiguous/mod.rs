@@ -43,7 +43,7 @@ pub trait Choice: Send {
     /// last. This method is used only for explanations, so it may be slow.
     fn preference(&mut self, frames: &Frames, machine: &Machine, sides: [u16; 3]) -> Preference;
 
-    /// Whether the strategy finds a free frame whenever one exists.
+    /// Whether the strategy finds a free frame whenever there is a free frame.
     const FINDS_ALL: bool = true;
 
     /// Clears all state about the machine.
@@ -55,7 +55,8 @@ pub trait Choice: Send {
 pub struct Preference {
     /// Description that completes the sentence "it takes ...".
     pub rule: &'static str,
-    /// Names of the compared values; the frame with the lowest values wins. Empty if the order of positions decides.
+    /// The names of the compared values; the frame with the lowest values wins. Empty if the order of positions
+    /// decides.
     pub columns: Vec<&'static str>,
     /// Bases with their values.
     pub bases: Vec<(Coord, Vec<u64>)>,
@@ -92,7 +93,7 @@ impl<C: Choice> Contiguous<C> {
         }
     }
 
-    /// Returns the sub-mesh that the request would get now. It depends only on the set of free processors.
+    /// Returns the sub-mesh that the request would get now. The result depends only on the set of free processors.
     ///
     /// # Errors
     /// [`Refusal`] if the request would be refused now.

@@ -20,7 +20,7 @@ impl Scan {
     pub const ALL: [(&'static str, Scan); 2] =
         [("row-major", Scan::RowMajor), ("column-major", Scan::ColumnMajor)];
 
-    /// Returns the axes from the outermost loop to the innermost.
+    /// Returns the axes from the outermost loop to the innermost loop.
     pub fn axes(self, grid: &Grid) -> [usize; 3] {
         if self == Scan::RowMajor && grid.dimensions() == 2 { [2, 1, 0] } else { [0, 1, 2] }
     }

@@ -5,7 +5,7 @@
 //! longest side of the shape shrinks step by step, until a sub-mesh of the shape is free and has no
 //! more processors than the job still needs. This sub-mesh is allocated, and the same shape is
 //! tried again, until exactly the requested number of processors is allocated. A single processor
-//! can always be allocated while one is free. Therefore every request is served if enough
+//! can always be allocated while any processor is free. Therefore every request is served if enough
 //! processors are free, and no processor is lost. A shape may be longer than the mesh. In the
 //! published procedure a failed search would be repeated for ever; in this implementation a failed
 //! search shrinks the shape.
@@ -82,8 +82,8 @@ impl Gabl {
         }
     }
 
-    /// Adds allocated sub-meshes, in this order. They must be inside the mesh, disjoint, and busy
-    /// on the machine.
+    /// Adds allocated sub-meshes in the given order. The sub-meshes must be inside the mesh,
+    /// disjoint, and busy on the machine.
     pub fn holding(mut self, units: &[SubMesh]) -> Self {
         units.iter().for_each(|&unit| self.placer.enter(unit));
         self

@@ -1,7 +1,7 @@
 //! Step 4 of GABL: the next smaller shape.
 
 /// Choice of the side that shrinks if several sides are equally long. The source does not specify
-/// it.
+/// this choice.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum TieShrink {
     /// The first of the longest sides in the order x, y, z.

@@ -176,8 +176,8 @@ proptest! {
         prop_assert_eq!(machine.free_count(), machine.processors());
     }
 
-    /// In any state, a request with a shape is served iff as many processors are free as the volume
-    /// of the shape. The shape need not fit the mesh.
+    /// In any state, a request with a shape is served iff the number of free processors is at least
+    /// the volume of the shape. The shape need not fit the mesh.
     #[test]
     fn a_shape_is_served_iff_its_volume_is_free(
         grid in meshes(),

@@ -1,5 +1,5 @@
-//! Findings about a tree or block machine that affect where jobs can run: sizes without a placement, missing levels, names
-//! out of order, empty leaves, and nodes that stay idle.
+//! Findings about a tree or block machine that affect where jobs can run: sizes without a placement, missing levels,
+//! names out of order, empty leaves, and nodes that stay idle.
 
 use std::cmp::Reverse;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ use crate::topology_file::Misordered;
 /// Limit of [`sweep_cost`] for [`findings`] that place jobs of every size.
 const MAX_COST: u128 = 1 << 33;
 
-/// Number of sizes reported with the most nodes idle.
+/// Number of reported sizes; these sizes leave the most nodes idle.
 const WORST: usize = 5;
 
 /// Number of names listed in one finding.
@@ -31,7 +31,7 @@ pub struct Finding {
     pub check: Check,
     /// Switch, block, rule or size that the finding is about.
     pub subject: String,
-    /// Number of nodes, sizes, levels or names that it is about.
+    /// Number of nodes, sizes, levels or names that the finding is about.
     pub count: u64,
     /// The finding in words.
     pub text: String,
@@ -44,7 +44,7 @@ pub enum Check {
     Machine,
     /// Sizes that never run under a rule.
     NeverRuns,
-    /// Levels missing between used ones.
+    /// Levels that are missing between used levels.
     SkippedLevel,
     /// Node names out of natural order.
     NameOrder,
@@ -57,7 +57,7 @@ pub enum Check {
 }
 
 impl Check {
-    /// Returns the name in tables.
+    /// Returns the name of the check in tables.
     pub fn name(self) -> &'static str {
         match self {
             Check::Machine => "machine",
@@ -108,7 +108,7 @@ pub fn findings(machine: &Hierarchy, misordered: Option<&Misordered>) -> Vec<Fin
     }
     if let Some(Misordered { count, first: [before, after] }) = misordered {
         let text = format!(
-            "{} after a name that is larger in natural order, first {} after {}; nodes are numbered in natural order, not in that of the file",
+            "{} after a name that is larger in natural order, first {} after {}; nodes are numbered in natural order, not in the order of the file",
             counted(*count as u64, "name"),
             excerpt(after),
             excerpt(before)
@@ -187,7 +187,7 @@ fn block_size(blocks: &Blocks, level: u32) -> u64 {
     u64::from(blocks.base_size()) << level
 }
 
-/// The first names of a list, with the number of the others.
+/// Formats the first names of a list, and the number of further names.
 fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(LISTED);
     let mut text = names.take(LISTED).map(excerpt).collect::<Vec<_>>().join(", ");
@@ -261,7 +261,8 @@ fn slurm_rule(machine: &Hierarchy) -> Option<Rule> {
     Rule::new(machine, options).ok()
 }
 
-/// Returns the approximate number of steps of a placement of every size: nodes times the square of leaves.
+/// Returns the approximate number of steps for placing a job of every size: the number of nodes times the square of the
+/// number of leaves.
 pub fn sweep_cost(machine: &Hierarchy) -> u128 {
     let leaves = match machine.kind() {
         HierarchyKind::Tree(tree) => tree.switches().iter().filter(|one| one.level == 0).count(),
@@ -270,8 +271,8 @@ pub fn sweep_cost(machine: &Hierarchy) -> u128 {
     machine.processors() as u128 * (leaves as u128).pow(2)
 }
 
-/// Returns the sizes, from 1 to the number of nodes, that Slurm's rule for the machine cannot place on the idle machine, as
-/// ascending ranges of first and last size.
+/// Returns the job sizes that Slurm's rule for the machine cannot place on the idle machine. The sizes are at most the
+/// number of nodes. The result consists of ascending ranges of first and last size.
 pub fn never_runs(machine: &Hierarchy) -> Vec<[u32; 2]> {
     let nodes = machine.processors() as u32;
     if let Some(tree) = machine.tree() {
@@ -303,7 +304,7 @@ pub fn ranges(ranges: &[[u32; 2]]) -> String {
     ranges.iter().map(range).collect::<Vec<_>>().join(", ")
 }
 
-/// Idle nodes of a machine filled with jobs of one size.
+/// The idle nodes of a machine that is filled with jobs of one size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Idle {
     /// Nodes of each job.
@@ -314,8 +315,9 @@ pub struct Idle {
     pub remainder: u64,
 }
 
-/// Places jobs of each size on the idle machine until Slurm's rule places no more, and returns the sizes that run but leave
-/// more nodes idle than the remainder: those with the most beyond it first, then the smaller ones.
+/// Places jobs of each size on the idle machine until Slurm's rule places no further job. Returns the sizes that run
+/// but leave more nodes idle than the remainder. Sizes are sorted by the number of idle nodes minus the remainder, from
+/// highest to lowest. If these numbers are equal, the smaller size comes first.
 pub fn idle_nodes(machine: &Hierarchy) -> Vec<Idle> {
     let Some(mut rule) = slurm_rule(machine) else { return Vec::new() };
     let nodes = machine.processors() as u32;
@@ -366,7 +368,7 @@ mod tests {
 
     #[test]
     fn finds_idle_nodes() {
-        // Size 3 takes three of each four nodes, size 5 two blocks of a half each.
+        // A job of size 3 takes three nodes of a block of four. A job of size 5 takes nodes of two blocks.
         let idle = idle_nodes(&machine("block[4,16]:6x4"));
         assert!(idle.iter().all(|one| one.size < 17));
         assert!(
@@ -374,7 +376,7 @@ mod tests {
                 pair[0].idle - pair[0].remainder >= pair[1].idle - pair[1].remainder
             })
         );
-        // One of the two blocks of 16 is cut to 8, which holds no job of 9.
+        // One of the two blocks of 16 nodes has only 8 nodes, too few for a job of 9 nodes.
         let nine = idle.iter().find(|one| one.size == 9).expect("size 9");
         assert_eq!((nine.idle, nine.remainder), (15, 6));
         assert!(idle_nodes(&machine("tree:2x2x4")).is_empty());

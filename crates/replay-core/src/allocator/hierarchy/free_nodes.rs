@@ -9,7 +9,7 @@ pub struct FreeNodes {
     hierarchy: Hierarchy,
     /// One bit for each node; set if the node is free.
     words: Vec<u64>,
-    /// Index of a word; all words before it are 0.
+    /// Index of a word; all words before this word are 0.
     lowest: usize,
     count: u32,
     /// Number of free nodes at or below each unit.

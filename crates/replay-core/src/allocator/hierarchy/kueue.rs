@@ -1,9 +1,9 @@
 //! Kueue's topology-aware scheduling (`tas_flavor_snapshot.go`), one pod per node.
 //!
 //! *Domains* are switches and nodes. The rule first selects a level at which one domain, or several domains together,
-//! have room for the job. It then distributes the pods over the domains below, level by level. Domains are ordered by
-//! the number of slices for which they have room, then by the number of pods, then by the path of their names (by
-//! bytes).
+//! have room for the job. The rule then distributes the pods over the domains below, level by level. Domains are
+//! ordered by the number of slices for which they have room, then by the number of pods, then by the path of their
+//! names (by bytes).
 //!
 //! Cost: one pass over the switches of each examined level, and sorting the switches below the chosen switches. Nodes
 //! are examined only in chosen leaves, because free nodes are interchangeable.
@@ -27,7 +27,7 @@ pub enum Mode {
     Preferred,
     /// The job may get any nodes.
     Unconstrained,
-    /// Each slice of the job stays within one domain; the job as a whole need not.
+    /// Each slice of the job stays within one domain. The whole job may use several domains.
     SliceOnly,
 }
 
@@ -47,11 +47,12 @@ pub enum Profile {
     /// The profile `least` in the modes unconstrained and slice_only, otherwise the profile `best`.
     #[default]
     Mixed,
-    /// Domains with most room come first. The last domain is the domain with the least sufficient room.
+    /// Domains with the most room come first. The last domain is the domain with the least room among the domains with
+    /// enough room.
     Best,
-    /// Domains with least room come first.
+    /// Domains with the least room come first.
     Least,
-    /// Domains with most room come first.
+    /// Domains with the most room come first.
     Most,
 }
 
@@ -103,7 +104,7 @@ impl KueueOptions {
     }
 
     /// Returns whether the last domain of a job is chosen by best fit. If the next domain has room for all remaining
-    /// pods, the domain with the least sufficient room is then used instead.
+    /// pods, the domain with the least room among the domains with enough room is then used instead.
     pub fn is_fitted(&self) -> bool {
         !self.is_least() && self.profile != Profile::Most
     }
@@ -163,9 +164,9 @@ pub struct KueueRule {
     options: KueueOptions,
     /// Switches of each depth in the order of their paths.
     depths: Vec<Vec<u32>>,
-    /// By switch: its index among the switches of its depth.
+    /// For each switch, the index of the switch among the switches of the same depth.
     places: Vec<u32>,
-    /// By leaf: its nodes in the order of their names (by bytes).
+    /// For each leaf, the nodes of the leaf in the order of their names (by bytes).
     nodes: Vec<Box<[NodeId]>>,
     work: Work,
     pub(super) explanation: ExplanationLog,
@@ -174,7 +175,7 @@ pub struct KueueRule {
 /// Buffers of a decision.
 #[derive(Clone, Debug, Default)]
 struct Work {
-    /// By switch: the number of slices for which it has room.
+    /// For each switch, the number of slices for which the switch has room.
     slices: Vec<u32>,
     domains: Vec<Domain>,
     /// Chosen switches, each with the number of units that it gets.
@@ -219,7 +220,7 @@ impl KueueRule {
             if let Some(other) = here.iter().find(|&&switch| is_leaf(switch) != is_leaf(here[0])) {
                 let first = first.map_or("", |first| &first.name);
                 return Err(format!(
-                    "needs a tree whose leaves are at one depth; of the switches {first} and {} at one depth one is a leaf",
+                    "needs a tree with all leaves at the same depth; of the switches {first} and {}, which have the same depth, only one switch is a leaf",
                     switches[*other as usize].name
                 ));
             }
@@ -421,8 +422,8 @@ impl KueueRule {
         }
     }
 
-    /// Counts the slices that fit into each switch. Without slices these are the free nodes at or below the switch.
-    /// With slices, the slices are counted for each switch of the slice level; the counts of higher switches are sums.
+    /// Counts the slices that fit into each switch. Without slices, the free nodes at or below each switch are counted.
+    /// With slices, the slices of each switch of the slice level are counted; the counts of higher switches are sums.
     fn count_slices(
         &self,
         free: &FreeNodes,
@@ -567,7 +568,7 @@ impl KueueRule {
 
 /// Explanations, computed again from the state of a decision.
 impl KueueRule {
-    /// Name of a depth: `node`, or the level of its switches, 0 being a leaf.
+    /// Returns the name of a depth: `node`, or the level of the switches at this depth. Leaves have level 0.
     fn level_name(&self, depth: u32) -> String {
         match (self.depths.len() as u32 - 1).checked_sub(depth) {
             Some(level) => level.to_string(),
@@ -575,7 +576,7 @@ impl KueueRule {
         }
     }
 
-    /// Describes where the search for domains ended, from this depth up.
+    /// Describes the search for domains, from this depth up to the depth at which the search ended.
     fn explain_start(&self, free: &FreeNodes, depth: u32, need: u32, found: bool, work: &Work) {
         let slices = &work.slices;
         let first = work.given.first().map(|&(switch, _)| self.depth_of(switch, depth));
@@ -605,7 +606,7 @@ impl KueueRule {
         }
     }
 
-    /// Lists the chosen domains with what each is given.
+    /// Lists the chosen domains with the number of units that each domain gets.
     fn explain_given(&self, free: &FreeNodes, about: String, work: &Work) {
         let Some(tree) = free.hierarchy().tree() else { return };
         let row = |&(switch, given): &(u32, u32)| {

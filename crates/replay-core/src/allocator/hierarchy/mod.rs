@@ -53,7 +53,7 @@ pub enum Denied {
     Switches,
 }
 
-/// The options of a rule, by rule.
+/// The options of any of the rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RuleOptions {
     /// `slurm-tree`.
@@ -81,13 +81,13 @@ impl Rule {
     /// # Errors
     /// A message if the rule does not support this kind of machine, or if the options exclude each other.
     pub fn new(machine: &Hierarchy, options: RuleOptions) -> Result<Self, String> {
-        let tree = || machine.tree().ok_or("needs a tree; on blocks there is slurm-block");
+        let tree = || machine.tree().ok_or("needs a tree; on blocks use slurm-block");
         Ok(match options {
             RuleOptions::Tree(options) => Rule::Tree(TreeRule::new(machine, tree()?, options)),
             RuleOptions::Block(options) => {
                 let blocks = machine.blocks();
                 let blocks =
-                    blocks.ok_or("needs blocks; on trees there are slurm-tree and kueue")?;
+                    blocks.ok_or("needs blocks; on trees use slurm-tree or kueue")?;
                 Rule::Block(BlockRule::new(blocks, options))
             }
             RuleOptions::Kueue(options) => {

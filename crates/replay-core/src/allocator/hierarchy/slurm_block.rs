@@ -1,8 +1,9 @@
 //! Slurm's rule for blocks (`eval_nodes_block.c` of `topology/block`, Slurm 26.05).
 //!
 //! A job is placed in rounds: one round, or one round per segment. A round first chooses a block of the level that its
-//! size needs: the block with the fewest free nodes that has enough free nodes. It then chooses base blocks in this
-//! block. If a round stalls, the rule removes one of the chosen nodes and tries again.
+//! size needs. Among the blocks with enough free nodes, it chooses the block with the fewest free nodes. The round then
+//! chooses base blocks in the chosen block. If a round stalls, the rule removes one of the chosen nodes and tries
+//! again.
 //!
 //! Cost: one pass over the base blocks to choose a block; and for each chosen base block one pass over the base blocks
 //! of the block.
@@ -59,10 +60,10 @@ struct Work {
     taken: Vec<(usize, u32)>,
     /// Nodes that a retry excludes, in ascending order.
     removed: Vec<NodeId>,
-    /// By base block: whether it has been used in this round.
+    /// For each base block, whether the block has been used in this round.
     used: Vec<bool>,
-    /// By lower block of the block: the number of free nodes at the beginning of the round, and whether it has been
-    /// used in this round.
+    /// For each lower block of the chosen block, the number of free nodes at the beginning of the round, and whether
+    /// the lower block has been used in this round.
     low: Vec<(u32, bool)>,
     sums: Vec<u32>,
 }
@@ -142,8 +143,8 @@ impl BlockRule {
         Ok(())
     }
 
-    /// Repeats attempts until one succeeds. Each failed attempt excludes nodes or base blocks from later attempts.
-    /// Returns `false` if no attempt succeeds.
+    /// Repeats attempts until an attempt succeeds. Each failed attempt excludes nodes or base blocks from later
+    /// attempts. Returns `false` if no attempt succeeds.
     fn attempts(
         &self,
         free: &FreeNodes,
@@ -309,7 +310,8 @@ impl BlockRule {
         nodes.div_ceil(self.base_size.into()).next_power_of_two().ilog2()
     }
 
-    /// Returns the level of the smallest block that can hold `nodes` nodes; `None` if it is the whole machine.
+    /// Returns the level of the smallest block that can hold `nodes` nodes; `None` if only the whole machine can hold
+    /// this number of nodes.
     fn level(&self, nodes: u64) -> Option<u32> {
         let raw = self.raw_level(nodes);
         self.levels.iter().copied().find(|&level| level >= raw)
@@ -326,8 +328,8 @@ impl BlockRule {
         Geometry { per_block, per_lower, limit }
     }
 
-    /// Chooses the block with the fewest free nodes among the blocks with enough free nodes; the last of equal blocks.
-    /// Returns the first base block of the chosen block.
+    /// Chooses the block with the fewest free nodes among the blocks with enough free nodes. If there are several,
+    /// chooses the last of them. Returns the first base block of the chosen block.
     fn block(
         &self,
         nodes: u32,
@@ -435,8 +437,8 @@ fn replaces(idle: u32, best: u32, rest: u32) -> bool {
     }
 }
 
-/// Returns the unused base block that fits most tightly. If none fits, returns the base block with the most free nodes.
-/// The last of equal base blocks is returned.
+/// Returns the unused base block that fits most tightly. If no base block fits, returns the base block with the most
+/// free nodes. If several base blocks are equal, returns the last of them.
 fn fullest(idle: &[u32], used: &[bool], rest: u32) -> Option<usize> {
     let mut best: Option<usize> = None;
     for (at, _) in used.iter().enumerate().filter(|(_, used)| !**used) {
@@ -485,7 +487,7 @@ fn limited(
     best
 }
 
-/// Appends the chosen nodes: the first free nodes of each base block that are not removed.
+/// Appends the chosen nodes: the first nodes of each base block that are free and not removed.
 fn collect(free: &FreeNodes, work: &mut Work, chosen: &mut Vec<NodeId>) {
     let Some(blocks) = free.hierarchy().blocks() else { return };
     let Work { taken, removed, sums: earlier, .. } = work;
@@ -549,7 +551,8 @@ impl BlockRule {
         });
     }
 
-    /// Lists the blocks in order; the last with the fewest free nodes of those with enough wins.
+    /// Lists the blocks in order. Among the blocks with enough free nodes, the block with the fewest free nodes wins;
+    /// the last of them if there are several.
     fn explain_blocks(
         &self,
         free: &FreeNodes,

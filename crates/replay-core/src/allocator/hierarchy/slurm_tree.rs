@@ -87,11 +87,11 @@ struct Family {
 #[derive(Clone, Debug, Default)]
 struct Work {
     counts: Vec<u32>,
-    /// By switch of `above`: the sum of the distances from a leaf below this switch to the chosen leaves.
+    /// For each switch of `above`, the sum of the distances from a leaf below this switch to the chosen leaves.
     totals: Vec<u32>,
 }
 
-/// Marks the absence of a switch.
+/// Value that marks the absence of a switch.
 const NONE: u32 = u32::MAX;
 
 /// Result of comparing two leaves.
@@ -211,7 +211,8 @@ impl TreeRule {
         Ok(())
     }
 
-    /// Returns the switch of the highest level that has enough free nodes; the last such switch in the table.
+    /// Returns the switch of the highest level among the switches with enough free nodes. If there are several, returns
+    /// the last of them in the table.
     fn top(&self, below: &[u32], size: u32) -> Option<u32> {
         let mut top: Option<u32> = None;
         for (switch, &level) in (0..).zip(&self.levels) {
@@ -277,7 +278,8 @@ impl TreeRule {
         best.map(|(leaf, _)| leaf)
     }
 
-    /// Whether a leaf that is closer than the best so far, or equally close, replaces it.
+    /// Returns whether a leaf replaces the best leaf so far. The leaf must be closer than the best leaf, or equally
+    /// close.
     #[inline]
     fn replaces(&self, is_closer: bool, verdict: Verdict, fits: bool) -> bool {
         match (is_closer, self.options.since) {
@@ -296,7 +298,8 @@ impl TreeRule {
         (verdict, fits)
     }
 
-    /// Compares as [`compare`](Self::compare) does; returns also the pair compared last.
+    /// Compares two leaves like [`compare`](Self::compare). Also returns the pair of leaves or switches that was
+    /// compared last.
     #[inline]
     fn compare_up(
         &self,
@@ -363,7 +366,7 @@ impl TreeRule {
     }
 }
 
-/// A leaf chosen, with the nodes that were left to take before.
+/// A chosen leaf, and the number of nodes that the job still needed before this choice.
 #[derive(Clone, Copy)]
 struct Step {
     number: u32,
@@ -403,7 +406,8 @@ impl TreeRule {
         });
     }
 
-    /// Lists the leaves in the order of the scan that chose one of them, and why each replaced the best so far or not.
+    /// Lists the leaves in the order of the scan. For each leaf, gives the reason why the leaf replaced the best leaf
+    /// so far, or why it did not.
     fn explain_leaf(&self, free: &FreeNodes, work: &Work, root: u32, step: Step) {
         let Some(tree) = free.hierarchy().tree() else { return };
         let name = |switch: u32| &tree.switches()[switch as usize].name;
@@ -474,7 +478,8 @@ impl TreeRule {
         });
     }
 
-    /// Why a switch is better than another or not, by the step that decided.
+    /// Returns the reason why a switch is better than another switch, or why it is not: the step of the comparison that
+    /// decided.
     fn reason(&self, counts: &[u32], [i, j]: [u32; 2], rest: u32) -> String {
         let [of_i, of_j] = [counts[i as usize], counts[j as usize]];
         match (of_i >= rest, of_j >= rest) {

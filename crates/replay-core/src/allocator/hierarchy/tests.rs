@@ -126,7 +126,7 @@ fn machine(text: &str) -> Hierarchy {
     text.parse::<Topology>().expect("a machine").hierarchy().expect("a hierarchy").clone()
 }
 
-/// The explanation of a decision, one line for each sentence and row.
+/// Returns the explanation of a decision, one line for each sentence and row.
 fn explained(name: &str, options: RuleOptions, free: &[u32], size: u32, waited: i64) -> String {
     let machine = machine(name);
     let mut rule = Rule::new(&machine, options).expect("a rule");

@@ -9,16 +9,16 @@
 //! of a mesh never share a channel with messages of the jobs in its unused cubes (theorem 1).
 //!
 //! When a job ends, its mesh and its unused cubes that are not allocated are [coalesced](super::coalesce) and returned
-//! to the cubic strategy. Its cubes that other jobs use no longer have an owner. The thesis is ambiguous about the end
-//! of a job whose subcube came from the auxiliary list while the owner of the subcube still runs. According to the
+//! to the cubic strategy. Cubes of this job that other jobs use then have no owner. The thesis is ambiguous about the
+//! end of a job whose subcube came from the auxiliary list while the owner of the subcube still runs. According to the
 //! figure, the subcube returns to the cubic strategy ([`Release::Literal`]). According to a remark, it could return to
 //! its owner ([`Release::Owner`]). In the first case the subcube merges with free subcubes. A later job can then get a
-//! part of the merged subcube that is not an unused cube of the owner, and its messages can share channels with the
-//! messages of the owner; theorem 1 does not cover this case. With [`Release::Owner`] this can also happen: if a job in
-//! a cube of a third job ends before the jobs in its own unused cubes. [`Release::Heir`] is an extension that prevents
-//! it. Cubes that return to an owner do not merge in the auxiliary list.
+//! part of the merged subcube that is not an unused cube of the owner. The messages of this job can share channels with
+//! the messages of the owner; theorem 1 does not cover this case. With [`Release::Owner`] channels can also be shared,
+//! if a job in a cube of a third job ends before the jobs in its own unused cubes. [`Release::Heir`] is an extension
+//! that prevents this. Cubes that return to an owner do not merge in the auxiliary list.
 //!
-//! Cost per decision: O(n) for taking a cube from a list; O(k) for each unused cube, of which there are at most O(k^2);
+//! Cost per decision: O(n) for taking a cube from a list; O(k) for each of the at most O(k^2) unused cubes;
 //! the cost of the cubic strategy if it is used; and one step per allocated processor.
 
 use super::chains::Chains;
@@ -112,7 +112,8 @@ impl<S: Subcubes> Auxiliary<S> {
         &self.lists
     }
 
-    /// Returns the owner of a cube in the auxiliary list, as the lowest processor of the owner's subcube.
+    /// Returns the owner of a cube in the auxiliary list. The owner is identified by the lowest processor of its
+    /// subcube.
     pub fn owner(&self, cube: Cube) -> Option<NodeId> {
         self.lists.has(cube).then(|| self.owned.owner(cube.base).map(NodeId)).flatten()
     }

@@ -10,9 +10,9 @@ use super::node_set::{NodeSet, words_of};
 /// Numbering of the processors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Numbering {
-    /// By address.
+    /// Processors are numbered by address.
     Address,
-    /// By position in the binary reflected Gray code.
+    /// Processors are numbered by their position in the binary reflected Gray code.
     Gray,
 }
 

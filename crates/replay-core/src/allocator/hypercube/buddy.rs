@@ -1,8 +1,9 @@
 //! The buddy strategy: aligned ranges of addresses.
 //!
-//! For a request of k dimensions the strategy searches for a range of 2^k free processors that
-//! begins at a multiple of 2^k, and allocates the lowest such range (Turner 1995, section 2.2;
-//! Chang and Mohapatra 1998). It recognises 2^(n-k) of the subcubes of k dimensions.
+//! For a request of k dimensions the strategy considers all ranges of 2^k free processors that
+//! begin at a multiple of 2^k. The strategy allocates the lowest of these ranges (Turner 1995,
+//! section 2.2; Chang and Mohapatra 1998). The strategy recognises 2^(n-k) of the subcubes of k
+//! dimensions.
 //!
 //! Cost per decision: one step for each of the N / 2^k / 64 words of one level of the tree of
 //! blocks.

@@ -1,6 +1,6 @@
-//! Lists of members by owner. Members and owners are processor numbers.
+//! Linked lists of the members of each owner. Members and owners are processor numbers.
 
-/// Marks the absence of a processor.
+/// Value that marks the absence of a processor.
 const NONE: u32 = u32::MAX;
 
 /// A chain of members for each owner, in the order of insertion. Every operation takes constant

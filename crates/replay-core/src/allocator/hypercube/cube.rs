@@ -14,8 +14,8 @@ use crate::topology::NodeId;
 pub struct Cube {
     /// The spanned dimensions, as bits.
     pub stars: u32,
-    /// The fixed bits; the bits of spanned dimensions are 0. This is also the number of the lowest
-    /// processor.
+    /// The fixed bits; the bits of spanned dimensions are 0. The value is also the number of the
+    /// lowest processor.
     pub base: u32,
 }
 
@@ -74,7 +74,8 @@ impl Cube {
         (Self { stars, base: self.base }, Self { stars, base: self.base | bit })
     }
 
-    /// Returns the halves along the highest spanned dimension; the cube must span at least one.
+    /// Returns the halves along the highest spanned dimension; the cube must span at least one
+    /// dimension.
     #[inline]
     pub fn split(self) -> (Self, Self) {
         self.halves(self.stars.ilog2())
@@ -114,8 +115,8 @@ impl Cube {
     }
 }
 
-/// Moves bit i of `value` to the i-th lowest set bit of `places`. Bits of `value` without such a
-/// bit in `places` are dropped.
+/// Moves bit i of `value` to the i-th lowest set bit of `places`. Bits of `value` for which
+/// `places` has no set bit are dropped.
 pub fn deposit(value: u32, places: u32) -> u32 {
     let (mut rest, mut result, mut bit) = (places, 0, 0);
     while rest != 0 {

@@ -60,7 +60,7 @@ pub struct Cubic<S> {
     n: u32,
     sides: Sides,
     subcubes: S,
-    /// Stars of each job's subcube, by the base of the subcube.
+    /// The stars of each job's subcube, by the base of the subcube.
     held: Vec<u32>,
     census: Census,
     explanation: ExplanationLog,

@@ -19,9 +19,9 @@ pub fn index(code: u32) -> u32 {
 }
 
 /// Divides the range of indices from `low` to below `high` into runs, and calls `visit` with the
-/// subcube of each run, in ascending order. The length of a run is a power of two and divides the
-/// start of the run; runs are as long as possible. The codewords of a run of 2^i indices form a
-/// subcube of i dimensions (Turner 1995, lemma 2).
+/// subcube of each run, in ascending order. The length of a run is a power of two, and the start of
+/// the run is a multiple of this length. Runs are as long as possible. The codewords of a run of
+/// 2^i indices form a subcube of i dimensions (Turner 1995, lemma 2).
 pub fn blocks(low: u32, high: u32, mut visit: impl FnMut(Cube)) {
     let mut at = low;
     while at < high {

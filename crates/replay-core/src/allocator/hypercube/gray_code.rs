@@ -3,8 +3,9 @@
 //! The binary reflected Gray code arranges the processors in a ring. A subcube of k dimensions
 //! consists of two neighbouring blocks of 2^(k-1) processors of this ring: the positions r 2^(k-1)
 //! to (r + 2) 2^(k-1) - 1. The strategy takes the smallest r at which all of these positions are
-//! free. It recognises 2^(n-k+1) of the subcubes of k dimensions for 0 < k < n, twice as many as
-//! the buddy strategy. This number is from the thesis of Turner, and the rule is from the paper.
+//! free. The strategy recognises 2^(n-k+1) of the subcubes of k dimensions for 0 < k < n. The buddy
+//! strategy recognises half of this number. The number of recognised subcubes is from the thesis of
+//! Turner; the rule is from the paper of Chen and Shin.
 //!
 //! Cost per decision: one step for each of the N / 2^(k-1) / 64 words of one level of the tree of
 //! blocks.

@@ -1,4 +1,4 @@
-//! Lists of disjoint subcubes, one list per dimension, in order of insertion.
+//! Data structure of disjoint subcubes: one list per dimension, in order of insertion.
 
 use super::cube::Cube;
 use crate::topology::Hypercube;
@@ -6,7 +6,7 @@ use crate::topology::Hypercube;
 /// Number of lists: one for each dimension from 0 to 15.
 const LISTS: usize = Hypercube::MAX_DIMENSIONS as usize + 1;
 
-/// Marks the absence of a cube or of a neighbour in a list.
+/// Value that marks the absence of a cube or of a neighbour in a list.
 const NONE: u32 = u32::MAX;
 
 /// Disjoint subcubes of one hypercube, with one list for each dimension. Disjoint cubes have
@@ -30,7 +30,7 @@ pub struct CubeLists {
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Stars of the cube with this base; NONE if there is no such cube.
+    /// The stars of the cube with this base; NONE if there is no such cube.
     stars: u32,
     before: u32,
     after: u32,
@@ -133,8 +133,8 @@ impl CubeLists {
         std::iter::successors(self.first(dimension), |&cube| self.after(cube))
     }
 
-    /// Returns the cube that is complementary to `cube`; if there are several, the first of them in
-    /// its list.
+    /// Returns the cube that is complementary to `cube`; if several listed cubes are complementary,
+    /// returns the first of them in the list.
     pub fn partner(&self, cube: Cube) -> Option<Cube> {
         let mut first: Option<&Entry> = None;
         let mut found = 0;

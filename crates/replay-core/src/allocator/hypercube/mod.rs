@@ -11,7 +11,7 @@
 //! |---|---|---|
 //! | [`buddy`] | aligned ranges of addresses | 2^(n-k) |
 //! | [`gray_code`] | ranges along a Gray code | 2^(n-k+1) for 0 < k < n |
-//! | [`modified_buddy`] | an aligned range and one of its partners | (n-k+1) 2^(n-k) for k > 0 |
+//! | [`modified_buddy`] | an aligned range and one partner of this range | (n-k+1) 2^(n-k) for k > 0 |
 //! | [`multiple_gray_code`] | ranges along several Gray codes | all, with all codes |
 //! | [`free_list`] | lists of free subcubes (FL) | all, C(n,k) 2^(n-k) |
 //! | [`maximal_set`] | best fit in a maximal set of free subcubes (MSS) | all |

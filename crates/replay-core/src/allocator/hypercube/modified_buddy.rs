@@ -1,12 +1,12 @@
-//! The modified buddy strategy (Al-Dhelaan and Bose 1989): a subcube is a block and one of its
-//! partners.
+//! The modified buddy strategy (Al-Dhelaan and Bose 1989): a subcube consists of a block and a
+//! partner of this block.
 //!
 //! Aligned ranges of 2^(k-1) addresses are numbered. Two ranges are partners if their numbers
 //! differ in one bit. A subcube of k dimensions consists of a range and one of its partners. The
 //! strategy takes the lowest free range that has a free partner, and the partner that differs in
-//! the lowest bit. It recognises (n-k+1) 2^(n-k) of the subcubes of k > 0 dimensions. The thesis of
-//! Turner only states that this strategy recognises more subcubes than the Gray code strategy; the
-//! definition of partners is from other literature.
+//! the lowest bit. The strategy recognises (n-k+1) 2^(n-k) of the subcubes of k > 0 dimensions. The
+//! thesis of Turner only states that this strategy recognises more subcubes than the Gray code
+//! strategy; the definition of partners is from other literature.
 //!
 //! Cost per decision: n - k + 1 passes over the words of one level of the tree of blocks.
 

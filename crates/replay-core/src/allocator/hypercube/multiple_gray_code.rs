@@ -3,12 +3,12 @@
 //! A code is a binary reflected Gray code with permuted dimensions. The [Gray code
 //! strategy](super::gray_code) searches the codes one after the other, and the first code with a
 //! free subcube decides. C(n, floor(n / 2)) codes are sufficient to recognise every subcube. The
-//! papers do not specify the codes, so this implementation selects them. It divides all sets of
-//! dimensions into symmetric chains: in a chain, each set has one dimension more than the previous
-//! set (de Bruijn, Tengbergen and Kruyswijk 1951, with the brackets of Greene and Kleitman 1976).
-//! Each chain is completed to an order of all dimensions, so that every set of stars is a prefix of
-//! one of these orders. Codes are sorted by the middle set of their chain; the first code is the
-//! plain Gray code.
+//! papers do not specify the codes, so this implementation selects them. The implementation divides
+//! all sets of dimensions into symmetric chains: in a chain, each set has one dimension more than
+//! the previous set (de Bruijn, Tengbergen and Kruyswijk 1951, with the brackets of Greene and
+//! Kleitman 1976). Each chain is completed to an order of all dimensions, so that every set of
+//! stars is a prefix of one of these orders. Codes are sorted by the middle set of their chain; the
+//! first code is the plain Gray code.
 //!
 //! Cost per decision: for each code that is tried, k passes over N / 64 words; and a walk through
 //! N / 2^(k-1) blocks if any two neighbouring blocks are free.
@@ -28,8 +28,8 @@ pub struct MultipleGrayCode {
     /// Whether all codes are used, so that every subcube is recognised.
     complete: bool,
     recogniser: Recogniser,
-    /// By number of dimensions: the bases at which the subcube that the first dimensions of the
-    /// code span is free.
+    /// Entry i contains the bases of the free subcubes that span the first i dimensions of the
+    /// code.
     bases: Vec<Vec<u64>>,
     /// Smallest dimension for which a search has failed since a cube was last returned. No free
     /// subcube of this or a larger dimension is recognised.

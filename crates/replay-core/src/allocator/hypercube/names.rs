@@ -93,8 +93,7 @@ fn entries<T: Value>(
                  its partners; O(n N / 2^k).")
             .source("Al-Dhelaan, Bose 1989; Turner 1995, section 2.2"),
         entry("multiple-gray-code", Recognition::MultipleGrayCode { codes: None })
-.about("On a hypercube: the first free range along the first of several Gray codes that \
-                 has one; with all codes, every free subcube is recognised.")
+.about("On a hypercube: the first free range along the first Gray code that has a free range; with all codes, every free subcube is recognised.")
             .source("Chen, Shin 1987")
             .case(
                 "codes",
@@ -104,8 +103,7 @@ fn entries<T: Value>(
             ),
         entry("cube-free-list", Recognition::FreeList)
             .aliases(&["fl"])
-.about("On a hypercube: lists of free subcubes by dimension, of which the smallest sufficient \
-                 one is split (FL); every free subcube is recognised; O(n) if one is listed.")
+.about("On a hypercube: lists of free subcubes by dimension; the smallest sufficient subcube is split (FL). Every free subcube is recognised. O(n) if a sufficient subcube is listed.")
             .source("Kim, Das, Lin 1991; Turner 1995, sections 2.2 and 3.3.2"),
         entry("maximal-set", Recognition::MaximalSet)
             .aliases(&["mss"])
@@ -175,8 +173,7 @@ pub fn auxiliary() -> Table<AuxiliaryOptions> {
     let afl = Entry::new("afl", options)
         .aliases(&["auxiliary-free-list"])
         .about(
-"On a hypercube: exactly the mesh of the job; the unused parts of its subcube are allocated to \
-             other jobs first, and merge when the job ends (AFL); O(n + k^2) with lists.",
+"On a hypercube: exactly the mesh of the job; the unused parts of its subcube are the first choice for other jobs, and merge when the job ends (AFL); O(n + k^2) with lists.",
         )
         .source("Turner 1995, chapter 3")
         .param(
@@ -219,20 +216,19 @@ pub fn non_cubic() -> Table<NonCubicOptions> {
     let non_cubic = Entry::new("non-cubic", NonCubicOptions { cubes: MOST, adjacent: true })
         .aliases(&["nc"])
         .about(
-"On a hypercube: a job of p processors gets a subcube of the free list for each bit of p, each \
-             adjacent to one of the others.",
+"On a hypercube: a job of p processors gets a subcube of the free list for each 1 in the binary form of p; each subcube is adjacent to another subcube of the job.",
         )
         .source("Kim, Das, Lin 1991; Turner 1995, section 3.1")
         .param(
             "cubes",
             kind::integer(1..=MOST),
-            "largest number of subcubes of a job; its size is rounded up to use at most this number",
+            "maximum number of subcubes of a job; the size of a job is rounded up so that it needs no more subcubes",
             |options| &mut options.cubes,
         )
         .param(
             "adjacent",
             kind::yes_no(),
-            "whether each subcube must be adjacent to another one of the job",
+            "whether each subcube must be adjacent to another subcube of the job",
             |options| &mut options.adjacent,
         );
     Table::new("allocator", [non_cubic])

@@ -1,8 +1,8 @@
-//! Sets of processors of a hypercube.
+//! A set of processors of a hypercube.
 
 use super::cube::Cube;
 
-/// Masks of a word by position: mask p contains the bits whose index has a 0 at position p.
+/// The masks of a word by position: mask p contains the bits whose index has a 0 at position p.
 pub const LOW_HALVES: [u64; 6] = [
     0x5555_5555_5555_5555,
     0x3333_3333_3333_3333,

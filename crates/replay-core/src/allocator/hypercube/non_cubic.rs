@@ -1,15 +1,15 @@
 //! Non-cubic allocation (Kim, Das and Lin 1991; Turner 1995, section 3.1): a job gets several subcubes. Each subcube is
 //! adjacent to another subcube of the job.
 //!
-//! A job of p processors gets a subcube for each 1 in the binary representation of p, the largest subcube first. It
-//! thus gets exactly p processors: for example, 11 processors in cubes of 3, 1 and 0 dimensions. If the number of cubes
-//! is limited, p is rounded up to the next number whose binary representation has no more ones than this limit: with
-//! two cubes 11 becomes 12, in cubes of 3 and 2 dimensions. The first cube comes from the
-//! [free list](super::free_list). Each further cube is the first listed cube of the smallest sufficient dimension that
-//! is adjacent to a cube of the job. When it is split and only one half is adjacent to the job, the adjacent half is
-//! used. If no listed cube is adjacent, all free subcubes are searched, and the first adjacent subcube is taken. The
-//! thesis gives the example but no order of search. A job is refused if one of its cubes is not available. Messages of
-//! jobs with several subcubes can share channels.
+//! A job of p processors gets a subcube for each 1 in the binary representation of p, the largest subcube first. The
+//! job thus gets exactly p processors: for example, 11 processors in cubes of 3, 1 and 0 dimensions. If the number of
+//! cubes is limited, p is rounded up to the next number with at most this number of ones in its binary representation.
+//! For example, with at most two cubes, 11 becomes 12: cubes of 3 and 2 dimensions. The first cube comes from the [free
+//! list](super::free_list). Each further cube is the first listed cube of the smallest sufficient dimension that is
+//! adjacent to a cube of the job. When it is split and only one half is adjacent to the job, the adjacent half is used.
+//! If no listed cube is adjacent, all free subcubes are searched, and the first adjacent subcube is taken. The thesis
+//! gives this example, but it does not specify the order of the search. A job is refused if one of its cubes is not
+//! available. Messages of jobs with several subcubes can share channels.
 //!
 //! Cost per decision: for each cube of the job, the number of listed cubes times the number of cubes of the job; and a
 //! search of at most O(3^n / 64) if no listed cube fits.
@@ -33,7 +33,7 @@ pub struct NonCubic {
     cubes: u32,
     /// Whether cubes of a job must be adjacent.
     adjacent: bool,
-    /// Stars of each allocated cube, by the base of the cube.
+    /// The stars of each allocated cube, by the base of the cube.
     held: Vec<u32>,
     /// Cubes of the current job.
     taken: Vec<Cube>,
@@ -63,8 +63,8 @@ impl NonCubic {
         &self.list
     }
 
-    /// Takes a subcube of `k` dimensions. If adjacency is required, it is adjacent to a subcube that the job already
-    /// has.
+    /// Takes a subcube of `k` dimensions. If adjacency is required, the subcube is adjacent to a subcube that the job
+    /// already has.
     fn take(&mut self, k: u32) -> Option<Cube> {
         if self.taken.is_empty() || !self.adjacent {
             return self.list.take(k);
@@ -165,8 +165,8 @@ impl Allocator for NonCubic {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // If later subcubes must be adjacent to the first subcube, they may be missing because of the position of the
-        // first.
+        // If later subcubes must be adjacent to the first subcube, the position of the first subcube can cause the
+        // refusal.
         let refusals_last = !self.adjacent;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }

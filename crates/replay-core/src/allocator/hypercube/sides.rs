@@ -9,12 +9,12 @@ use crate::allocator::Request;
 /// Rule that converts a number of processors into the sides of a mesh with x <= y.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum SidesRule {
-    /// The mesh with the smallest subcube. Of several such meshes, the mesh with the smallest area,
-    /// then the mesh nearest to a square. Its subcube is the smallest that can hold the job. A
-    /// prime number of processors becomes a row.
+    /// The mesh with the smallest subcube; among several such meshes, the mesh with the smallest
+    /// area, then the mesh nearest to a square. The subcube of this mesh is the smallest subcube
+    /// that can hold the job. A prime number of processors becomes a row.
     #[default]
     Exact,
-    /// The best mesh by the criteria of `Exact` among meshes with y <= 4 x. It may have more
+    /// The best mesh by the criteria of `Exact` among meshes with y <= 4 x. The mesh may have more
     /// processors than requested.
     Compact,
     /// A row, which consists of consecutive codewords of a Gray code.

@@ -1,10 +1,11 @@
 //! Blocks into which a machine can be divided, and their buddies.
 //!
 //! Sides of blocks are powers of two. The *initial blocks* cover the machine. Each initial block is
-//! divided into equal buddies, and these are divided again, down to single processors. The *class*
-//! of a block is the number of divisions between the block and a single processor. A block of class
-//! c therefore has `arity`^c processors. The blocks of a class are in the order of the list of free
-//! blocks. [`BlockId`]s are numbered by ascending class, and in this order within a class.
+//! divided into equal buddies, and each buddy is divided again, down to single processors. The
+//! *class* of a block is the number of divisions between the block and a single processor. A block
+//! of class c therefore has `arity`^c processors. The blocks of a class are in the order of the
+//! list of free blocks. [`BlockId`]s are numbered by ascending class, and in this order within a
+//! class.
 //!
 //! Initial blocks are determined by the binary digits of the sides: a side of 10 is divided into a
 //! segment of 8 and a segment of 2. The initial blocks of [`Division::Halves`] are the products of
@@ -21,7 +22,8 @@ use crate::topology::{Grid, NodeId};
 pub enum Division {
     /// Every dimension is halved: four squares in 2D, eight cubes in 3D.
     Corners,
-    /// The longest side is halved, or the last of several equally long sides: two boxes.
+    /// The longest side is halved, which gives two boxes. If several sides are equally long, the
+    /// last of them is halved.
     Halves,
 }
 
@@ -128,20 +130,20 @@ impl Forest {
         1 << (self.arity_log * class as u32)
     }
 
-    /// Returns the number of blocks of a class that a job of `size` processors requests. This is a
-    /// digit of the size in base `arity`; for the largest class it includes all higher digits.
+    /// Returns the number of blocks of a class that a job of `size` processors requests. The result
+    /// is a digit of the size in base `arity`; for the largest class the result includes all higher
+    /// digits.
     pub fn digit(&self, size: u32, class: usize) -> u32 {
         let rest = size >> (self.arity_log * class as u32);
         if class + 1 == self.classes() { rest } else { rest & (self.arity() - 1) }
     }
 
-    /// Returns the number of blocks of a class, whether they are free or not.
+    /// Returns the number of blocks of a class, both free and not free.
     pub fn len(&self, class: usize) -> usize {
         (self.starts[class + 1] - self.starts[class]) as usize
     }
 
-    /// Returns the block of a class with this number; blocks of a class are numbered in their
-    /// order.
+    /// Returns the block of a class with this number; blocks of a class are numbered in list order.
     #[inline]
     pub fn block(&self, class: usize, number: usize) -> BlockId {
         BlockId(self.starts[class] + number as u32)

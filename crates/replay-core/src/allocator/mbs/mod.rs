@@ -57,7 +57,8 @@ impl Splitting {
 pub struct Mbs {
     records: Records,
     splitting: Splitting,
-    /// By processor: the number of blocks of the job whose first processor this is.
+    /// For each processor, the number of blocks of the job that has this processor as its first
+    /// processor.
     blocks_at: Vec<u32>,
     census: Census,
     explanation: ExplanationLog,
@@ -238,7 +239,7 @@ pub fn table() -> Table<MbsOptions> {
         .param(
             "splitting",
             kind::one_of(&Splitting::ALL),
-            "when larger blocks are split: before the first block of a class is taken (ahead), or when none is left (on-demand)",
+            "when larger blocks are split: before the first block of a class is taken (ahead), or when the class has no free block (on-demand)",
             |o| &mut o.splitting,
         )
         .param(

@@ -1,4 +1,4 @@
-//! Sets of small numbers, which are read in increasing order.
+//! A set of small numbers, which are read in increasing order.
 //!
 //! In the papers, lists of free pages and free blocks are sorted. If entries are numbered in list
 //! order, a sorted list is equivalent to a set of bits. The summary of the set has one bit per

@@ -16,7 +16,7 @@ pub struct Records {
     forest: Forest,
     /// Free blocks of each class, numbered in list order.
     free: Vec<OrderedSet>,
-    /// By processor: the block in use whose base is this processor.
+    /// For each processor, the block in use whose base is this processor.
     used: Vec<Option<BlockId>>,
     operations: u64,
 }
@@ -75,7 +75,7 @@ impl Records {
             return false;
         };
         for larger in (class + 1..=from).rev() {
-            // The lower left buddy is the first block of its class. It is divided further.
+            // The lower left buddy, the first block of its class, is divided further.
             if let Some(number) = self.free[larger].first() {
                 self.divide(self.forest.block(larger, number));
             }
@@ -128,8 +128,8 @@ impl Records {
         }
     }
 
-    /// Releases every block in use whose base is one of `nodes`. If `nodes` are the processors of a job, these are the
-    /// blocks of the job.
+    /// Releases every block in use whose base is one of `nodes`. If `nodes` are the processors of a job, the blocks of
+    /// this job are released.
     pub fn release(&mut self, nodes: &[NodeId]) {
         for node in nodes {
             if let Some(block) = self.used[node.index()].take() {

@@ -202,9 +202,10 @@ fn variants() -> Vec<(Division, ListOrder, Splitting)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(160))]
 
-    /// Every variant makes the same choices as the list implementation. It serves every request
-    /// with exactly the requested number of processors if enough processors are free. It records
-    /// the maximal free blocks. When all jobs have ended, exactly the initial blocks are free.
+    /// Every variant makes the same choices as the list implementation. If enough processors are
+    /// free, every variant serves a request with exactly the requested number of processors. The
+    /// recorded blocks are the maximal free blocks. When all jobs have ended, exactly the initial
+    /// blocks are free.
     #[test]
     fn agrees_with_the_list_implementation(
         machine in proptest::sample::select(vec!["8x8", "12x10", "torus:7x9", "16x16", "1x13", "4x4x4", "6x5x7", "8x2x3"]),

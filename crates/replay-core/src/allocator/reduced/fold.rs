@@ -13,7 +13,7 @@ pub enum Folding {
     Side,
     /// The next smaller square of side 2^i, with a quarter of the processors.
     Square,
-    /// Half as many processors, rounded up, at any positions.
+    /// Half of the processors, rounded up, at any positions.
     Count,
 }
 
@@ -22,7 +22,7 @@ pub enum Folding {
 pub struct Folded {
     /// The smaller request.
     pub request: Request,
-    /// Number of processes of the larger request per processor of the smaller one.
+    /// Number of processes of the larger request per processor of the smaller request.
     pub ratio: u32,
 }
 

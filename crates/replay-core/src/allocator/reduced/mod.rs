@@ -1,7 +1,8 @@
 //! Jobs on fewer processors than they request.
 //!
 //! Source: C. Chang and P. Mohapatra, "An adaptive job allocation method for multicomputer systems", ICDCS 1996. These
-//! strategies decorate any other strategy. They *fold* a job: each step makes the job smaller and its run time longer.
+//! strategies decorate any other strategy. A strategy *folds* a job: each step makes the job smaller and its run time
+//! longer.
 //!
 //! | name | when a job is folded |
 //! |---|---|
@@ -10,28 +11,28 @@
 //! | `limit` | always, to the size of a k-cube, 2^k processors |
 //! | `average-limit` | always, to the mean dimension of the requests in the system |
 //!
-//! The limits are those of C. Yu and C. R. Das, ICPP 1994, as described in the paper. The paper does not state how
+//! The limits are from C. Yu and C. R. Das, ICPP 1994, as described in the paper. The paper does not state how
 //! the mean is rounded; here it is rounded to the nearest dimension.
 //!
 //! The size of a step depends on the inner strategy ([`Folding`]). A [`Speedup`] determines the longer run time.
-//! Estimates are multiplied by the same factor as run times. A job that is refused at all its sizes waits. After the
-//! next job ends, it is tried again, beginning with its own size.
+//! Estimates are multiplied by the same factor as run times. A job that is refused at all its sizes waits. When the
+//! next running job ends, the waiting job is tried again, beginning with its requested size.
 //!
 //! # Schedulers
 //!
 //! A scheduler selects a job and the strategy decides whether to fold it. Every scheduler that supports refusals
 //! therefore works with every speed-up. The size of a waiting job is the minimum number of processors on which it may
-//! run ([`Bounds::min_processors`]): the scheduler selects the head as soon as this number is free, and queues ordered
-//! by size use this number. EASY reserves the requested size for the head of its queue. With `guard=place` it reserves
-//! a placement for one of the sizes that the head may get. Jobs are backfilled by their estimates without folding, so
-//! a backfilled job that is folded may delay the head.
-//! Conservative backfilling does not support these strategies: it reserves processors and time when a job arrives,
-//! but the number of processors and the run time are decided only at the start.
+//! run ([`Bounds::min_processors`]): the scheduler selects the head as soon as this number of processors is free, and
+//! queues ordered by size use this number. EASY reserves the requested size for the head of its queue. With
+//! `guard=place` it reserves a placement for one of the sizes that the head may get. Jobs are backfilled by their
+//! estimates without folding, so a backfilled job that is folded may delay the head. Conservative backfilling does not
+//! support these strategies: it reserves processors and time when a job arrives, but the number of processors and the
+//! run time are decided only at the start.
 //!
 //! # Jobs larger than the machine
 //!
-//! A job that is larger than the machine can run if the strategy always folds it to a size that fits. Otherwise it is
-//! an input error.
+//! A job that is larger than the machine can run if the strategy always folds it to a size that fits. Otherwise such a
+//! job is an input error.
 //!
 //! # Strategies that never refuse
 //!
@@ -300,7 +301,7 @@ impl Decorator for Reduced {
         let inner = self.inner.capabilities();
         Capabilities {
             keeps_schedule: false,
-            // With the mean of the sizes in the system, arrivals change the folded size of a request.
+            // If jobs are folded to the mean size, arrivals change the folded size of a request.
             refusals_last: inner.refusals_last && self.rule != Rule::Average,
             // Folding depends on earlier refusals, and on the jobs in the system.
             chooses_by_free: false,

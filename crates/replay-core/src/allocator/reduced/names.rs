@@ -77,8 +77,7 @@ impl AllocatorOptions for ReducedOptions {
         let folds_refused = matches!(self.rule, Rule::Refused { .. });
         if folds_refused && capabilities.keeps_schedule && !self.extend {
             return Err(format!(
-                "inner={inner} never refuses a job while enough processors are free; use extend=yes to fold \
-                 jobs when fewer are free"
+                "inner={inner} never refuses a job while enough processors are free; use extend=yes to fold jobs when too few processors are free"
             ));
         }
         Ok(Box::new(Reduced::new(built, self.rule, self.speedup, topology)))
@@ -96,11 +95,9 @@ pub fn table() -> Table<ReducedOptions> {
     };
     let rsr = entry("rsr", Rule::Refused { most: 1 })
         .about(
-"Restricted size reduction: a refused job is folded, at most t times, and runs longer on fewer \
-             processors, placed by another strategy. Not with the scheduler conservative, which reserves \
-             processors at arrival, before the folds are known.",
+"Restricted size reduction: a refused job is folded at most t times. A folded job runs longer on fewer processors. Another strategy places the jobs. The scheduler conservative is not supported, because it reserves processors at arrival, before the number of folds is known.",
         )
-        .case("t", kind::integer(1..=64), "largest number of folds of a job", |o: &mut ReducedOptions| match &mut o
+        .case("t", kind::integer(1..=64), "maximum number of folding steps of a job", |o: &mut ReducedOptions| match &mut o
             .rule
         {
             Rule::Refused { most } => Some(most),
@@ -109,7 +106,7 @@ pub fn table() -> Table<ReducedOptions> {
     let greedy = entry("greedy-limit", Rule::Refused { most: u32::MAX })
         .about("Like rsr, but a job is folded until it is placed, down to one processor.");
     let limit = entry("limit", Rule::Limit { dimension: 5 })
-        .about("Every job of more than 2^k processors is folded to 2^k, including jobs larger than the machine.")
+        .about("Every job of more than 2^k processors is folded to 2^k processors, including jobs larger than the machine.")
         .case("k", kind::integer(0..=15), "log2 of the largest number of processors of a job", |o| match &mut o
             .rule
         {

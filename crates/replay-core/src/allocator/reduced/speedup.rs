@@ -20,7 +20,7 @@ pub enum Speedup {
     /// A. B. Downey, "A model for speedup of parallel programs", UC Berkeley, report CSD-97-933, 1997.
     Downey {
         /// Average parallelism as a multiple of the requested number of processors, 0.001 to 1000. An average
-        /// parallelism below 1 counts as 1.
+        /// parallelism below 1 is treated as 1.
         parallelism: f64,
         /// Variance of parallelism, 0 to 1000.
         sigma: f64,
@@ -34,7 +34,7 @@ static TABLE: LazyLock<Table<Speedup>> = LazyLock::new(|| {
         .about("Twice the run time per fold, four times if a square is folded.")
         .source("Chang, Mohapatra 1996");
     let linear = Entry::new("linear", Speedup::Linear)
-        .about("Run time in inverse proportion to the processors.");
+        .about("Run time inversely proportional to the number of processors.");
     let amdahl = Entry::new("amdahl", Speedup::Amdahl { serial: 0.05 })
         .about("Amdahl's law; the paper gives no default.")
         .case("serial", kind::number(0.0..=1.0), "serial fraction of the work", |s| match s {
@@ -132,7 +132,7 @@ mod tests {
         }
         assert!(close(downey(8.0, 2.0, 22.0), 8.0));
         assert!(close(downey(8.0, 2.0, 8.0), 192.0 / 38.0));
-        // This job requests half as many processors as its average parallelism.
+        // The number of processors that this job requests is half of its average parallelism.
         let stretch = Speedup::Downey { parallelism: 2.0, sigma: 1.0 }.stretch(8, 4, 2);
         assert!(close(stretch, (32.0 * 8.0 / 39.0) / (32.0 * 4.0 / 35.0)));
     }

@@ -33,7 +33,7 @@ fn a_refused_job_is_folded_at_most_t_times() {
         let (mut rsr, mut machine) = build(&format!("rsr[t={t}]"), "hypercube:4");
         assert_eq!(serve(rsr.as_mut(), &mut machine, 8), Some((8, 0, 1.0)));
         assert_eq!(serve(rsr.as_mut(), &mut machine, 4), Some((4, 0, 1.0)));
-        // Four of sixteen are free.
+        // Four of sixteen processors are free.
         assert_eq!(rsr.bounds(Request::of_size(16)).min_processors, 16 >> t);
         assert_eq!(serve(rsr.as_mut(), &mut machine, 16), expected, "{t}");
         assert_eq!(rsr.stats().refused_sizes, Some(2));
@@ -223,8 +223,8 @@ fn job(number: i64, submit: i64, run: i64, size: u32) -> Job {
     Job { number, submit, run, estimate: run, size, shape: None, line: 0, limit: None }
 }
 
-/// Without folding the second job would wait for the first. Folded once, it runs twice as long on
-/// half the processors.
+/// Without folding the second job would wait for the first job. After one fold the second job runs
+/// twice as long on half the processors.
 #[test]
 fn a_folded_job_starts_early_and_runs_longer() {
     let jobs = [job(1, 0, 100, 4), job(2, 0, 10, 8)];
@@ -340,7 +340,7 @@ fn a_limit_folds_no_further_when_it_is_refused() {
     let jobs = [job(1, 0, 100, 4), job(2, 0, 50, 2), job(3, 1, 10, 8)];
     let (recorder, _) = run(&jobs, "limit[k=2,inner=cube-buddy]", "hypercube:3").expect("it runs");
     assert_eq!((recorder.starts(), recorder.ends()), (&[0, 0, 50][..], &[100, 50, 70][..]));
-    // A limit also folds on an idle machine, where RSR would not.
+    // A limit folds a job even on an idle machine. RSR would not fold this job.
     let idle = [job(1, 0, 10, 8)];
     let ends = |name| run(&idle, name, "hypercube:3").expect("it runs").0.ends().to_vec();
     assert_eq!((ends("limit[k=0,inner=cube-buddy]"), ends("rsr[t=7]")), (vec![80], vec![10]));

@@ -29,8 +29,8 @@ impl SubMesh {
         Self { base, sides: std::array::from_fn(|i| end[i] - base[i] + 1) }
     }
 
-    /// Returns the highest corner, which is in the box. It may be past the last position of a
-    /// wrapped dimension.
+    /// Returns the highest corner, which is in the box. The corner may be past the last position of
+    /// a wrapped dimension.
     pub fn end(&self) -> Coord {
         std::array::from_fn(|i| self.base[i] + self.sides[i] - 1)
     }

@@ -6,8 +6,9 @@ use crate::topology::Grid;
 /// Rule that converts a number of processors into side lengths.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ShapeRule {
-    /// The box with the smallest total side length that can hold the job. If there are several, the
-    /// box with the smallest volume. It may hold more processors than requested.
+    /// The box with the smallest total side length that can hold the job. If several boxes have
+    /// this length, the box with the smallest volume. The box may hold more processors than
+    /// requested.
     #[default]
     NearSquare,
     /// The box of exactly the requested volume with the smallest total side length. If no such box

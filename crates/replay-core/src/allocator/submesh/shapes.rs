@@ -9,7 +9,8 @@ use crate::allocator::Request;
 use crate::topology::Grid;
 
 /// Meaning of the parameter `shape`, for strategies that support every [`Shaping`].
-pub const SHAPE: &str = "sides of a job without shape: exact and most nearly square, least total side length, or every exact factorisation in turn";
+pub const SHAPE: &str = "sides of a job without shape: exact factors nearest to a square, least total side length, or \
+    every exact factorisation in turn";
 
 /// Rule that selects the frames of a job without shape.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -56,8 +57,8 @@ impl Shapes {
         Self { grid: grid.clone(), shaping, turn, by_size, given, smaller }
     }
 
-    /// Returns the frames for a request. There are no frames if it requests more processors than the grid has, or a
-    /// shape with a side of 0.
+    /// Returns the frames for a request. There are no frames if the request exceeds the number of processors of the
+    /// grid, or if its shape has a side of 0.
     pub fn of(&mut self, request: Request) -> &[[u16; 3]] {
         if let Some(shape) = request.shape {
             self.given.clear();
@@ -97,7 +98,8 @@ impl Shapes {
         covered
     }
 
-    /// Returns the number of processors of the largest frame for a request, or the requested number if this is larger.
+    /// Returns the number of processors of the largest frame for a request, or the requested number if the requested
+    /// number is larger.
     pub fn largest(&mut self, request: Request) -> u64 {
         let largest = self.of(request).iter().map(|&sides| volume(sides)).max();
         largest.unwrap_or(0).max(u64::from(request.size))

@@ -190,7 +190,8 @@ impl Placements {
     }
 }
 
-/// Describes a box by its sides and its position, with the name of the torus if there are several.
+/// Describes a box by its sides and its position, with the name of the torus if the machine has
+/// several tori.
 fn words(layout: &Layout, [torus, placement, anchor]: At) -> [String; 2] {
     let torus = &layout.toruses()[torus];
     let placement = &torus.placements()[placement];

@@ -5,8 +5,8 @@
 //! [menu](crate::placement::menu). Processes are assigned to nodes in the rank order of the rule.
 //!
 //! Cost: for each free anchor of the job's size, the overlapping free anchors of the next larger box are counted, 64
-//! anchors per step. The scan stops at an anchor that overlaps none of them. Starts and ends of jobs change the bits of
-//! the overlapping anchors.
+//! anchors per step. The scan stops at an anchor that overlaps none of these larger anchors. Starts and ends of jobs
+//! change the bits of the overlapping anchors.
 
 mod described;
 mod explain;
@@ -52,7 +52,7 @@ pub enum Fit {
 pub struct Placements {
     layout: Arc<Layout>,
     decider: Decider,
-    /// Node number in the layout of each processor.
+    /// For each processor, the number of its node in the layout.
     numbers: Arc<[u32]>,
     /// Processor of each node of the layout.
     nodes: Arc<[NodeId]>,
@@ -164,7 +164,7 @@ impl Placements {
         }
     }
 
-    /// Converts a request for the rule; `None` if no placement can ever serve it.
+    /// Converts a request for the rule; `None` if no placement can ever serve the request.
     fn to_rule_request(&self, size: u32) -> Option<segments::Request> {
         let on_menu = |size: &u32| self.sizes.binary_search(size).is_ok();
         let several = |part: u32| part < size && size.is_multiple_of(part);
@@ -184,7 +184,7 @@ impl Placements {
     }
 }
 
-/// Returns an idle machine with all anchors counted.
+/// Returns an idle machine on which all anchors have been counted.
 fn idle(decider: &Decider, layout: &Layout) -> Vec<FreeAnchors> {
     let mut machine = decider.machine(layout, layout.all());
     machine.iter_mut().zip(layout.toruses()).for_each(|(open, torus)| open.compute_all(torus));

@@ -188,7 +188,7 @@ impl PlacementOptions {
             _ => None,
         };
         let numbers =
-            layout.numbers(machine).ok_or("the machine has other processors than the file")?;
+            layout.numbers(machine).ok_or("the machine and the file have different processors")?;
         let placements = Placements::new(numbers, layout, self.fit, self.parts(), tied);
         Ok(match self.menu {
             Menu::Trace if self.file.is_none() => {
@@ -218,13 +218,13 @@ impl AllocatorOptions for PlacementOptions {
         }
         if self.slack == Slack::Auto && self.shapes == Shapes::First {
             return Err(
-                "slack=auto compares boxes of all shapes; it cannot be used with shapes=first"
+                "slack=auto compares boxes of all shapes and cannot be used with shapes=first"
                     .into(),
             );
         }
         if matches!(self.tie, Tie::Weights(_)) && self.segment.is_some() {
             return Err(
-                "segment belongs to Slurm's rule; it cannot be used with weights in tie".into()
+                "segment is a parameter of Slurm's rule and cannot be used with weights in tie".into()
             );
         }
         Ok(Box::new(self.placements(topology, &[], seed)?))
@@ -292,19 +292,23 @@ pub fn table() -> Table<PlacementOptions> {
             .param(
                 "file",
                 kind::typed("FILE").listed("FILE").or("none"),
-                "a topology.yaml that defines the boxes, instead of menu, anchors and orient, and the machine, with several tori or cells without a node; --machine FILE is equivalent",
+                "a topology.yaml that defines the machine (several tori and cells without nodes are possible) and, in \
+                    place of menu, anchors and orient, the boxes; --machine FILE is equivalent",
                 |o: &mut PlacementOptions| &mut o.file,
             )
             .param(
                 "topology",
                 kind::typed("NAME").listed("NAME").or("none"),
-                "name of the topology in the file; by default the one with cluster_default: true, or the first",
+                "name of the topology in the file; by default the topology with cluster_default: true, otherwise the \
+                    first topology",
                 |o| &mut o.entry,
             )
             .param(
                 "menu",
                 kind::typed("pow2|all|tpu-v4|trace|list:AxBxC+..").listed("pow2|all|tpu-v4|trace|list:AxBxC+.."),
-                "boxes that jobs may have: with sides that are powers of two or sides of the machine, all boxes (machines of up to 512 processors), slices of TPU v4 pods, the most compact boxes for every size of the trace, or a list",
+                "boxes that jobs may have: boxes whose sides are powers of two or sides of the machine, all boxes \
+                    (machines of up to 512 processors), slices of TPU v4 pods, the most compact boxes for every size \
+                    of the trace, or a list",
                 |o| &mut o.menu,
             )
             .param(
@@ -328,37 +332,45 @@ pub fn table() -> Table<PlacementOptions> {
             .param(
                 "fit",
                 kind::one_of(&[("exact", Fit::Exact), ("up", Fit::Up)]),
-                "a job whose size no box has is omitted from the run (exact), or gets the next larger box (up)",
+                "if no box has the size of a job, the job is omitted from the run (exact) or gets the next larger box \
+                    (up)",
                 |o| &mut o.fit,
             )
             .param(
                 "segment",
                 kind::integer(1..=1_000_000).or("none"),
-                "processors of each part of a larger job whose size is a multiple of it; each part is a box",
+                "number of processors of a part; a job whose size is a larger multiple is divided into parts, and \
+                    each part gets a box",
                 |o| &mut o.segment,
             )
             .param(
                 "exact-segments",
                 kind::yes_no(),
-                "with segment: if placing one part after the other fails, yes searches all sets of positions, which can take long; no retries like Slurm and can miss some",
+                "with segment, if placing one part after the other fails: yes searches all sets of positions, which \
+                    can take long; with no, the search is repeated as in Slurm and can miss a solution",
                 |o| &mut o.exact,
             )
             .param(
                 "tie",
                 kind::typed("slurm|auto|LF,EQ,NF,WF,EF,DL"),
-                "slurm: the rule that Slurm ships; auto: a rule that tunes itself during the replay, from past jobs only (slurm with segment, and on several tori); or weights, 0 if omitted: worth of larger and of equal boxes lost, contact with busy neighbours and with walls, neighbours that end at the same time, delay of larger boxes by estimates",
+                "slurm: the rule that Slurm ships; auto: a rule that tunes itself during the replay, from past jobs \
+                    only (slurm with segment, and on several tori); or the weights of six terms (0 if omitted): worth \
+                    of lost larger boxes, worth of lost equal boxes, contact with busy neighbours, contact with \
+                    walls, neighbours that end at the same time, delay of larger boxes by estimates",
                 |o| &mut o.tie,
             )
             .param(
                 "shapes",
                 kind::one_of(&[("all", Shapes::All), ("first", Shapes::First)]),
-                "with tie: compare boxes of all shapes and orientations, or only those of the first that fits",
+                "with tie: boxes of all shapes and orientations are compared, or only boxes of the first shape and \
+                    orientation that fits",
                 |o| &mut o.shapes,
             )
             .param(
                 "slack",
 kind::typed("0..100|auto"),
-                "with tie, above 0: compare only boxes whose sum of pairwise distances is at most 1 + slack times the least; auto tunes the slack with tie=auto",
+                "with tie: if slack is above 0, only boxes whose sum of pairwise distances is at most (1 + slack) \
+                    times the least sum are compared; with tie=auto, auto tunes the slack",
                 |o| &mut o.slack,
             )
             .param(
@@ -370,19 +382,19 @@ kind::typed("0..100|auto"),
             .param(
                 "shadows",
                 kind::integer(1..=64),
-                "tie=auto: number of shadow machines, each replaying the jobs with its own rule; each costs one more decision per job",
+                "tie=auto: number of shadow machines, each replaying the jobs with its own rule; each shadow machine adds one decision per job",
                 |o| &mut o.tuning.shadows,
             )
             .param(
                 "every",
                 kind::integer(16..=1_000_000),
-                "tie=auto: starts between comparisons of the shadow machines",
+                "tie=auto: number of job starts between comparisons of the shadow machines",
                 |o| &mut o.tuning.every,
             )
             .param(
                 "memory",
                 kind::integer(16..=100_000_000),
-                "tie=auto: starts after which an observation counts 1/e",
+                "tie=auto: number of job starts after which the weight of an observation falls to 1/e",
                 |o| &mut o.tuning.memory,
             )
     };

@@ -1,4 +1,4 @@
-//! Selection of boxes by weighted terms. This combines [`Ties`] with the statistics of a replay.
+//! Selection of boxes by weighted terms: combines [`Ties`] with the statistics of a replay.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ pub struct Rule {
     pub frequencies: Frequencies,
 }
 
-/// A fixed selection rule, or a self-tuning one.
+/// A fixed selection rule, or a self-tuning rule.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Choice {
     /// Fixed weights and filter.
     Fixed(TermWeights, CandidateFilter),
-    /// The rule with the smallest loss so far. The values are the filter of all rules, if it is fixed, the options of
-    /// the tuning, and the seed.
+    /// The rule with the smallest loss so far. The values are the filter of all rules (`None` if the filter is tuned
+    /// too), the options of the tuning, and the seed.
     Tuned(Option<CandidateFilter>, Tuning, u64),
 }
 
@@ -102,7 +102,8 @@ impl Tied {
         Self::on(ties, self.rule, tuner)
     }
 
-    /// Returns a copy without caches and without learning. It is used for queries after many boxes have been released.
+    /// Returns a copy without caches and without learning. The copy is used for queries after many boxes have been
+    /// released.
     pub fn detached(&self) -> Self {
         Self {
             ties: self.ties.without_cache(),
@@ -187,8 +188,8 @@ impl Tied {
         nonzero_weights(weights).map(signed).collect()
     }
 
-    /// Starts a job on the selected box. `first` is the node of its first process. If this is cancelled, the state must
-    /// not be used for later decisions.
+    /// Starts a job on the selected box. `first` is the node of its first process. If the call is cancelled, the state
+    /// must not be used for later decisions.
     pub fn start(
         &mut self,
         first: NodeId,

@@ -2,11 +2,11 @@
 //!
 //! In addition to the real machine there are several *shadow* machines, which replay the same starts and ends of jobs.
 //! Each shadow has its own [selection rule](super::selection_rules). The loss of a shadow is measured in processor-time
-//! and has two parts: the free processors of the shadow while enough of them are free for the first refused job but no
-//! box is free; and the processors of jobs that run on the real machine but found no box on the shadow. At regular
-//! intervals, the losses of the shadows, relative to each other, are added to a map of all rules; older observations
-//! decay. The real machine then continues with the rule that has the smallest expected loss. One shadow, each time a
-//! different one, continues with another rule.
+//! and has two parts. The first part counts the free processors of the shadow while enough processors, but no box, are
+//! free for the first refused job. The second part counts the processors of jobs that run on the real machine but found
+//! no box on the shadow. At regular intervals, the losses of the shadows, relative to each other, are added to a map of
+//! all rules; older observations decay. The real machine then continues with the rule that has the smallest expected
+//! loss. One shadow continues with another rule; a different shadow is selected each time.
 //!
 //! A choice depends on the seed and on earlier events, but not on later events. Events are the calls that the strategy
 //! receives: a refusal that the engine derives from an earlier refusal is not observed. A shadow never starts a job

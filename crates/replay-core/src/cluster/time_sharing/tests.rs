@@ -69,7 +69,7 @@ fn jobs_move_up_when_one_ends_and_the_head_of_the_queue_starts() {
             (0, 0, &[0, 1, 2, 3][..]),
             (1, 1, &[0, 1, 2]),
             (2, 2, &[4, 5]),
-            // The fourth job blocks the fifth, although the fifth would fit.
+            // The fourth job blocks the fifth, although the fifth job would fit.
             (3, 100, &[0, 1, 2, 3]),
         ]
     );

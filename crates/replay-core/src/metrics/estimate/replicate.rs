@@ -98,7 +98,8 @@ pub enum ReplicateError<E> {
     /// The rule is not valid.
     #[error("stop rule: {0}")]
     Rule(String),
-    /// A replication failed. If several replications failed, the first of them is reported.
+    /// A replication failed. If several replications failed, the failure with the lowest replication number is
+    /// reported.
     #[error("replication {replication}: {error}")]
     Run {
         /// The number of the replication, from 0.

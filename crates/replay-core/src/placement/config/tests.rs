@@ -123,7 +123,7 @@ fn every_error_has_a_line_and_a_key() {
         (
             "        nodes: n[0-7]",
             "        nodes: n[0-7]\n        regions: []",
-            "10: torus a: torus3d/toruses/regions: cannot be combined with nodes; a torus has one of the two",
+            "10: torus a: torus3d/toruses/regions: cannot be combined with nodes; a torus has either nodes or regions",
         ),
         // E5
         (

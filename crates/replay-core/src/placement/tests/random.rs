@@ -244,7 +244,7 @@ proptest! {
         let expected = decide_directly(&bench.layout, &reference, &bench.free, size, &of_node);
         let got = bench.ask(&Request { size, ..Request::default() }).ok().map(|picks| picks[0]);
         prop_assert_eq!(got, expected);
-        // The nodes are those of the box.
+        // The nodes are the nodes of the box.
         if let Some(pick) = got {
             let torus = &bench.layout.toruses()[pick.torus];
             let placement = &torus.placements()[pick.placement];

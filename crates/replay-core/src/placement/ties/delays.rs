@@ -29,8 +29,8 @@ pub fn sorted(mut all: Vec<Delays>) -> Vec<Delays> {
     all
 }
 
-/// Number of first anchors that are stored. A candidate rarely overlaps all of them. The number is small in tests, so
-/// that the tests also use anchors that are not stored.
+/// Number of stored anchors, beginning with the anchor that becomes free first. A candidate rarely overlaps all stored
+/// anchors. The number is small in tests, so that the tests also use anchors that are not stored.
 const STORED_ANCHORS: usize = if cfg!(test) { 2 } else { 12 };
 
 impl Delays {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::scheduler::{Outage, QueuedJob, System};
 use crate::workload::JobId;
 
-/// The number of processors held neither by running jobs, until their estimated ends, nor by outages. The number is a
-/// step function of time, from now on.
+/// The number of processors that are held neither by running jobs nor by outages, as a step function of time that
+/// begins now. Running jobs hold their processors until their estimated ends.
 #[derive(Debug)]
 pub struct FreeProfile {
     /// Start and height of each step. The first step starts now.
@@ -69,7 +69,7 @@ impl FreeProfile {
         self.least(at, at.saturating_add(job.estimate)) >= job.takes.into()
     }
 
-    /// Returns the first time at which a job fits; `None` if it never does.
+    /// Returns the first time at which a job fits; `None` if the job never fits.
     pub fn earliest(&self, job: &QueuedJob) -> Option<i64> {
         self.steps.iter().map(|step| step.0).find(|&at| self.fits(job, at))
     }

@@ -3,8 +3,8 @@
 /// Maximum number of corners.
 const MAX_CORNERS: usize = 8;
 
-/// Lower bounds on a set of jobs. For every job there is a corner with no larger size and no longer
-/// estimate; corners are in order of ascending size and thus descending estimate. The jobs for
+/// Lower bounds on a set of jobs. For every job there is a corner with at most the job's size and at most the job's
+/// estimate. Corners are in order of ascending size and thus descending estimate. The jobs for
 /// which no other job has both a smaller size and a shorter estimate are stored as corners. There
 /// are at most eight corners; if there are more such jobs, neighbours share a corner. The minimum
 /// work, size times estimate, is also stored. The minimum work is the more effective bound in a

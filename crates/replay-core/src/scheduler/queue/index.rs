@@ -10,7 +10,7 @@ const LEAF: usize = 16;
 /// lower bounds on the sizes and estimates of the jobs below it ([`Corners`]).
 #[derive(Clone, Debug, Default)]
 pub struct Index {
-    /// Jobs in queue order; `None` where a job was removed.
+    /// Jobs in queue order; `None` if the job was removed.
     slots: Vec<Option<Waiting>>,
     /// The nodes of the tree. The root is at index 1. Node i has its children at
     /// 2i and 2i + 1. The leaves are the second half of the nodes, and each leaf covers [`LEAF`] slots. Refused jobs
@@ -55,7 +55,7 @@ impl Index {
         }
         let mut jobs: Vec<Waiting> = self.slots.drain(..).flatten().collect();
         jobs.append(list);
-        // The jobs are two sorted runs.
+        // The jobs form two sorted sequences.
         jobs.sort_by_key(|waiting| waiting.rank);
         self.len = jobs.len();
         self.head = 0;

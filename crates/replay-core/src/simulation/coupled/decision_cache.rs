@@ -56,7 +56,7 @@ impl DecisionCache {
 
     /// Stores a refusal.
     pub fn refused(&mut self, request: Request, refusal: Refusal, allocator: &mut dyn Allocator) {
-        // The refusal does not hold for another job of this size, because that job may have waited longer.
+        // The refusal does not hold for another job of this size, because the other job may have waited longer.
         if let Refusal::Postponed { .. } = refusal {
             return;
         }

@@ -13,8 +13,8 @@ use crate::workload::JobId;
 #[derive(Clone, Debug)]
 pub struct OutageState<'a> {
     outages: &'a Outages,
-    /// Each change is the time, whether the window starts (`true`) or ends (`false`), and the
-    /// number of the window. At equal times ends come before starts.
+    /// Each change consists of its time, a flag (`true` if a window starts, `false` if a window ends), and the number
+    /// of the window. At equal times ends come before starts.
     changes: Vec<(i64, bool, usize)>,
     next: usize,
     /// Number of active windows that cover each processor.

@@ -13,7 +13,7 @@ pub struct Reserved {
     pub job: JobId,
     /// The earliest time at which the place is free.
     pub at: i64,
-    /// Whether each processor belongs to the place.
+    /// One flag per processor: true if the processor belongs to the place.
     taken: Vec<bool>,
 }
 
@@ -109,7 +109,8 @@ struct Search<'a> {
     by_trial: bool,
     /// The time until which the last request was postponed.
     postponed: Option<i64>,
-    /// The times at which enough processors are free, each with the number of running jobs that have ended by then.
+    /// The times at which enough processors are free, each with the number of running jobs that have ended by this
+    /// time.
     times: Vec<(i64, usize)>,
     /// The place found.
     nodes: Vec<NodeId>,
@@ -188,8 +189,8 @@ impl Search<'_> {
     }
 
     /// Finds the first time with a place, assuming that all later times have a place, too. First tries the previous
-    /// result, if there is one, and the time directly before it. Then tries times at doubling distances, and finally
-    /// bisects.
+    /// result, if any, and the time directly before the previous result. Then tries times at doubling distances, and
+    /// finally bisects.
     fn bisect(
         &mut self,
         mut refused: FutureState<'_>,
@@ -242,7 +243,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
-        /// Bisection and linear search agree for every strategy that can be copied, whatever the previous result.
+        /// Bisection and linear search agree for every strategy that can be copied, regardless of the previous result.
         #[test]
         fn bisection_agrees_with_trying_all_times(
             starts in proptest::collection::vec((1u32..20, 0i64..40), 1..40),

@@ -35,7 +35,7 @@ impl Sharing {
         &self.processors
     }
 
-    /// Moves every job below the released slots `freed` up by one level on their hosts (first come,
+    /// Moves every job below the released slots `freed` up by one level on the hosts of these slots (first come,
     /// highest priority: Turner 1995, section 6.2.3). `held` contains the slots of all running
     /// jobs.
     pub fn promote(&mut self, machine: &mut Machine, freed: &[NodeId], held: &mut [Vec<NodeId>]) {

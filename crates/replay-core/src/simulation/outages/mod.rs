@@ -11,8 +11,8 @@
 //! A schedule with outages depends on the positions of jobs, so it cannot be computed as a [timeline](super::Timeline).
 //! All allocators use the [coupled](super::Simulation::is_coupled) simulation. Schedulers that use estimates get all
 //! windows in advance, as intervals with a number of unavailable processors ([`Outages::steps`]). Other schedulers only
-//! use the number of free processors. Processors out of service are neither free nor busy neighbours in a tie value; an
-//! option makes them count as walls.
+//! use the number of free processors. Processors out of service are neither free nor busy neighbours in a tie value;
+//! with an option, processors out of service are treated as walls.
 //!
 //! Not every allocator [supports](crate::allocator::Capabilities::supports_outages) outages. Allocators that choose
 //! only by the free processors support outages. Allocators with their own state are notified when processors go out of
@@ -36,7 +36,7 @@ pub enum WhenDown {
     /// A job runs to its end. Its processors go out of service when the job ends.
     #[default]
     Drain,
-    /// Jobs are interrupted and count as completed.
+    /// Jobs are interrupted and are recorded as completed.
     Kill,
     /// Jobs are interrupted, return to their position in the order of arrival, and run again from the beginning.
     Requeue,

@@ -1,6 +1,6 @@
 //! The generalised Hilbert curve (Červený's "gilbert"): a space-filling curve for boxes of any side
-//! lengths. It halves the longest side and orients the parts so that each begins next to the end of
-//! the previous part.
+//! lengths. The curve halves the longest side. The parts are oriented so that each part begins next
+//! to the end of the previous part.
 
 use crate::topology::{Coord, Grid};
 
@@ -27,7 +27,7 @@ pub fn walk(grid: &Grid) -> Vec<Coord> {
     path
 }
 
-/// Fills the rectangle spanned by `a` and `b`; the curve runs from one end of `a` to the other.
+/// Fills the rectangle spanned by `a` and `b`; the curve runs from one end of `a` to the other end.
 fn plane(path: &mut Vec<Coord>, at: Vector, a: Vector, b: Vector) {
     let (width, height) = (length(a), length(b));
     if height == 1 {
@@ -54,7 +54,7 @@ fn plane(path: &mut Vec<Coord>, at: Vector, a: Vector, b: Vector) {
     }
 }
 
-/// Fills the box spanned by `a`, `b` and `c`; the curve runs from one end of `a` to the other.
+/// Fills the box spanned by `a`, `b` and `c`; the curve runs from one end of `a` to the other end.
 fn solid(path: &mut Vec<Coord>, at: Vector, a: Vector, b: Vector, c: Vector) {
     let (width, height, depth) = (length(a), length(b), length(c));
     match (width, height, depth) {

@@ -124,7 +124,7 @@ proptest! {
 
     #[test]
     fn gilbert_jumps_at_most_once_in_two_dimensions(x in 1u16..40, y in 1u16..40) {
-        // One diagonal step remains when the long side is odd and the short one even.
+        // One diagonal step remains if the long side is odd and the short side is even.
         prop_assert!(jumps(Curve::Gilbert, &mesh(&[x, y])) <= 1);
     }
 }

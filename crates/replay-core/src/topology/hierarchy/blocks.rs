@@ -11,7 +11,7 @@ pub struct Blocks {
     pub(super) names: Vec<String>,
     pub(super) nodes: Vec<Vec<NodeId>>,
     pub(super) base_size: u32,
-    /// Ascending and distinct; the first is 0.
+    /// Levels of the block sizes, ascending and distinct; the first level is 0.
     pub(super) levels: Vec<u32>,
 }
 

@@ -16,9 +16,9 @@ use crate::topology::{MAX_POINTS, NodeId};
 pub struct SwitchEntry {
     /// Line of the file, from 1.
     pub line: usize,
-    /// Its name.
+    /// Name of the entry.
     pub name: String,
-    /// Names of its nodes.
+    /// Names of the nodes of the entry.
     pub nodes: Vec<String>,
     /// Names of the switches directly below this switch.
     pub switches: Vec<String>,
@@ -29,9 +29,9 @@ pub struct SwitchEntry {
 pub struct BlockEntry {
     /// Line of the file, from 1.
     pub line: usize,
-    /// Its name.
+    /// Name of the entry.
     pub name: String,
-    /// Names of its nodes.
+    /// Names of the nodes of the entry.
     pub nodes: Vec<String>,
 }
 
@@ -135,7 +135,7 @@ fn by_name<'a>(
             return Err(error(line, subject(name), "the name is missing".to_string()));
         }
         if let Some((_, other)) = found.insert(name, (number, line)) {
-            let problem = format!("line {other} has this name too");
+            let problem = format!("line {other} has the same name");
             return Err(error(line, subject(name), problem));
         }
     }
@@ -172,14 +172,14 @@ impl Hierarchy {
         for (number, entry) in (0..).zip(entries) {
             let at = |problem| error(entry.line, subject(&entry.name), problem);
             if !entry.nodes.is_empty() && !entry.switches.is_empty() {
-                return Err(at("it has both nodes and switches; give one of the two".to_string()));
+                return Err(at("both nodes and switches are given; a switch has either nodes or switches".to_string()));
             }
             for name in &entry.switches {
                 let Some(&child) = numbers.get(&name[..]) else {
                     return Err(at(format!("there is no switch {}", excerpt(name))));
                 };
                 if child == number {
-                    return Err(at("it is below itself".to_string()));
+                    return Err(at("the switch is below itself".to_string()));
                 }
                 if let Some(other) = switches[child as usize].parent {
                     let other = &entries[other as usize];
@@ -201,7 +201,7 @@ impl Hierarchy {
         let unreached = set_levels(&mut switches);
         if let Some(number) = unreached {
             let entry = &entries[number];
-            let problem = "it is below itself, by way of other switches".to_string();
+            let problem = "the switch is below itself, by way of other switches".to_string();
             return Err(error(entry.line, subject(&entry.name), problem));
         }
         let names = nodes.into_names();
@@ -269,7 +269,7 @@ fn set_levels(switches: &mut [Switch]) -> Option<usize> {
 /// Returns the base size and the levels of the sizes.
 fn levels(sizes: &[u32]) -> Result<(u32, Vec<u32>), String> {
     let base = sizes.first().copied().filter(|&base| base > 0);
-    let base = base.ok_or("the base size, the first, must be at least 1")?;
+    let base = base.ok_or("the base size (the first size) must be at least 1")?;
     let level = |&size: &u32| {
         let factor = Some(size / base).filter(|factor| factor.is_power_of_two());
         let level = factor.filter(|_| size.is_multiple_of(base)).map(u32::ilog2);

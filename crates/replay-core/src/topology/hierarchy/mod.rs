@@ -157,13 +157,14 @@ impl Hierarchy {
         edges
     }
 
-    /// Returns the distance in hops: 2 between nodes of one leaf, and one more for each edge between two leaves. If
-    /// there are several roots, distances are computed as if an additional switch joined the roots.
+    /// Returns the distance in hops. The distance of two nodes is 2 plus the number of edges between their leaves; it
+    /// is 0 if both nodes are the same node. If there are several roots, distances are computed as if an additional
+    /// switch joined the roots.
     pub fn hops(&self, a: NodeId, b: NodeId) -> u32 {
         if a == b { 0 } else { 2 + self.between(self.leaf(a), self.leaf(b)) }
     }
 
-    /// Calls `visit` with each of the other nodes of the node's leaf.
+    /// Calls `visit` with every other node of the leaf of `node`.
     pub fn for_neighbours(&self, node: NodeId, mut visit: impl FnMut(NodeId)) {
         let nodes = match self.kind() {
             HierarchyKind::Tree(tree) => tree.nodes(self.leaf(node)),
@@ -172,8 +173,8 @@ impl Hierarchy {
         nodes.iter().filter(|&&other| other != node).for_each(|&other| visit(other));
     }
 
-    /// Level of each unit: the level of a switch, or the index of a block's size, from 0. `None` for the unit above several
-    /// roots, and for the machine above all block sizes.
+    /// Returns the level of each unit: the level of a switch, or the index of a block's size, from 0. `None` for the
+    /// unit above several roots, and for the machine above all block sizes.
     pub fn unit_levels(&self) -> Vec<Option<u32>> {
         let mut levels: Vec<Option<u32>> = match self.kind() {
             HierarchyKind::Tree(tree) => {
@@ -197,7 +198,7 @@ impl Hierarchy {
         self.enclosing_unit(nodes).map_or(0, |unit| self.units()[unit as usize].nodes)
     }
 
-    /// The smallest unit that contains all of these nodes; `None` without nodes.
+    /// Returns the smallest unit that contains all of these nodes; `None` if there are no nodes.
     pub fn enclosing_unit(&self, nodes: &[NodeId]) -> Option<u32> {
         let units = self.units();
         let mut leaves = nodes.iter().map(|&node| self.leaf(node));

@@ -62,7 +62,7 @@ fn wrong_trees_are_refused_with_the_switch() {
     assert_eq!(problem(&[switch("a", &[], &[])]), "there is no node");
     assert_eq!(
         problem(&[switch("a", &["n1"], &[]), switch("a", &["n2"], &[])]),
-        "switch a: line 7 has this name too"
+        "switch a: line 7 has the same name"
     );
     assert_eq!(
         problem(&[switch("a", &["n1"], &[]), switch("b", &["n1"], &[])]),
@@ -70,7 +70,7 @@ fn wrong_trees_are_refused_with_the_switch() {
     );
     assert_eq!(
         problem(&[switch("a", &["n1"], &["b"])]),
-        "switch a: it has both nodes and switches; give one of the two"
+        "switch a: both nodes and switches are given; a switch has either nodes or switches"
     );
     assert_eq!(
         problem(&[switch("a", &["n"], &[]), switch("b", &[], &["x"])]),
@@ -78,7 +78,7 @@ fn wrong_trees_are_refused_with_the_switch() {
     );
     assert_eq!(
         problem(&[switch("a", &["n"], &[]), switch("b", &[], &["b"])]),
-        "switch b: it is below itself"
+        "switch b: the switch is below itself"
     );
     let two = [switch("a", &["n"], &[]), switch("b", &[], &["a"]), switch("c", &[], &["a"])];
     assert_eq!(
@@ -86,7 +86,7 @@ fn wrong_trees_are_refused_with_the_switch() {
         "switch c: switch a is below switch b (line 7) already; a switch has one parent"
     );
     let cycle = [switch("a", &["n"], &[]), switch("b", &[], &["c"]), switch("c", &[], &["b"])];
-    assert_eq!(problem(&cycle), "switch b: it is below itself, by way of other switches");
+    assert_eq!(problem(&cycle), "switch b: the switch is below itself, by way of other switches");
 }
 
 #[test]

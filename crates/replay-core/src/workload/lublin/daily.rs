@@ -31,8 +31,8 @@ pub(super) fn half_hour_weights(daily: GammaParameters) -> [f64; HALF_HOURS_PER_
     let log_density = |x: f64| (daily.shape - 1.0) * x.ln() - x / daily.scale;
     let hours = DAY_START..DAY_START + HALF_HOURS_PER_DAY;
     let nodes = |i: usize| GAUSS.map(|(node, weight)| (log_density(i as f64 + node / 2.0), weight));
-    // Densities are computed relative to the largest density of the day, so that they do not overflow even if the cycle
-    // is narrow.
+    // Densities are computed relative to the largest density of the day, so that the densities do not overflow even if
+    // the cycle is narrow.
     let peak =
         hours.clone().flat_map(nodes).fold(f64::NEG_INFINITY, |peak, (log, _)| peak.max(log));
 

@@ -24,7 +24,7 @@ pub enum LublinError {
     #[error("the machine has no processors")]
     NoProcessors,
     /// The model has neither interactive nor batch nor untyped jobs.
-    #[error("the model has no class of jobs: give interactive, batch or untyped ones")]
+    #[error("the model has no class of jobs: give interactive, batch or untyped jobs")]
     NoClass,
     /// A constant of a job class is outside its range.
     #[error("{kind} jobs: {error}")]

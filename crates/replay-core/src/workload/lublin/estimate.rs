@@ -1,5 +1,5 @@
-//! User estimates of run times. The model of Lublin and Feitelson has no estimates; this rule adds them,
-//! because backfilling schedulers need them.
+//! User estimates of run times. The model of Lublin and Feitelson has no estimates; this rule adds estimates, because
+//! backfilling schedulers need estimates.
 
 use super::ParameterError;
 use super::gamma::check;
@@ -56,8 +56,8 @@ impl Default for EstimateRule {
 
 impl EstimateRule {
     /// Returns the estimate, in seconds, of a job of `run` seconds; it is at least `run`. `draw` is a uniform random
-    /// number in [0, 1). If the product exceeds the longest popular value, the estimate is this value, or the run time
-    /// rounded up to whole days if the run is longer.
+    /// number in [0, 1). If the product exceeds the longest popular value, the estimate is the longest popular value.
+    /// If the run time also exceeds this value, the estimate is the run time rounded up to whole days.
     #[must_use]
     pub fn estimate(&self, run: i64, draw: f64) -> i64 {
         let inflated = run as f64 * (1.0 + self.badness * draw);

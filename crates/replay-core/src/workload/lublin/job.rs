@@ -17,7 +17,7 @@ pub enum JobKind {
 
 impl JobKind {
     /// Returns the queue number (SWF field 15) by which the program distinguishes the kinds: 0 interactive, 1 batch.
-    /// Untyped jobs have -1 (unknown); the program gives them the queue of interactive jobs.
+    /// Untyped jobs have -1 (unknown); the program gives untyped jobs the queue of interactive jobs.
     #[must_use]
     pub const fn queue(self) -> i64 {
         match self {

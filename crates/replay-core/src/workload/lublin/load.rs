@@ -19,8 +19,8 @@ pub fn offered_load(jobs: &[SyntheticJob], processors: u32) -> Option<f64> {
 /// Scales all gaps between submissions by the same factor, such that the offered load of the jobs becomes `target`.
 /// Returns the factor. The first submit time and the order of jobs do not change. Times are rounded to whole seconds.
 ///
-/// The daily cycle is scaled with the gaps, so a day is no longer 24 hours long. The change of the day's length is a
-/// usual side effect of scaling the load without changing the jobs.
+/// The daily cycle is scaled with the gaps, so a day of the scaled jobs does not have 24 hours. The change of the day's
+/// length is a usual side effect of scaling the load without changing the jobs.
 ///
 /// # Errors
 /// [`LublinError::TargetLoad`] if the target is not a positive number or leaves less than a second between

@@ -90,7 +90,7 @@ impl LublinFeitelson {
         Self { interactive: Some(JobClass::interactive(processors)), ..Self::batch(processors) }
     }
 
-    /// Returns the model of batch jobs only. The jobs are the same as the batch jobs of
+    /// Returns the model of batch jobs only. The jobs are identical to the batch jobs of
     /// [`batch_and_interactive`](Self::batch_and_interactive).
     #[must_use]
     pub fn batch(processors: u32) -> Self {

@@ -21,8 +21,7 @@ pub struct SizeModel {
     /// ULow: log2 of the size of the smallest parallel job. A small shift makes jobs of two processors more or less
     /// likely.
     pub low: f64,
-    /// UMed: log2 of the size at which the density changes; the program advises 1.5 to 3.5 below
-    /// `high`.
+    /// UMed: log2 of the size at which the density changes; the program recommends a value 1.5 to 3.5 below `high`.
     pub medium: f64,
     /// UHi: log2 of the size of the largest job.
     pub high: f64,

@@ -156,7 +156,7 @@ fn errors_name_the_cause() {
         (|m, _| m.processors = 0, "the machine has no processors"),
         (
             |m, _| m.batch = None,
-            "the model has no class of jobs: give interactive, batch or untyped ones",
+            "the model has no class of jobs: give interactive, batch or untyped jobs",
         ),
         (
             |_, c| c.sizes.serial = 1.5,

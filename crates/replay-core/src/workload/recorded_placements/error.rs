@@ -55,7 +55,7 @@ pub enum RecordedPlacementsError {
     },
     /// Two records have the same job number, and a placement refers to this number.
     #[error(
-        "{trace}: lines {} and {} are both job {job}, so its nodes, which are given by job number, are ambiguous: \
+        "{trace}: lines {} and {} are both job {job}, so the nodes of this job number are ambiguous: \
          make the job numbers unique",
         lines[0], lines[1]
     )]

@@ -10,7 +10,7 @@ pub enum StochasticError {
     /// A distribution has an impossible parameter or does not fit the machine.
     #[error(transparent)]
     Distribution(#[from] NameError),
-    /// A side of the machine is 0, or its number of processors does not fit in 32 bits.
+    /// A side of the machine is 0, or the number of processors of the machine does not fit in 32 bits.
     #[error("a machine of {} x {} x {} processors cannot be used", .extents[0], .extents[1], .extents[2])]
     Machine {
         /// Sides of the machine.
@@ -21,7 +21,8 @@ pub enum StochasticError {
     NoTicks,
     /// The jobs, run one after another, would end after tick 2^53.
     #[error(
-        "the jobs would last longer than 2^53 ticks, {ticks_per_unit} to a time unit: take fewer jobs or ticks"
+        "the jobs would last longer than 2^53 ticks, {ticks_per_unit} ticks per time unit: choose fewer jobs or fewer \
+            ticks"
     )]
     TooLong {
         /// Number of ticks in a time unit.

@@ -14,7 +14,7 @@
 //! | sides of the request | [`Sides`] | `uniform`, `uniform[low=2,high=16]`, `exponential`, `decreasing`, ... |
 //! | run time | [`Service`] | `exponential[mean=1]`, `pareto[k=15,q=4241,alpha=1]`, ... |
 //!
-//! **Time is in whole ticks**, A time unit of the papers has `ticks_per_unit` ticks (a million by default). Ticks are
+//! **Time is in whole ticks.** A time unit of the papers has `ticks_per_unit` ticks (a million by default). Ticks are
 //! integers like the seconds of a trace, so the same engine simulates streams and traces. Equality of times does not
 //! depend on rounding, and equal inputs give equal results on every platform.
 //!
@@ -27,7 +27,8 @@
 //! inter-arrival time. If the mean service time is 1, both system loads are equal. The two system loads do not depend
 //! on the sizes of the jobs and the machine, unlike [`StochasticStream::offered_load`].
 //!
-//! Cost: three uniform numbers for the sides, and one for each of the two times. A job takes 50 to 150 ns.
+//! Cost: three uniform numbers for the sides, and one uniform number for each of the two times. A job takes 50 to 150
+//! ns.
 //!
 //! ```
 //! use replay_core::workload::stochastic::StochasticStream;
@@ -154,7 +155,7 @@ impl StochasticStream {
             }
             let size = shape.iter().map(|&side| u32::from(side)).product();
             let shape = Some(shape);
-            // The value is the same as when the trace is written and read again.
+            // Writing the trace and reading the trace again gives the same value.
             let limit = (run > 0).then(|| u32::try_from(run).unwrap_or(u32::MAX));
             jobs.push(Job { number, submit, run, estimate: run, size, line: 0, shape, limit });
         }

@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// The step for which random numbers are drawn. The discriminants must not change, because the random numbers of a seed
-/// depend on them.
+/// depend on the discriminants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Arrivals = 0,

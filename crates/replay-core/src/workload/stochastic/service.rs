@@ -25,7 +25,7 @@ pub enum Service {
         k: f64,
         /// Longest time, above `k`.
         q: f64,
-        /// Tail index; the smaller, the heavier the tail.
+        /// Tail index; a smaller index gives a heavier tail.
         alpha: f64,
     },
     /// Normal distribution restricted to [low, high].

@@ -61,7 +61,7 @@ pub enum SideLaw {
     /// Always the same side.
     Fixed(u16),
     /// Requests of 2^k processors, like the subcubes of a hypercube: k is drawn, and the sides of the request are as
-    /// nearly equal as the machine allows.
+    /// equal as the machine allows.
     Subcubes {
         /// Probabilities of k = 0, 1, ..., which add up to 1.
         shares: Vec<Share>,
@@ -178,8 +178,8 @@ impl Sides {
     }
 }
 
-/// Returns sides that are powers of two, with a product of 2^k, as nearly equal as the machine allows. `None` if the
-/// machine has no room for 2^k processors in this form.
+/// Returns sides that are powers of two, with a product of 2^k. The sides are as equal as the machine allows. `None` if
+/// the machine has no room for 2^k processors in this form.
 fn nearly_square(k: u32, extents: [u16; 3]) -> Option<[u16; 3]> {
     let mut sides = [1_u16; 3];
     for _ in 0..k {

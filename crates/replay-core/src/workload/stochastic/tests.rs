@@ -184,14 +184,14 @@ fn errors_name_the_cause() {
         ),
         (
             |m| m.arrivals = Arrivals::Exponential { mean: 1e300 },
-            "the jobs would last longer than 2^53 ticks, 1000000 to a time unit: take fewer jobs or \
-             ticks",
+            "the jobs would last longer than 2^53 ticks, 1000000 ticks per time unit: choose fewer jobs \
+             or fewer ticks",
         ),
         (
             // A thousand jobs, each far below the limit.
             |m| m.service = Service::Deterministic { time: 1e7 },
-            "the jobs would last longer than 2^53 ticks, 1000000 to a time unit: take fewer jobs or \
-             ticks",
+            "the jobs would last longer than 2^53 ticks, 1000000 ticks per time unit: choose fewer jobs \
+             or fewer ticks",
         ),
     ];
     for (change, expected) in cases {
@@ -216,7 +216,7 @@ fn arrivals_are_written_as_mean_or_rate() {
         ("exponential[rate=0]", "rate=\"0\" is not a positive number"),
         // The rate is positive, but its inverse is not finite.
         ("exponential[rate=1e-320]", "mean=\"inf\" is not a positive number"),
-        ("at-once[mean=1]", "unknown parameter \"mean\"; it has no parameters"),
+        ("at-once[mean=1]", "unknown parameter \"mean\"; this name has no parameters"),
         ("weekly", "unknown; known are exponential, at-once"),
     ] {
         assert_eq!(text.parse::<Arrivals>().unwrap_err().problem, problem, "{text}");

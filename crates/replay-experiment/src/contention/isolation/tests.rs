@@ -22,7 +22,8 @@ fn finds_the_nearest_quota_on_linear_and_step_functions() {
     assert_eq!(nearest_of(5, |q| 39 * q), (1, 39, 1));
     assert_eq!(nearest_of(150, |q| 100 * q).0, 1);
     assert_eq!(nearest_of(151, |q| 100 * q).0, 2);
-    // The time increases by 5,000 cycles per 64 packets: two steps are nearest to targets below 12,500, three above.
+    // The time increases by 5,000 cycles per 64 packets: two steps are nearest to
+    // targets below 12,500, and three steps are nearest to targets above 12,500.
     let stairs = |q: u64| q.div_ceil(64) * 5000;
     assert_eq!(nearest_of(12_000, stairs).1, 10_000);
     assert_eq!(nearest_of(13_000, stairs).1, 15_000);
@@ -57,12 +58,13 @@ fn jobs_alone_take_their_run_time() {
         let isolation = isolated("8x8", pattern, &jobs, 3);
         assert_eq!((isolation.sending(), isolation.off_target()), (38, 0), "{pattern}");
     }
-    // A job that is shorter than a packet sends one packet, and counts as off its target.
+    // A job that is shorter than a packet sends one packet and misses its target.
     let short = isolated("8x8", "all-to-all", &[job(5, 2), job(90_000, 4)], 0);
     assert_eq!((short.quotas[0], short.off_target()), (1, 1));
 }
 
-/// For the built-in patterns, no quota is nearer to the target than a quota outside the tolerance that was found.
+/// For the built-in patterns, if the found quota misses the target by more than the tolerance, no other quota is nearer
+/// to the target.
 #[test]
 fn no_other_quota_is_nearer() {
     let topology: Topology = "8x8".parse().expect("a machine");

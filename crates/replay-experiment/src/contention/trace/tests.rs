@@ -50,7 +50,7 @@ fn cancellation_ends_a_run() {
     assert!(matches!(error, TraceError::Cancelled(_)), "{error}");
 }
 
-/// Packets that go around a ring may use either virtual channel of a link. The two channels count as one link.
+/// Packets that go around a ring may use either virtual channel of a link. The two channels are treated as one link.
 #[test]
 fn virtual_channels_of_a_link_count_as_one_link() {
     let share = |machine: &str| {
@@ -126,7 +126,7 @@ proptest! {
 /// Jobs slow each other down if and only if they run at the same time on shared links.
 #[test]
 fn separates_contention_from_placement() {
-    // The random allocator scatters both jobs. They run at the same time or one after the other.
+    // The random allocator scatters both jobs. The jobs run at the same time or one after the other.
     let run = |second: i64| {
         let jobs = [job(0, 60_000, 8), job(second, 60_000, 8)];
         let (flag, topology) = (CancelToken::new(), "4x4".parse().expect("a machine"));

@@ -18,11 +18,12 @@ const DRAWS: usize = 24;
 /// Random candidates are rounded to integer factors up to a random limit. This is the smallest value of the limit; the
 /// largest value is the largest factor of the space.
 const SMALL: f64 = 6.0;
-/// Number of consecutive batches without a new candidate after which the space counts as exhausted.
+/// Number of consecutive batches without a new candidate after which the space is treated as exhausted.
 const ATTEMPTS: usize = 2000;
 /// Number of batches around one centre with the same step.
 const BATCHES: u32 = 2;
-/// Two vectors with equal scan radius and slack are in the same neighbourhood if their shares differ by less than this.
+/// Two vectors with equal scan radius and slack are in the same neighbourhood if their shares differ by less than this
+/// value.
 const NEIGHBOURHOOD: f64 = 0.04;
 /// Number of best candidates among which the next centre is chosen. If none of them is suitable, a random ratio is
 /// used.
@@ -38,9 +39,9 @@ const STARTS: usize = 200;
 /// no such candidate, the new descent begins at a random ratio. Without a limit, the search ends only when the space
 /// contains no new candidate.
 ///
-/// Tie values are sums of integers. With factors that are small integers, some processor sets have equal tie values
-/// that differ with any nearby ratio. For this reason a vector such as (2,13,20,6) can be better than all vectors near
-/// it. Random candidates are therefore rounded to small integers as often as to large integers.
+/// Tie values are sums of integers. If the factors are small integers, some processor sets have equal tie values. With
+/// any nearby ratio, the tie values of these sets differ. For this reason a vector such as (2,13,20,6) can be better
+/// than all nearby vectors. Random candidates are therefore rounded to small integers as often as to large integers.
 #[derive(Clone, Debug)]
 pub struct Local {
     space: Space,
@@ -60,7 +61,7 @@ impl Local {
     pub fn new(space: Space, seed: u64) -> Self {
         Self {
             random: Random::new(space.clone(), seed),
-            // The random stream differs from the random stream of the restarts.
+            // These random numbers are independent of the random numbers of the restarts.
             rng: ChaCha8Rng::seed_from_u64(seed.wrapping_add(1 << 32)),
             space,
             centre: None,
@@ -143,7 +144,8 @@ impl Local {
             let moved = |scan_radius| TieVector { scan_radius, ..centre };
             found.extend(radii.into_iter().flatten().map(moved));
         }
-        // First other vectors with the slack of the centre, then the vector of the centre with other slacks.
+        // The list begins with other vectors that have the slack of the centre. The vector of the centre with other
+        // slacks follows.
         let mut found: Vec<_> =
             found.into_iter().map(|vector| Candidate { vector, slack }).collect();
         for away in [1, 2] {
@@ -159,7 +161,7 @@ impl Local {
             let other = i64::from(self.rng.random_range(0..4u32) == 0);
             let steps = if self.rng.random_range(0..2u32) == 0 { -other } else { other };
             let scan_radius = self.space.scan_radii.neighbour(centre.scan_radius, steps);
-            // Logarithmically uniform: between 6 and 12 is as likely as between 50 and 100.
+            // The limit is logarithmically uniform: a value from 6 to 12 is as likely as a value from 50 to 100.
             let wide = f64::from(largest).max(SMALL) / SMALL;
             let most = (SMALL * wide.powf(self.rng.random())).round() as u32;
             let slack = self.draw_slack(slack);

@@ -1,7 +1,7 @@
 //! Search strategies, which choose the next candidates.
 //!
-//! A [`SearchStrategy`] requests candidates and reads the results from the [`Archive`]. It does not evaluate
-//! candidates. The strategy chooses the number of candidates per request; this number does not depend on the number of
+//! A [`SearchStrategy`] requests candidates and reads the results from the [`Archive`]. The strategy does not
+//! evaluate candidates. It chooses the number of candidates per request; this number does not depend on the number of
 //! threads.
 //!
 //! | file | strategy |
@@ -27,7 +27,7 @@ use super::SearchError;
 use super::archive::Archive;
 use super::candidate::Candidate;
 
-/// Number of consecutive requests without a new candidate after which a strategy counts as exhausted.
+/// Number of consecutive requests without a new candidate after which a strategy is treated as exhausted.
 pub(super) const PATIENCE: usize = 1000;
 
 /// A search strategy.
@@ -47,8 +47,8 @@ pub trait SearchStrategy {
     }
 }
 
-/// Returns all requests, in order, of a strategy that does not depend on results. The list contains reduced candidates,
-/// each once, and at most `most` candidates. Vectors without effect are omitted.
+/// Returns all requests, in order, of a strategy that does not depend on results. The list contains reduced candidates
+/// without repetition, and at most `most` candidates. Vectors without effect are omitted.
 ///
 /// # Errors
 /// Errors of the strategy.

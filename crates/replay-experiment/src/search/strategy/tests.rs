@@ -266,7 +266,7 @@ fn rejects_problems_without_anything_to_search() {
     };
     assert!(made("mc1x1").is_some_and(|e| e.contains("nothing to improve")));
     for none in ["mc1x1[tie=1,1,1,1]", "hilbert-best-fit"] {
-        assert!(made(none).is_some_and(|e| e.contains("breaks no ties")), "{none}");
+        assert!(made(none).is_some_and(|e| e.contains("has no tie vector")), "{none}");
     }
 }
 
@@ -433,7 +433,8 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Candidates have the same results if they are evaluated together or separately, even if a threshold stops them.
+    /// Candidates have the same results whether they are evaluated together or separately. This also holds if a
+    /// threshold stops the evaluations.
     #[test]
     fn joint_evaluation_equals_separate_evaluation(
         drawn in proptest::collection::vec((1u32..4, 0i32..4, 0i32..4, 0i32..4, 0u32..3), 2..20),

@@ -3,7 +3,7 @@
 //! A stream of jobs waits for the machine. Each job has a size from a mix and a service time. The first W waiting jobs
 //! form a window, which is refilled immediately when a job starts. At the beginning and after every completion, the
 //! window is scanned in order. The first job that gets a placement starts, and the scan begins again until no job
-//! starts. W = 1 is first come, first served. The run ends when the stream can no longer refill the window.
+//! starts. W = 1 is first come, first served. The run ends when the stream has too few jobs to refill the window.
 //! *Utilization* is the integral of the number of busy processors from time 0 to the last processed completion, divided
 //! by the number of processors and by the length of this interval. All rules get the same jobs (common random numbers),
 //! so that they can be compared seed by seed.
@@ -40,7 +40,7 @@ use replay_core::table::{Column, Table, name};
 /// Number of estimate units per mean service time.
 const UNITS: f64 = 1e6;
 
-/// Seed of the hypothetical machines of the tuner. It is the same for all streams, because the streams already differ.
+/// Seed of the hypothetical machines of the tuner. All streams use the same seed, because the streams already differ.
 const TUNER_SEED: u64 = 0;
 
 /// Confidence level of intervals.

@@ -10,8 +10,8 @@ use replay_core::placement::ties::{CandidateFilter, TermWeights};
 /// A rule that selects the placement of a job.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rule {
-    /// A job needs no placement: it starts if enough processors are free. The utilization is an upper bound for all
-    /// other rules.
+    /// A job needs no placement: it starts if enough processors are free. The utilization under this rule is an upper
+    /// bound of the utilization under all other rules.
     Count,
     /// The first free anchor.
     First,
@@ -45,8 +45,8 @@ impl Rule {
         ("lf-eq", of(TermWeights { larger: 1, equal: 1, ..NONE })),
         ("nf", of(TermWeights { contact: 1, ..NONE })),
         ("dl", Rule::DELAY),
-        // DL is measured in millionths of the mean service time. A larger box therefore counts as much as a tenth of
-        // the mean.
+        // DL is measured in millionths of the mean service time. A larger box therefore has the same weight as a tenth
+        // of the mean.
         ("dl-lf", of(TermWeights { delay: 1, larger: 100_000, ..NONE })),
         ("auto", Rule::Auto),
     ];
@@ -64,7 +64,7 @@ pub enum Estimates {
     Exact,
     /// The service time multiplied by 1 + x, where x is an exponential random variable with mean 2.
     Noisy,
-    /// The service time of another job with the same size. Such an estimate contains no information about the job.
+    /// The service time of another job with the same size. This estimate contains no information about the job.
     Shuffled,
 }
 
@@ -83,7 +83,7 @@ impl Estimates {
 
     /// Sets the estimates of the jobs.
     pub(super) fn apply(self, jobs: &mut [Job], seed: u64) {
-        // The random stream differs from the random stream of the jobs.
+        // These random numbers are independent of the random numbers of the jobs.
         let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x5eed_0fe5_7117_a7e5);
         match self {
             Estimates::Exact => {}

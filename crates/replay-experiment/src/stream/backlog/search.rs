@@ -20,7 +20,8 @@ use replay_core::metrics::estimate::Accumulator;
 use replay_core::placement::ties::{CandidateFilter, TermWeights};
 use replay_core::table::{Column, Table, name};
 
-/// In each round, the number of rules is divided by this factor, and the number of jobs is multiplied by it.
+/// In each round, the number of rules is divided by this factor, and the number of jobs is multiplied by
+/// this factor.
 const SHRINKAGE: usize = 3;
 
 /// Smallest number of jobs on which a rule is evaluated.
@@ -29,7 +30,7 @@ const FEWEST: usize = 250;
 /// Largest number of rounds in which the best rule is changed.
 const ROUNDS: usize = 4;
 
-/// The best rule of a search, and the utilization of this and of other rules for each stream.
+/// The best rule of a search, and the utilization under this rule and under other rules for each stream.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Best {
     /// The best rule on the first halves, as parameters of `placements`.

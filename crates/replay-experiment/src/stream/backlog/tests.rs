@@ -63,7 +63,7 @@ fn mixes_use_sizes_on_the_menu() {
         assert!(jobs.iter().all(|job| sizes.iter().any(|one| one.size == job.size)), "{name}");
         assert_eq!(mix.name(), name);
     }
-    // The published slices are 97.5 % of all jobs, and 96.1 % of these fit the torus.
+    // The published slices are 97.5 % of all jobs, and 96.1 % of the published slices fit the torus.
     let jobs = Mix::ALL[0].1.draw(bench.torus(), 20_000, Estimates::Exact, 1).expect("sizes");
     let cubes = jobs.iter().filter(|job| job.size == 64).count() as f64 / 20_000.0;
     assert!((cubes - 13.9 / 96.1).abs() < 0.01, "{cubes}");

@@ -81,7 +81,7 @@ pub enum TableError {
         columns: usize,
     },
     /// No rank sends packets to another rank.
-    #[error("{file}: no rank sends anything to another")]
+    #[error("{file}: no rank sends packets to another rank")]
     Nothing {
         /// The file as the user named it.
         file: String,

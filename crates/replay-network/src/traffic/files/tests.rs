@@ -59,9 +59,9 @@ fn errors_of_a_matrix_name_line_and_field() {
         ("0,1.5\n1,0", "m.csv:1: entry \"1.5\" is not an integer from 0 to 9 (field 2 of 2)"),
         ("0,1\n1,0,1", "m.csv:2: the line has 3 fields, but must have 2"),
         ("0,1,2\n1,0,1", "m.csv: the matrix has 2 lines of 3 fields, but must be square"),
-        ("0\n", "m.csv: no rank sends anything to another"),
-        ("", "m.csv: no rank sends anything to another"),
-        ("1,0\n0,1", "m.csv: no rank sends anything to another"),
+        ("0\n", "m.csv: no rank sends packets to another rank"),
+        ("", "m.csv: no rank sends packets to another rank"),
+        ("1,0\n0,1", "m.csv: no rank sends packets to another rank"),
     ] {
         assert_eq!(message(matrix_of(text)), expected);
     }
@@ -96,8 +96,8 @@ fn errors_of_phases_name_line_and_field() {
         ),
         ("0,0,1", "p.csv:2: the line has 3 fields, but must have 4"),
         ("0,0,1,1,1", "p.csv:2: the line has 5 fields, but must have 4"),
-        ("", "p.csv: no rank sends anything to another"),
-        ("0,1,1,5", "p.csv: no rank sends anything to another"),
+        ("", "p.csv: no rank sends packets to another rank"),
+        ("0,1,1,5", "p.csv: no rank sends packets to another rank"),
     ] {
         assert_eq!(message(phases_of(&format!("{header}{line}"))), expected);
     }

@@ -100,20 +100,19 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
     let all = [
         entry("all-to-all", Kind::AllToAll { order })
             .about(
-                "Every process sends to every other. Under bani-mohammad: order=lexicographic, \
+                "Every process sends to every other process. Under bani-mohammad: order=lexicographic, \
                  sends=at-once, barrier=none.",
             )
             .source(BOTH)
             .case(
                 "order",
                 kind::one_of(&ORDERS),
-                "receivers 0,1,.. for all; i+1,i+2,.. for process i; or 0,1,.. from one process after the \
-                 other",
+                "receivers 0,1,.. for all; i+1,i+2,.. for process i; or 0,1,.. from one process after another",
                 of!(AllToAll, order),
             ),
         entry("one-to-all", Kind::OneToAll { root: Root::Random, targets })
             .about(
-                "One process sends to every other. Under bani-mohammad: targets=cyclic, \
+                "One process sends to every other process. Under bani-mohammad: targets=cyclic, \
                  sends=sequential, barrier=none.",
             )
             .source(BOTH)
@@ -135,8 +134,8 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
         entry("fft-2d", Kind::Fft2d { strides: Strides::Descending })
             .aliases(&["fft"])
             .about(
-                "A butterfly: log2 n steps to the process whose rank differs in one bit. Processes \
-                 over the largest power of two stay idle.",
+                "A butterfly: log2 n steps to the process whose rank differs in one bit. Processes beyond the largest \
+                    power of two stay idle.",
             )
             .source(LO)
             .case(
@@ -147,8 +146,8 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
             ),
         entry("multigrid", multigrid)
             .about(
-                "Neighbours on a grid of processes, at strides 1, 2, 4, ... Processes over the \
-                 largest power of two stay idle.",
+                "Neighbours on a grid of processes, at strides 1, 2, 4, ... Processes beyond the largest power of two \
+                    stay idle.",
             )
             .source(LO)
             .case(
@@ -204,8 +203,8 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
         entry("matrix", Kind::Matrix { file: String::new(), values: Values::Packets })
             .about(
                 "Row i, column j of a CSV file without a header is what rank i sends to rank j. In a job with \
-                 more processes than ranks the last processes stay idle; in a job with fewer, n for N ranks, \
-                 rank r runs on process floor(r n / N), and packets within a process are left out.",
+                 more processes than ranks the last processes stay idle; in a job with n processes for N > n ranks, \
+                 rank r runs on process floor(r n / N), and packets within a process are omitted.",
             )
             .case("file", kind::file(), file, of!(Matrix, file))
             .computed(
@@ -217,8 +216,8 @@ fn entries(preset: Preset) -> Vec<Entry<Pattern>> {
             ),
         entry("phases", Kind::Phases { file: String::new() })
             .about(
-                "Steps from a CSV file with the header phase,src_rank,dst_rank,packets, in ascending \
-                 order of phase; processes as for matrix.",
+                "Steps from a CSV file with the header phase,src_rank,dst_rank,packets, in ascending order of phase; \
+                    ranks run on processes as for matrix.",
             )
             .case("file", kind::file(), file, of!(Phases, file)),
     ];
@@ -230,7 +229,8 @@ fn with_discipline(entry: Entry<Pattern>) -> Entry<Pattern> {
         .param(
             "sends",
             kind::one_of(&SENDS),
-            "when the next packet is sent: when the previous one is delivered, has left its sender, or at once",
+            "when the next packet is sent: when the previous packet is delivered, when the previous packet has left \
+                its sender, or at once",
             |p| &mut p.discipline.sends,
         )
         .param(
@@ -249,7 +249,7 @@ fn with_discipline(entry: Entry<Pattern>) -> Entry<Pattern> {
         .external(
             PRESET,
             kind::one_of(&Preset::ALL),
-            "the paper whose choices are the defaults of all other parameters",
+            "the paper that determines the defaults of all other parameters",
             Preset::Lo,
         )
         .check(|pattern| match pattern.kind.file() {

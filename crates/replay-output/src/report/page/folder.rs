@@ -15,7 +15,7 @@ pub struct Folder {
     pub kind: String,
     /// Contents of `manifest.json`.
     pub manifest: serde_json::Value,
-    /// Tables by name, the main table first. Tables with a row per job are omitted.
+    /// Tables with their names; the main table is first. Tables with a row per job are omitted.
     pub tables: Vec<(String, Csv)>,
     /// Names of tables listed in the manifest but missing from the directory.
     pub missing: Vec<String>,

@@ -45,7 +45,7 @@ pub fn figure(stem: &str, svg: &str) -> String {
     )
 }
 
-/// A table with the options for writing it to the page.
+/// A table, and the options for writing the table to the page.
 pub struct TableSection<'a> {
     /// Name of the table.
     pub name: &'a str,

@@ -22,14 +22,14 @@ use replay_experiment::sweep::Build;
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("sort.js");
 
-/// Maximum page size in bytes at which a further figure is added.
+/// Page size in bytes up to which further figures are added.
 pub const MOST_BYTES: usize = 2_900_000;
 /// First line of every page.
 pub const DOCTYPE: &str = "<!DOCTYPE html>";
 /// Maximum number of rows of a table on the page.
 pub const MOST_ROWS: usize = 300;
 
-/// Returns the page. `published` contains, for each file written by `verify --write`, the checks in it. `known`
+/// Returns the page. `published` contains the checks of each file that was written by `verify --write`. `known`
 /// describes the tables of replay, with units and meanings of the columns.
 pub fn page(
     folders: &[Folder],

@@ -205,7 +205,7 @@ fn tags(page: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Checks that the page contains only the expected tags and attributes for any names of traces, files and columns.
+/// Checks that, for any names of traces, files and columns, the page contains only the expected tags and attributes.
 #[test]
 fn escapes_markup_in_any_text() {
     const ODD: &str = "<script>alert(1)</script><img src=x onerror='a()'>\"'&amp;</table>";

@@ -37,13 +37,13 @@ impl Runs {
 /// Comparison of the top strategy of a setting with the strategies ranked below it.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TopStrategyComparison {
-    /// Comparisons of mean pairwise L1 with the following strategies in the ranking, up to the first significant
+    /// Comparisons of mean pairwise L1 with the strategies ranked below the top strategy, up to the first significant
     /// difference.
     pairwise: Vec<Compared>,
     /// Comparison of the mean distance with that of the next strategy in the ranking.
     distance: Option<Compared>,
-    /// Comparisons of turnaround and wait with the other strategy that has the shortest turnaround; `None` if waits and
-    /// turnarounds are equal under all strategies.
+    /// Comparisons of turnaround and wait with the strategy that has the shortest turnaround among the other
+    /// strategies; `None` if waits and turnarounds are equal under all strategies.
     times: Option<[Compared; 2]>,
     /// Number of strategies.
     strategies: usize,

@@ -9,7 +9,7 @@ use replay_core::number::{counted, grouped};
 use replay_experiment::compare::JobRow;
 use replay_experiment::stream::Metric;
 
-/// Rule by which the strategies of a table are ranked: in ascending order of a column.
+/// Rule by which the strategies of a table are ranked. Strategies are in ascending order of a column.
 struct Rule {
     kinds: &'static [&'static str],
     table: &'static str,
@@ -118,8 +118,8 @@ fn settings(folder: &Folder) -> Option<(&'static Rule, Vec<Group>)> {
     Some((rule, groups(csv, rule, &over(rule.metric), &then)))
 }
 
-/// Compares the jobs of the top strategy with those of the other strategies, for each setting that has a sentence and
-/// no interval over perturbed copies. `jobs` returns the jobs of a run.
+/// Compares the jobs of the top strategy with the jobs of the other strategies, for each setting that has a sentence
+/// and no interval over perturbed copies. `jobs` returns the jobs of a run.
 ///
 /// # Errors
 /// Errors of `jobs`.
@@ -174,8 +174,8 @@ struct Group {
     setting: Vec<String>,
     copies: Option<String>,
     ranked: Vec<Ranked>,
-    /// Strategies that are not ranked because they fold jobs and other strategies do not. Folding shortens distances
-    /// under any strategy.
+    /// Strategies that are not ranked because they fold jobs and other strategies of the setting do not fold jobs.
+    /// Folding shortens distances under any strategy.
     folding: Vec<String>,
 }
 
@@ -191,7 +191,7 @@ fn groups(csv: &Csv, rule: &Rule, shaken: &OverCopies, shaken_then: &OverCopies)
             number(row, low).zip(number(row, high)).map(<[f64; 2]>::from)
         }
     };
-    // For each strategy: the runs, the two ranking values for each seed, and the interval.
+    // Values of a strategy: the runs, the two ranking values for each seed, and the interval.
     type StrategyValues = (Runs, Vec<[f64; 2]>, Option<[f64; 2]>);
     let mut groups: Vec<(Vec<String>, Option<String>, Vec<StrategyValues>)> = Vec::new();
     for row in csv.rows.iter().filter(|row| ["", "0"].contains(&of(row, name::copy).as_str())) {

@@ -78,8 +78,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     /// The search finds planes that consist exactly of the bases of free frames that touch the left
-    /// wall or the right face of an entry. It finds a plane iff any frame is free. The test checks
-    /// both properties by examining every processor of every frame.
+    /// wall or the right face of an entry. The search finds a plane iff any frame is free. The test
+    /// checks both properties by examining every processor of every frame.
     #[test]
     fn finds_every_base_at_a_border(
         grid in meshes(),

@@ -27,7 +27,7 @@ use scorer::{Scorer, scorer};
 /// An allocation for all configurations of one group.
 #[derive(Debug)]
 pub struct BatchPlacement<'a> {
-    /// The processors. The order is that in which one configuration of the group chose them.
+    /// The processors, in the order in which one configuration of the group chose them.
     pub nodes: &'a [NodeId],
     /// Sum of hop distances over all pairs of `nodes`.
     pub pairwise_l1: u64,
@@ -35,7 +35,7 @@ pub struct BatchPlacement<'a> {
     pub configs: &'a mut Vec<u32>,
 }
 
-/// A request for a machine that is not part of the batch. It is decided with an additional configuration.
+/// A request for a machine that is not part of the batch. The request is decided with an additional configuration.
 #[derive(Debug)]
 pub struct ExternalQuery<'a> {
     /// Index of the occupancy whose state equals the state of the machine ([`BatchReplay::find`]).
@@ -51,14 +51,14 @@ type Choice = (NodeId, u32);
 #[derive(Debug)]
 pub struct BatchReplay {
     scorer: Box<dyn Scorer>,
-    /// Number of configurations. The configuration for external queries has this number.
+    /// Number of configurations, which is also the index of the configuration for external queries.
     configs: u32,
     occupancies: Vec<SharedOccupancy>,
     spare: Vec<SharedOccupancy>,
     spare_groups: Vec<Group>,
     sets: SetTable,
-    /// By processor: whether it is out of service. On some machines a job may still use such a processor. Empty before
-    /// the first outage.
+    /// For each processor, whether the processor is out of service. On some machines a job may still use such a
+    /// processor. Empty before the first outage.
     down: Vec<bool>,
     members: Vec<u32>,
     winners: Vec<NodeId>,

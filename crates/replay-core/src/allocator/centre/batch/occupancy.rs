@@ -12,7 +12,7 @@ pub const NO_SET: u32 = u32::MAX;
 /// Map with keys that are already hashes.
 pub type ByHash<T> = HashMap<u64, T, BuildHasherDefault<Unhashed>>;
 
-/// State on which decisions depend: the set of free processors, whichever jobs use the busy processors.
+/// State on which decisions depend: the set of free processors. Which jobs use the busy processors does not matter.
 #[derive(Debug)]
 pub struct SharedOccupancy {
     pub machine: Machine,
@@ -121,7 +121,8 @@ pub struct ProcessorSet {
     pub pairwise_l1: u64,
 }
 
-/// Sets of all running jobs, by the slot of the job. Each set is stored once for all configurations that choose it.
+/// Processor sets of all running jobs, by the slot of the job. Each set is stored once for all configurations that
+/// choose this set.
 #[derive(Debug)]
 pub struct SetTable {
     by_slot: Vec<Slot>,
@@ -132,7 +133,7 @@ pub struct SetTable {
     sorted: [Vec<NodeId>; 2],
 }
 
-/// Sets of one job.
+/// Processor sets of one job.
 #[derive(Debug, Default)]
 struct Slot {
     sets: Vec<ProcessorSet>,

@@ -125,16 +125,17 @@ struct BatchScorer<C> {
     wanted_radii: Vec<bool>,
     weights: Weights,
     selection: LaneSelection,
-    /// Members that have the scan radius that is being processed.
+    /// Members with the current scan radius.
     same_radius: Vec<u32>,
     /// Indices of the members in `same_radius`.
     indices: Vec<u32>,
     /// Candidates by scan radius.
     candidates: Vec<Vec<Candidate>>,
-    /// By candidate: the sum of the wall weights of the part taken from its last shell; `None` until computed.
+    /// For each candidate, the sum of the wall weights of the part taken from its last shell; `None` until the sum is
+    /// computed.
     taken: Vec<Option<u32>>,
-    /// Candidates for whose tie value only a bound is known: (bound, score, centre), the candidate number, and the data
-    /// from which the value is computed.
+    /// Candidates with a bound of the tie value instead of the exact value: (bound, score, centre), the candidate
+    /// number, and the data from which the exact value is computed.
     open: Vec<((i64, u64, NodeId), u32, OpenValue)>,
 }
 

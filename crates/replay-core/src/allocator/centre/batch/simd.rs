@@ -31,9 +31,9 @@ pub struct Weights {
 /// Candidate whose sums fit into 32 bits.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Sums that are multiplied by the weights. While `open` is not 0, the sum for WF excludes the last shell.
+    /// The sums that are multiplied by the weights. While `open` is not 0, the sum for WF excludes the last shell.
     sums: [i32; WEIGHTS],
-    /// Bounds of the contribution of the last shell to the sum for WF; 0 when the contribution is known.
+    /// Lower and upper bound of the contribution of the last shell to the sum for WF; 0 if the contribution is known.
     open: [i32; 2],
     /// Rank by score, then by processor number. If tie values are equal, the lowest rank wins.
     rank: i32,
@@ -186,8 +186,8 @@ fn values(weights: &[[i32; LANES]; WEIGHTS], entry: &Entry) -> [i32; LANES] {
     values
 }
 
-/// Updates the winners with a candidate. It wins in a lane if its value is lower than the best value so far, or if the
-/// values are equal and its rank is lower.
+/// Updates the winners with a candidate. The candidate wins in a lane if its value is lower than the best value so far,
+/// or if the values are equal and its rank is lower.
 #[inline(always)]
 fn enter(best: &mut [i32; LANES], first: &mut [i32; LANES], values: &[i32; LANES], rank: i32) {
     for i in 0..LANES {

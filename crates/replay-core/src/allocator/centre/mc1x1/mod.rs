@@ -104,8 +104,8 @@ pub struct CentreEvaluator<C> {
     pub(super) scores: Scores,
     pub(super) tie: TieCounts<C>,
     pub(super) shell: SquareShell,
-    /// Centres for whose tie value only a bound is known: (bound, score, centre), and the data from which the value is
-    /// computed.
+    /// Centres with a bound of the tie value instead of the exact value: (bound, score, centre), and the data from
+    /// which the exact value is computed.
     open: Vec<((i64, u64, NodeId), OpenValue)>,
 }
 

@@ -1,12 +1,12 @@
-//! Scores of all centres, 16 neighbouring centres at a time.
+//! MC1x1 scores of all centres, computed for 16 neighbouring centres at a time.
 
 use std::ops::{BitAnd, BitOr, Not};
 
 use crate::machine::{BoxCounts, Count, LANES, Row};
 use crate::topology::{Grid, NodeId};
 
-/// An unsigned integer in one vector lane. It has 16 bits if all sums fit into 16 bits, which
-/// doubles the number of lanes per vector; otherwise 32 bits.
+/// An unsigned integer in one vector lane. The integer has 16 bits if all sums fit into 16 bits,
+/// otherwise 32 bits. With 16 bits a vector has twice as many lanes.
 pub trait Lane:
     Copy
     + Default
@@ -90,7 +90,7 @@ pub struct Scores {
     max_radius: u32,
 }
 
-/// Scores of 16 neighbouring centres.
+/// The scores of 16 neighbouring centres.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk {
     /// Row of the centres.
@@ -101,8 +101,8 @@ pub struct Chunk {
     pub first_node: usize,
     /// The lowest score.
     pub lowest: u32,
-    /// Scores by lane; `u32::MAX` for busy processors and for lanes beyond the end of the row. If a
-    /// score exceeds the limit of the computation, it is only a lower bound.
+    /// The scores by lane; `u32::MAX` for busy processors and for lanes beyond the end of the row.
+    /// If a score exceeds the limit of the computation, it is only a lower bound.
     pub scores: [u32; LANES],
 }
 

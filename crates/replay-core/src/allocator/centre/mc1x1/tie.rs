@@ -20,7 +20,7 @@ use crate::allocator::centre::tie::{MOST_WALLS, TieVector, WallRule, walls_of};
 use crate::machine::{BoxCounts, Count, LANES, Machine};
 use crate::topology::{Grid, NodeId};
 
-/// Counts for the tie values on one grid.
+/// The counts from which tie values are computed, for one grid.
 #[derive(Clone, Debug)]
 pub struct TieCounts<C> {
     /// `walls[i]` counts the free processors whose wall weight exceeds i. The sum of these counts over all i is the sum
@@ -37,7 +37,7 @@ pub struct TieCounts<C> {
     taken: Vec<NodeId>,
 }
 
-/// Counts for the tie values of 16 neighbouring centres.
+/// The counts from which the tie values of 16 neighbouring centres are computed.
 pub struct LaneTerms<L> {
     /// Outermost shell L.
     last: [L; LANES],
@@ -49,11 +49,11 @@ pub struct LaneTerms<L> {
     seen: [L; LANES],
     /// Number of positions in ring L + 1 that are not free.
     busy: [L; LANES],
-    /// Sums by level of wall weight.
+    /// The wall sums, by level of wall weight.
     walls: [WallTerms<L>; MOST_WALLS as usize],
 }
 
-/// Sums of wall weights: over r < L, in the complete shells, and in the last shell.
+/// Three sums of wall weights: over r < L, in the complete shells, and in the last shell.
 #[derive(Clone, Copy, Default)]
 struct WallTerms<L> {
     inside: [L; LANES],
@@ -115,17 +115,17 @@ impl<L: Lane> LaneTerms<L> {
     }
 }
 
-/// Sums of one centre for a scan radius. They are multiplied by the weights of a vector.
+/// The sums of one centre for a scan radius. The sums are multiplied by the weights of a vector.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TieSums {
-    /// Sum of (cnt(r) - k) over r = L..=M. Its weight is AF.
+    /// Sum of (cnt(r) - k) over r = L..=M. The weight of this sum is AF.
     pub available: i64,
-    /// SR times the number of positions in ring L + 1 that are not free. Its weight is BF.
+    /// SR times the number of positions in ring L + 1 that are not free. The weight of this product is BF.
     pub border: i64,
     /// Wall sum without the last shell: the sum of wall(r) over r < L, plus SR + 1 times the wall weights in the
-    /// complete shells. Its weight is WF.
+    /// complete shells. The weight of the wall sum is WF.
     pub wall: i64,
-    /// Bounds of the contribution of the last shell to `wall`.
+    /// Lower and upper bound of the contribution of the last shell to `wall`.
     pub last_wall: [i64; 2],
     /// The part that is taken from the last shell.
     pub shell: PartialShell,
@@ -146,8 +146,8 @@ impl TieSums {
         }
     }
 
-    /// Excludes the processors out of service from the ring outside. `down` returns the number of processors out of
-    /// service in a shell.
+    /// Excludes the processors out of service from the ring outside the candidate. `down` returns the number of
+    /// processors out of service in a shell.
     #[inline(always)]
     pub fn exclude_down(&mut self, outside: &Outside, scan_radius: u32, down: impl Fn(u32) -> u32) {
         if outside.busy > 0 {
@@ -186,7 +186,8 @@ impl<C: Count> TieCounts<C> {
         self.walls = (0..heaviest).map(|level| BoxCounts::of_subset(grid, above(level))).collect();
     }
 
-    /// Recomputes the wall weights after processors have gone out of service or returned to service. This is rare.
+    /// Recomputes the wall weights after processors have gone out of service or returned to service. Such changes are
+    /// rare.
     #[cold]
     fn recompute_weights(&mut self, machine: &Machine, grid: &Grid) {
         self.down_seen = machine.down_version();
@@ -216,7 +217,8 @@ impl<C: Count> TieCounts<C> {
         self.down_seen = u64::MAX;
     }
 
-    /// Returns whether all sums on a machine of `processors` processors fit into 16 bits. They always fit into 32 bits.
+    /// Returns whether all sums on a machine of `processors` processors fit into 16 bits. The sums always fit into 32
+    /// bits.
     pub fn is_narrow(counts: &BoxCounts<C>, processors: usize) -> bool {
         let radii = u64::from(counts.max_radius()) + 2;
         radii * (processors as u64) < u64::from(u16::MAX)

@@ -1,4 +1,4 @@
-//! Scores of the candidates on any grid of moderate size.
+//! An engine that scores candidates on any grid of moderate size.
 
 use super::candidates::{Candidates, LeastPairs, Selection};
 use super::sections::Sections;
@@ -8,13 +8,13 @@ use crate::cancel::{CancelToken, Cancelled};
 use crate::machine::{BallCounts, LANES, Machine, Shorts};
 use crate::topology::{Axis, Coord, Grid, NodeId};
 
-/// Scores candidates on any grid of moderate size.
+/// Engine that scores candidates on any grid of moderate size.
 ///
 /// For each radius, the centres whose last shell has this radius are processed, 16 neighbouring centres at a time. The
 /// sections of their balls give lower bounds of the scores. Only centres that no bound excludes are scored processor by
-/// processor. If the outermost shell of a centre is larger by one than that of a neighbour, the shells of the centre
-/// contain the complete shells of the neighbour. If no set that contains these complete shells can win, the centre is
-/// excluded without computing a bound.
+/// processor. Suppose that the outermost shell of a centre is larger by one than the outermost shell of a neighbour.
+/// The shells of the centre then contain the complete shells of the neighbour. If no set that contains these complete
+/// shells can win, the centre is excluded without computing a bound.
 #[derive(Debug)]
 pub struct Balls {
     counts: BallCounts,
@@ -28,7 +28,7 @@ pub struct Balls {
     waiting: Vec<u32>,
     /// Mask by entry: all bits are set if the entry is still waiting.
     wanted: Vec<u16>,
-    /// By entry: number of the outermost shell plus one if the entry is excluded, otherwise 0.
+    /// For each entry, the number of the outermost shell plus one if the entry is excluded, otherwise 0.
     excluded_beyond: Vec<u16>,
 }
 
@@ -68,7 +68,7 @@ impl Balls {
         self.counts.reset();
     }
 
-    /// Enters the score of every candidate that can matter.
+    /// Computes the score of every candidate that can still win, and enters the score into the selection.
     ///
     /// # Errors
     /// [`Cancelled`] if `stop` is cancelled.
@@ -210,7 +210,7 @@ impl Balls {
         }
     }
 
-    /// Returns whether a neighbour whose outermost shell is smaller by one is excluded.
+    /// Returns whether there is an excluded neighbour with an outermost shell that is smaller by one.
     fn is_beyond_excluded(&self, at: usize, last: usize) -> bool {
         let last = last as u16;
         if last == 0 {
@@ -421,7 +421,8 @@ impl Undecided {
         }
     }
 
-    /// Fills the set with the processors of a shell. Their positions must be below 16,384 in every dimension.
+    /// Fills the set with the processors of a shell. The positions of the processors must be below 16,384 in every
+    /// dimension.
     fn start(&mut self, shell: impl ExactSizeIterator<Item = Coord>) {
         let count = shell.len();
         self.numbers.clear();
@@ -475,8 +476,8 @@ impl Undecided {
     }
 
     /// Considers the line through `centre` along a dimension. Returns whether no centre on this line distinguishes any
-    /// processors. This is the case if all processors have the same position along the dimension, and the same distance
-    /// in the other dimensions.
+    /// processors. No centre does so if all processors have the same position along the dimension, and the same
+    /// distance in the other dimensions.
     fn ties_all(&mut self, centre: Coord, along: usize) -> bool {
         let first = self.positions[along].first().map_or(0, |eight| eight[0]);
         let positions = self.positions[along].iter().flatten();

@@ -16,7 +16,8 @@ pub struct Candidates {
     list: Vec<Coord>,
     /// Dimension along which consecutive candidates are adjacent.
     along: usize,
-    /// By candidate: the first candidate of its run of consecutive candidates on one line.
+    /// For each candidate, the first candidate of the run that contains this candidate. A run consists of consecutive
+    /// candidates on one line.
     lines: Vec<u32>,
     /// Coordinates of free processors, by axis, in order of first appearance.
     positions: [Vec<u16>; 3],
@@ -88,8 +89,8 @@ impl Candidates {
         }
     }
 
-    /// Returns the first candidate of the run of consecutive candidates on one line that ends at `index`.
-    /// [`find_lines`](Self::find_lines) must be called first.
+    /// Returns the first candidate of the run that ends at `index`. A run consists of consecutive candidates on one
+    /// line. [`find_lines`](Self::find_lines) must be called first.
     pub fn first_of_line(&self, index: usize) -> usize {
         self.lines[index] as usize
     }
@@ -135,7 +136,7 @@ impl Selection {
         self.kept.clear();
     }
 
-    /// Returns whether a candidate with at least this score can still matter.
+    /// Returns whether a candidate can still matter if its score is at least `at_least`.
     #[inline]
     pub fn is_open(&self, at_least: u64, index: usize) -> bool {
         at_least < self.limit
@@ -178,15 +179,16 @@ impl Selection {
 
 /// Lower bounds of the pairwise sum of a number of distinct processors.
 ///
-/// The pairwise sum is half the sum of the distances from each processor to all other processors. The distances from
-/// one processor are at least the distances to the nearest positions of an infinite grid, or of one shell of this grid.
+/// The pairwise sum is half the sum of the distances from each processor to all other processors. The sum of the
+/// distances from one processor is at least the sum of its distances to the nearest positions of an infinite grid, or
+/// to the nearest positions of one shell of this grid.
 #[derive(Debug)]
 pub struct LeastPairs {
     dimensions: usize,
     /// Largest shell number at which wrap-around does not shorten any distance within a shell.
     flat: usize,
     anywhere: Vec<u64>,
-    /// Bounds by shell number and number of processors; empty until first used.
+    /// The bounds by shell number and number of processors; empty until first used.
     in_shells: Vec<Vec<u64>>,
 }
 
@@ -257,7 +259,8 @@ fn in_shell(dimensions: usize, shell: i32) -> Vec<u64> {
             }
         }
     }
-    // By number of other positions: the smallest sum of the distances from one position to this many other positions.
+    // For each number of other positions, the smallest sum of the distances from one position to this many other
+    // positions.
     let mut sums = vec![u64::MAX; positions.len()];
     let mut at = vec![0u32; 2 * shell as usize + 1];
     for p in positions.iter().filter(|[x, y, z]| 0 <= *x && x <= y && y <= z) {

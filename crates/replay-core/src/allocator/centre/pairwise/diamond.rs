@@ -22,9 +22,9 @@ pub struct Diamond {
     shell: Vec<[u16; 2]>,
     /// Cost of each processor of the shell.
     costs: Vec<u32>,
-    /// Number of processors of S by row of the window. It is later replaced by the x term of D.
+    /// Number of processors of S by row of the window. The number is later replaced by the x term of D.
     by_x: Vec<u32>,
-    /// Number of processors of S by column of the window. It is later replaced by the y term of D.
+    /// Number of processors of S by column of the window. The number is later replaced by the y term of D.
     by_y: Vec<u32>,
     histogram: Vec<u32>,
     pairs: u64,
@@ -112,7 +112,7 @@ impl Diamond {
     /// Returns the smallest D of all positions in the last shell, free or not. No position beyond the shell has a
     /// smaller D. Reason: consider the two steps, in x and in y, from a position outside S towards the centre. At least
     /// one of them does not increase D. Otherwise more than half of S would be beyond the position in x, and more than
-    /// half in y, so that some processor of S would be beyond the position in both.
+    /// half in y, so that some processor of S would be beyond the position in both directions.
     fn find_least_cost(&self, x: usize, y: usize, last: usize) -> u64 {
         let [left, right] = self.window.y().map(usize::from);
         let mut least = u32::MAX;
@@ -184,9 +184,9 @@ fn positions_before(last: usize) -> usize {
 }
 
 /// Fills in the strips from `first` to `end` of a diamond of radius `last` - 1 around `centre`. The strips are at most
-/// `last` away from the centre. Returns the sum of the distances along this axis over all pairs of the `all`
-/// processors of the diamond. It is computed as the number of pairs that each cut between neighbouring strips
-/// separates, summed over all cuts.
+/// `last` away from the centre. Returns the sum of the distances along this axis over all pairs of the `all` processors
+/// of the diamond. The sum is computed as the number of pairs that each cut between neighbouring strips separates,
+/// summed over all cuts.
 #[inline(always)]
 fn cuts(
     strips: &mut Vec<u32>,
@@ -276,11 +276,11 @@ pub struct DistanceReach {
     pub outermost: usize,
     /// Number of processors in the complete shells inside the outermost shell.
     pub inner: usize,
-    /// Number of processors in all shells, including the outermost one.
+    /// Number of processors in all shells, including the outermost shell.
     pub within: usize,
 }
 
-/// The reaches of all centres for one request. They are computed for 16 centres at a time.
+/// The reaches of all centres for one request. The reaches are computed for 16 centres at a time.
 ///
 /// The outermost shells of two neighbouring centres differ by at most one. The search for the outermost shell of a
 /// centre therefore begins just below the outermost shells of the previous row, and continues diamond by diamond.
@@ -355,8 +355,8 @@ fn smallest_reach(size: u16) -> usize {
 }
 
 /// Returns, for 16 centres, the outermost shell, the number of processors inside the outermost shell, and the number of
-/// processors including it. The outermost shells must be at least `at_least`. For unwanted centres the outermost shell
-/// is only a lower bound.
+/// processors inside or in the outermost shell. The outermost shells must be at least `at_least`. For unwanted centres
+/// the outermost shell is only a lower bound.
 #[inline(always)]
 fn reach(
     counts: &DiamondCounts,

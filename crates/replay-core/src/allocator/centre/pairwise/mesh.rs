@@ -1,4 +1,4 @@
-//! Scores of the candidates on a 2D mesh.
+//! An engine that scores candidates on a 2D mesh.
 
 use super::candidates::{Candidates, LeastPairs, Selection};
 use super::diamond::{Diamond, Reaches, Verdict, Window};
@@ -6,13 +6,13 @@ use crate::allocator::centre::definition::ShellOrder;
 use crate::machine::{DiamondCounts, Machine};
 use crate::topology::{Coord, Grid};
 
-/// Scores candidates on a 2D mesh without wrap-around.
+/// Engine that scores candidates on a 2D mesh without wrap-around.
 ///
 /// Candidates are scored by ascending reach. The first candidates have compact sets, whose low
-/// scores exclude most other candidates by a bound. If the outermost shell of a centre is larger by
-/// one than that of a neighbour, the shells of the centre contain the complete shells of the
-/// neighbour. If no set that contains these complete shells can win, the centre is excluded without
-/// computing a bound.
+/// scores exclude most other candidates by a bound. Suppose that the outermost shell of a centre is
+/// larger by one than the outermost shell of a neighbour. The shells of the centre then contain the
+/// complete shells of the neighbour. If no set that contains these complete shells can win, the
+/// centre is excluded without computing a bound.
 #[derive(Debug)]
 pub struct Mesh {
     order: ShellOrder,
@@ -23,8 +23,8 @@ pub struct Mesh {
     queue: Vec<u32>,
     /// Position in the queue of the next candidate, by outermost shell.
     places: Vec<u32>,
-    /// By position: number of the outermost shell plus one, or 0 if the position is not excluded.
-    /// The table has a border around the mesh.
+    /// For each position, the number of the outermost shell plus one; 0 if the position is not
+    /// excluded. The table has a border around the mesh.
     excluded_beyond: Vec<u16>,
     least: LeastPairs,
     carried: CarriedPart,
@@ -56,7 +56,8 @@ impl Mesh {
         self.counts.reset();
     }
 
-    /// Enters the score of every candidate that can matter.
+    /// Computes the score of every candidate that can still win, and enters the score into the
+    /// selection.
     pub fn compete(
         &mut self,
         machine: &Machine,
@@ -152,9 +153,10 @@ impl Mesh {
 ///
 /// The shell is narrowed as in [`ShellCut::take_by`](crate::allocator::centre::ShellCut::take_by),
 /// with an additional shortcut. An earlier centre outside the window around the shell distinguishes
-/// the processors exactly like the nearest position of the window, because all processors are
-/// farther from the centre than from this position by the same number of steps. In a row of
-/// centres, most centres have the same nearest position as the previous centre. They are skipped.
+/// the processors exactly like the nearest position of the window, because for every processor the
+/// distance to the centre exceeds the distance to this position by the same number of steps. In a
+/// row of centres, most centres have the same nearest position as the previous centre. Centres with
+/// the same nearest position are skipped.
 #[derive(Debug, Default)]
 struct CarriedPart {
     undecided: Vec<[u16; 2]>,

@@ -2,16 +2,16 @@
 //! I, II and IV).
 //!
 //! Shells are L1 shells, and the score is the sum of pairwise L1 distances. The candidate centres of Gen-Alg are the
-//! free processors. The candidate centres of MM are all positions each of whose coordinates is the coordinate of a free
-//! processor, in order of first appearance.
+//! free processors. The candidate centres of MM are all combinations of the coordinates of free processors. Coordinates
+//! are in order of first appearance.
 //!
 //! Four engines compute the same scores. `Line` supports meshes of one dimension and uses prefix sums. `Mesh` supports
-//! 2D meshes. It determines the outermost shell of each centre from tables, and excludes most centres by lower bounds
-//! before it cuts a shell. If all processors around several centres are free, it computes the score only once. `Balls`
-//! supports 3D and wrapped grids by the same method, but by counts in balls and in their sections, and for 16 centres
-//! at a time. `Survey` supports every grid and passes over the free processors once per candidate. It also collects the
-//! processors of the winner for all engines. Without a tie vector, only the best score and its candidate are stored.
-//! With a tie vector, all admitted candidates are stored, and their tie values are computed.
+//! 2D meshes. This engine determines the outermost shell of each centre from tables, and excludes most centres by lower
+//! bounds before it cuts a shell. If all processors around several centres are free, it computes the score only once.
+//! `Balls` supports 3D and wrapped grids by the same method. This engine uses counts in balls and in sections of balls,
+//! for 16 centres at a time. `Survey` supports every grid and passes over the free processors once per candidate.
+//! `Survey` also collects the processors of the winner for all engines. Without a tie vector, only the best score and
+//! its candidate are stored. With a tie vector, all admitted candidates are stored, and their tie values are computed.
 
 mod balls;
 mod candidates;

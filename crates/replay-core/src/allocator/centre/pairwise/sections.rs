@@ -21,8 +21,8 @@ pub type Words = [u32; LANES];
 pub struct Sections {
     last: usize,
     cuts: [Cuts; 3],
-    /// By distance: the smallest term of all positions at this distance or farther, along the first
-    /// and the second dimension.
+    /// For each distance, the smallest term of all positions at this distance or farther, along the
+    /// first and the second dimension.
     least: [Vec<Words>; 2],
 }
 
@@ -61,8 +61,8 @@ struct Cuts {
 }
 
 impl Sections {
-    /// Computes the sections around the centre (a, b, lane) and the 15 centres after it. Their last
-    /// shell is `last`.
+    /// Computes the sections around the centre (a, b, lane) and the 15 centres after it. The last
+    /// shell of all 16 centres is `last`.
     pub fn cut(&mut self, counts: &BallCounts, [a, b, lane]: [usize; 3], last: usize) {
         self.last = last;
         let extents = [0, 1, 2].map(|dimension| counts.extent(dimension));
@@ -254,7 +254,7 @@ impl Cuts {
         }
     }
 
-    /// Lowers `least` to the terms at a distance if these are smaller.
+    /// Replaces entries of `least` by the terms at a distance if the terms are smaller.
     fn lower(&self, distance: usize, least: &mut Words) {
         let sides = [
             (distance <= self.behind).then(|| self.behind - distance),

@@ -1,4 +1,4 @@
-//! Scores of single candidates on every grid, and of all candidates on a line.
+//! Engines that score single candidates on every grid, and all candidates on a line.
 
 use super::candidates::Selection;
 use crate::allocator::centre::definition::{Metric, ShellOrder};
@@ -8,7 +8,7 @@ use crate::topology::{Coord, Grid, NodeId};
 
 /// The complete shells and the last shell around one centre.
 ///
-/// This engine supports every grid. It costs a few steps per free processor and centre.
+/// This engine supports every grid. The cost is a few steps per free processor and centre.
 #[derive(Debug)]
 pub struct Survey {
     grid: Grid,
@@ -109,12 +109,12 @@ impl Survey {
     }
 }
 
-/// Scores candidates on a mesh of one dimension.
+/// Engine that scores candidates on a mesh of one dimension.
 ///
 /// On such a mesh the candidates of Gen-Alg and MM are the free processors, and the nearest processors to a candidate
-/// are consecutive free processors. Of two equally near processors, scan order takes the first. Carried order also
-/// takes the first, because the preceding candidate is on the same side. The range of processors therefore moves
-/// forward with the candidates, and scores are computed from prefix sums.
+/// are consecutive free processors. If two processors are equally near, scan order takes the first processor. Carried
+/// order also takes the first processor, because the preceding candidate is on the same side. The range of processors
+/// therefore moves forward with the candidates, and scores are computed from prefix sums.
 #[derive(Debug)]
 pub struct Line {
     /// Positions of the free processors, in scan order.
@@ -165,7 +165,7 @@ impl Line {
     }
 }
 
-/// Returns the sum of pairwise L1 distances. It is computed from the number of processors at each position of each
+/// Returns the sum of pairwise L1 distances, computed from the number of processors at each position of each
 /// dimension.
 pub fn pairs_of(grid: &Grid, histograms: &[Vec<u32>; 3]) -> u64 {
     let axes = histograms.iter().zip(grid.axes());

@@ -112,8 +112,8 @@ fn distance(grid: &Grid, set: &[Coord]) -> u32 {
     pairs.map(|(a, b)| grid.l1(a, b)).sum()
 }
 
-/// Returns the least sum of pairwise distances of `set` and `more` further free processors; `sum` is the sum of
-/// `set`, and `best` a sum that is already known to be possible.
+/// Returns the least sum of pairwise distances of `set` and `more` further free processors; `sum` is the sum of `set`.
+/// `best` is a sum that is already known to be possible.
 fn least(
     grid: &Grid,
     free: &[Coord],

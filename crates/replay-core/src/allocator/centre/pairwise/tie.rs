@@ -103,8 +103,8 @@ impl TieValues {
         i64::from(available) * nearby - i64::from(wall) * touching - i64::from(border) * outside
     }
 
-    /// Returns the largest distances from `lane` to the positions of a row behind and ahead of it.
-    /// Each position of a wrapped row is counted on one side only.
+    /// Returns the largest distances from `lane` to the positions behind and ahead of `lane` in a
+    /// row. Each position of a wrapped row is counted on one side only.
     fn span(&self, lane: i64) -> [i64; 2] {
         let extent = i64::from(self.along.extent);
         if self.along.wrapped { [extent / 2, (extent - 1) / 2] } else { [lane, extent - 1 - lane] }

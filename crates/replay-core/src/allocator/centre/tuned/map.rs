@@ -4,7 +4,7 @@
 //! weights is fixed (`PARTS`). The map has a point for every combination of weights with this sum,
 //! of a scan radius from a geometric sequence, and of a tuned slack.
 //!
-//! Cost per observation: one kernel value for each point; there are some hundred points.
+//! Cost per observation: one kernel value for each point; there are a few hundred points.
 
 use rand_chacha::ChaCha8Rng;
 

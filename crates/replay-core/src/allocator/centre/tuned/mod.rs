@@ -1,17 +1,17 @@
-//! MC1x1 with a tie vector that is tuned during the replay. The slack can be tuned too. Johnson, Bunde, Leung name such
-//! tuning as future work.
+//! MC1x1 with a tie vector that is tuned during the replay. The slack can be tuned too. Johnson, Bunde, Leung mention
+//! this tuning as future work.
 //!
 //! In addition to the real machine there are several *shadow* machines. All machines receive the same requests and
 //! releases; each shadow is served by MC1x1 with its own tie vector. After every [`TuneOptions::every`] requests, the
 //! losses of the shadows are added to a map of all vectors. The loss of a shadow is its pairwise L1, relative to the
 //! common part of all shadows. Older observations decay ([`TuneOptions::memory`]). The real machine then continues with
-//! the vector that has the smallest expected loss. One shadow, each time a different one, continues with a vector that
-//! is promising or unknown.
+//! the vector that has the smallest expected loss. One shadow continues with another vector that is promising or
+//! unknown; a different shadow is selected each time.
 //!
-//! A choice depends on the seed and on earlier requests and releases, but not on later events. MC1x1 serves every
-//! request if enough processors are free, whatever its vector, so the same jobs run on all shadows and on the real
-//! machine. When processors of the real machine go out of service, a shadow may still run a job on some of these
-//! processors. On this shadow they go out of service when the job ends.
+//! A choice depends on the seed and on earlier requests and releases, but not on later events. MC1x1 with any vector
+//! serves every request if enough processors are free, so the same jobs run on all shadows and on the real machine.
+//! When processors of the real machine go out of service, a shadow may still run a job on some of these processors. On
+//! this shadow they go out of service when the job ends.
 //!
 //! Shadows are replayed in [one batch](super::batch). The real machine shares decisions with a shadow in the same
 //! state.

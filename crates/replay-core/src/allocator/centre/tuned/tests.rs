@@ -98,7 +98,7 @@ proptest! {
     }
 
     /// After outages, jobs on a shadow may still use processors that are out of service on the real machine. The shadow
-    /// has as many additional free processors as there are such processors.
+    /// has one additional free processor for each of these processors.
     #[test]
     fn shadows_follow_outages(
         machine in proptest::sample::select(MACHINES.to_vec()),

@@ -4,7 +4,7 @@ use crate::allocator::contiguous::frames::Frames;
 use crate::topology::Coord;
 
 /// Connected areas of bases, and the number of bases in each area. Touching runs of bases in
-/// adjacent rows are merged. This takes a few steps per run, independent of the length of the run.
+/// adjacent rows are merged. The cost is a few steps per run, independent of the length of the run.
 #[derive(Clone, Debug, Default)]
 pub struct Areas {
     runs: Vec<Run>,
@@ -62,7 +62,7 @@ impl Areas {
         }
     }
 
-    /// Returns the number of bases connected to a base, including itself.
+    /// Returns the number of bases in the area of a base.
     pub fn bases(&mut self, frames: &Frames, base: Coord) -> usize {
         let (row, lane) = frames.row_of(base);
         let runs = &self.runs[self.rows[row]..self.rows[row + 1]];

@@ -19,7 +19,7 @@ pub struct Candidates {
 }
 
 impl Choice for Candidates {
-    /// Also counts one operation per base.
+    /// Selects a base, and counts one operation per base.
     fn choose(
         &mut self,
         frames: &mut Frames,

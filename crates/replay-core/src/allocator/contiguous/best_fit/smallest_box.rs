@@ -11,9 +11,9 @@ use crate::topology::Coord;
 ///
 /// For every range of outer positions and every range of middle positions, the rows in these ranges
 /// are combined. The runs of the combined row are free boxes that cannot be grown along the rows. A
-/// range is abandoned as soon as no run is long enough, or if every box would be too large, because
-/// longer ranges have only shorter runs and larger boxes. The search combines at most
-/// O(X^2 Y^2 / 4) rows in 3D and O(X^2 / 2) rows in 2D.
+/// range is abandoned if no run is long enough, or if every box would be too large. Longer ranges
+/// have only shorter runs and larger boxes. The search combines at most O(X^2 Y^2 / 4) rows in 3D
+/// and O(X^2 / 2) rows in 2D.
 #[derive(Clone, Debug, Default)]
 pub struct SmallestBox {
     /// Combined rows of a range of outer positions, one row after the other.
@@ -26,7 +26,7 @@ pub struct SmallestBox {
 type Range = (usize, usize);
 
 impl Choice for SmallestBox {
-    /// Also counts one operation per combined word.
+    /// Selects a base, and counts one operation per combined word.
     fn choose(
         &mut self,
         frames: &mut Frames,

@@ -38,7 +38,7 @@ impl Surroundings {
 }
 
 /// Returns the interval extended by `more` positions on both sides and cut to the dimension. The
-/// result is in the range of the box counts, which continue a wrapped dimension on both sides by
+/// result is in the range of the box counts. Box counts extend a wrapped dimension on both sides by
 /// less than the extent of the dimension.
 fn grown(axis: &Axis, (low, length): (i32, u32), more: u32) -> (i32, u32) {
     let extent = i32::from(axis.extent);

@@ -1,4 +1,4 @@
-//! For all bases at once: the number of direct neighbours that are bases too.
+//! The number of direct neighbours of each base that are bases too, computed for all bases at once.
 
 use super::{Frames, bits};
 use crate::topology::Coord;

@@ -39,7 +39,7 @@ fn by_candidates(machine: &Machine, bases: &[Coord]) -> Option<Coord> {
     bases.iter().copied().min_by_key(|&base| (neighbours(base).count(), area(base)))
 }
 
-/// Returns the best base by `measure=smallest-box`. It examines all boxes of the mesh.
+/// Returns the best base by `measure=smallest-box`. The function examines all boxes of the mesh.
 fn by_smallest_box(machine: &Machine, sides: [u16; 3]) -> Option<Coord> {
     let grid = grid(machine);
     let extents = grid.axes().map(|axis| axis.extent);
@@ -148,8 +148,8 @@ fn whole(machines: &[&[&'static str]]) -> Vec<&'static str> {
 }
 
 proptest! {
-    /// Also checks that First Fit finds a free frame of the requested orientation whenever one
-    /// exists, and that Turning First Fit finds a free frame of any orientation.
+    /// Also checks that First Fit finds a free frame of the requested orientation whenever such a
+    /// frame exists, and that Turning First Fit finds a free frame of any orientation.
     #[test]
     fn first_fit_takes_the_first_base(
         machine in any_machine(whole(&[&MESHES, &TORI])),

@@ -51,7 +51,7 @@ fn count_conflicts(release: Release, seeds: u64) -> usize {
 }
 
 /// The claim of the thesis about the auxiliary list holds if subcubes return to the jobs from which
-/// they came. It does not hold for the rule of the figure.
+/// they came. The claim does not hold for the rule of the figure.
 #[test]
 fn messages_conflict_unless_subcubes_return() {
     assert_eq!(count_conflicts(Release::Heir, 60), 0);

@@ -108,7 +108,7 @@ fn the_three_levels_of_recognition() {
 }
 
 /// Section 4.2: processors are returned in an order in which merging results in five cubes. The
-/// whole hypercube is found nevertheless.
+/// search still finds the whole hypercube.
 #[test]
 fn finds_the_whole_if_merging_alone_does_not() {
     let mut list = super::free_list::FreeList::new(3);

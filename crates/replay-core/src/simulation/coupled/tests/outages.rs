@@ -170,7 +170,7 @@ fn impossible_runs_are_errors() {
 }
 
 proptest! {
-    /// Whatever the windows, every job runs to its end on processors that were in service when it started, no two jobs
+    /// For any windows, every job runs to its end on processors that were in service when it started, no two jobs
     /// share a processor, and no processor is both held and out of service.
     #[test]
     fn jobs_start_on_processors_in_service(
@@ -229,7 +229,7 @@ proptest! {
         }
     }
 
-    /// Whatever the windows, the reserved place of the head is free at the guaranteed time.
+    /// For any windows, the reserved place of the head is free at the guaranteed time.
     #[test]
     fn a_reserved_place_is_kept(
         drawn in proptest::collection::vec((0i64..30, 1i64..40, 0i64..30, 1u32..=16), 2..30),

@@ -83,9 +83,9 @@ fn impossible_service_times_are_refused() {
         ("pareto[k=NaN]", "k=\"NaN\" is not a positive number"),
         ("pareto[k=5,q=5]", "k is 5, but must be below q, 5"),
         ("pareto[alpha=-1]", "alpha=\"-1\" is not a positive number"),
-        ("normal[low=-1]", "low is -1, but must be from 0 to below high, inf"),
-        ("normal[low=3,high=nan]", "low is 3, but must be from 0 to below high, NaN"),
-        ("normal[low=20]", "less than a millionth of the distribution lies between low and high"),
+        ("normal[low=-1]", "low is -1, but must be at least 0 and below high, inf"),
+        ("normal[low=3,high=nan]", "low is 3, but must be at least 0 and below high, NaN"),
+        ("normal[low=20]", "the probability between low and high is less than a millionth"),
         ("deterministic[time=0]", "time=\"0\" is not a positive number"),
     ] {
         assert_eq!(text.parse::<Service>().unwrap_err().problem, problem, "{text}");

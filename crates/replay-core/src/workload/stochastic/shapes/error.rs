@@ -91,8 +91,8 @@ pub enum ShapeError {
     },
     /// Two records of the trace have the same job number, and a shape refers to this number.
     #[error(
-        "{file}:{line}: lines {} and {} of the trace are both job {job}, so its shape, which is given by job number, \
-         is ambiguous: make the job numbers unique",
+        "{file}:{line}: lines {} and {} of the trace are both job {job}, so the shape of this job number is \
+            ambiguous: make the job numbers unique",
         .records[0], .records[1]
     )]
     Repeated {

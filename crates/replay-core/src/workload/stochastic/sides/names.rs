@@ -9,7 +9,7 @@ use crate::naming::{Description, Entry, Table, kind};
 
 const ROUNDINGS: [(&str, bool); 2] = [("none", false), ("power-of-two", true)];
 
-/// Whether an interval is drawn for each side or for each job.
+/// Names of the two choices: an interval is drawn for each side, or for each job.
 const CHOICES: [(&str, bool); 2] = [("side", false), ("job", true)];
 
 pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
@@ -86,8 +86,7 @@ pub(super) static TABLE: LazyLock<Table<Sides>> = LazyLock::new(|| {
         .always();
     let subcubes = Entry::new("subcubes", Sides::plain(SideLaw::Subcubes { shares: Vec::new() }))
         .about(
-            "Requests of 2^k processors, as the subcubes of a hypercube; as nearly square as the machine \
-             allows.",
+            "Requests of 2^k processors, like the subcubes of a hypercube, with sides as equal as the machine allows.",
         )
         .source("Chang, Mohapatra 1996")
         .case(

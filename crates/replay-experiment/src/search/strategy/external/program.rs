@@ -20,14 +20,15 @@ use replay_core::lines::{LineError, Lines};
 const GRACE: Duration = Duration::from_secs(5);
 /// Time within which the program must exit after a cancellation or an invalid line.
 const SHORT_GRACE: Duration = Duration::from_millis(300);
-/// Interval of polling for cancellation while waiting for the program.
+/// Interval between checks for cancellation while this process waits for the program.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Capacity of the line queues in both directions.
 const QUEUED_LINES: usize = 1;
 
-/// Script of the guard. When the guard reads a line, it kills the group immediately. If its input closes without a
-/// line, this process has ended; the guard then sends SIGTERM, waits for one second, and kills the group.
+/// Script of the guard. When the guard reads a line from its input, the guard kills the group immediately. If the input
+/// closes without a line, this process has ended. The guard then sends SIGTERM, waits for one second, and kills the
+/// group.
 const GUARD: &str = "trap '' HUP INT TERM; read -r end || { kill -TERM 0; sleep 1; }; kill -KILL 0";
 
 /// A running program. It is stopped when the value is dropped or this process ends.
@@ -89,7 +90,7 @@ impl Program {
             loop {
                 let line = lines.next(|line| String::from_utf8_lossy(line).into_owned());
                 let last = line.is_err();
-                // The loop ends with the output of the program or when the receiver is dropped.
+                // The loop ends when the output of the program ends or when the receiver is dropped.
                 let Some(line) = line.transpose() else { break };
                 if questions.send(line).is_err() || last {
                     break;

@@ -159,7 +159,9 @@ pub fn open<R: Serialize + DeserializeOwned>(
     if !quiet {
         for line in journal.damaged() {
             let path = journal.path().display();
-            eprint_line(format_args!("{path}:{line}: damaged record skipped; the cell of this record runs again"));
+            eprint_line(format_args!(
+                "{path}:{line}: damaged record skipped; the cell of this record runs again"
+            ));
         }
     }
     Ok(journal)

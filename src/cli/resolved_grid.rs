@@ -256,7 +256,11 @@ fn at_loads(
                 grouped(processors as u64),
                 scaling.factor,
                 scaling.after,
-                if load > 1.0 { "; above a load of 1, waits grow with the length of the trace" } else { "" },
+                if load > 1.0 {
+                    "; above a load of 1, waits grow with the length of the trace"
+                } else {
+                    ""
+                },
             ));
         }
         Ok(Arc::new(scaled))

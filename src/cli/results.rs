@@ -163,8 +163,11 @@ impl Session {
     /// done.
     fn end(&self, tally: &Tally) -> Exit {
         if tally.is_partial() {
-            let done =
-                if tally.done == 0 { "nothing was done yet" } else { "finished results are written" };
+            let done = if tally.done == 0 {
+                "nothing was done yet"
+            } else {
+                "finished results are written"
+            };
             let ended = grouped(tally.ended() as u64);
             let of = tally.all.map_or(String::new(), |all| format!(" of {}", grouped(all as u64)));
             let continuation = self.continuation().map_or(String::new(), |how| format!("; {how}"));

@@ -133,8 +133,9 @@ impl Shards {
             }
             let (a, b) = (&first.build, &part.build);
             if !a.is_same(b) && !other_build {
-                let message =
-                    format!("{one} was run by {a}, {other} by {b}: --other-build merges both shards");
+                let message = format!(
+                    "{one} was run by {a}, {other} by {b}: --other-build merges both shards"
+                );
                 return Err(Failure::data(anyhow::anyhow!(message)));
             }
             for build in part.earlier.iter().chain([&part.build]) {
@@ -198,7 +199,10 @@ impl Shards {
                 None => format!("shard {shard} is missing"),
                 Some(part) => {
                     let count = grouped(count);
-                    format!("shard {shard} in {} lacks {count}; run the shard again", part.path.display())
+                    format!(
+                        "shard {shard} in {} lacks {count}; run the shard again",
+                        part.path.display()
+                    )
                 }
             })
             .collect();

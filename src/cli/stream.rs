@@ -233,8 +233,9 @@ fn run_points(args: &StreamArgs, rule: &StopRule, mut session: Session) -> Resul
 /// Reports intervals that are wider than `--precision`.
 fn warn_if_wide(args: &StreamArgs, session: &Session, wide: bool) {
     if wide && args.replications.is_none() {
-        session
-            .print_line("replay: some intervals are wider than --precision (raise --max-replications)");
+        session.print_line(
+            "replay: some intervals are wider than --precision (raise --max-replications)",
+        );
     }
 }
 

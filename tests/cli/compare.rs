@@ -379,7 +379,8 @@ fn reports_what_cannot_be_compared() {
         dir.replay(&format!("compare {rest}")).fails(code, 1, words);
     };
     fails("out nowhere", 3, &["nowhere: "]);
-    let advice = "lean/jobs.parquet does not exist: the same command without --no-jobs writes this table";
+    let advice =
+        "lean/jobs.parquet does not exist: the same command without --no-jobs writes this table";
     fails("lean:0 lean:1", 3, &[advice]);
     fails("out:0 out:7", 2, &["out:7: out has runs 0 to 1"]);
     dir.replay("--jobs 50 --alloc mbs,gabl -q --no-plots --out other").code(0);

@@ -274,8 +274,9 @@ fn recorded_schedule_has_the_waits_of_the_log() {
     dir.replay(&format!("{line} recorded[overfull=error]")).code(3).says("first job 5");
     let nothing = ["none.swf: no job has a recorded wait"];
     dir.replay("--trace none.swf --alloc random --sched recorded -q").fails(3, 1, &nothing);
-    let refuses =
-        ["allocator first-fit may change the schedule; scheduler recorded repeats the schedule of the log"];
+    let refuses = [
+        "allocator first-fit may change the schedule; scheduler recorded repeats the schedule of the log",
+    ];
     dir.replay("--trace log.swf --alloc first-fit --sched recorded -q").fails(2, 1, &refuses);
     dir.replay("stream --sched recorded -q").fails(
         2,

@@ -153,7 +153,8 @@ fn bad_windows() {
     }
     dir.replay("--days=-1").fails(2, 1, &["a window of -1 days"]);
     for nothing in ["--from 99999999", "--jobs 0", "--from 1 --days 0.0001"] {
-        let words = ["lublin-10x10.swf: the window contains none of the 5000 jobs", "from second 75 "];
+        let words =
+            ["lublin-10x10.swf: the window contains none of the 5000 jobs", "from second 75 "];
         dir.replay(nothing).fails(2, 1, &words);
     }
 }

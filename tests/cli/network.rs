@@ -587,7 +587,9 @@ fn reports_long_measurements() {
     );
     let output = Command::new("sh").args(["-c", &line]).current_dir(dir.path("")).output();
     let run = Outcome::new(&line, output.expect("a shell")).code(124);
-    let run = run.says("the first job that is measured without other jobs takes over 5 s").says("--scale");
+    let run = run
+        .says("the first job that is measured without other jobs takes over 5 s")
+        .says("--scale");
     run.demand(!run.stderr.contains("has received processors"), "no schedule is computed yet");
 }
 

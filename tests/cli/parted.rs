@@ -99,7 +99,11 @@ fn merge_rejects_shards_of_other_searches() {
         &["p1 and easy are not shards of one plan"],
     );
     dir.replay("sweep -q --jobs 20 --shard 1/2 --out sweep").code(0);
-    dir.replay("merge p1 sweep --out merged").fails(3, 1, &["p1 is from a search, sweep is from a sweep"]);
+    dir.replay("merge p1 sweep --out merged").fails(
+        3,
+        1,
+        &["p1 is from a search, sweep is from a sweep"],
+    );
     dir.replay(&format!("search {GRID} -q --shard 1/2 --out sweep")).fails(2, 1, &["sweep"]);
     // Change one job of the trace.
     let trace = dir.path("traces/lublin-10x10.swf");

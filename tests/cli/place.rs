@@ -157,7 +157,10 @@ fn suggests_similar_values() {
         ("--machine torus:4x4x4,torus:8x8x8", "give one machine"),
         ("--menu trace", "a stream has no trace"),
         ("--machine torus:4x4x4 --menu list:8x8x8", "no box of the menu fits"),
-        ("--machine torus:4x4x4 --mix slabs --menu list:2x2x2", "the menu does not have the sizes of this mix"),
+        (
+            "--machine torus:4x4x4 --mix slabs --menu list:2x2x2",
+            "the menu does not have the sizes of this mix",
+        ),
     ] {
         dir.replay(&format!("stream --backlog 1 {options}")).fails(2, 1, &[word]);
     }

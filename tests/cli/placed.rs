@@ -281,8 +281,7 @@ fn strict_stops_at_conflicts() {
     let held = held.file("g.toml", grid);
     held.replay("sweep g.toml --out o -q").fails(3, 1, &words);
     // --strict has no effect without recorded starts, so it is an error.
-    let words =
-        ["--strict: applies only to scheduler recorded: replay stops if the log"];
+    let words = ["--strict: applies only to scheduler recorded: replay stops if the log"];
     run(&held, "4x4 --sched fcfs --alloc random --strict").fails(2, 1, &words);
     held.replay("search --trace j.swf --machine 4x4 --strict -q").fails(
         2,
@@ -346,9 +345,8 @@ fn rejects_ambiguous_nodes() {
     let log = format!("{LOG}2 30 0 10 2 -1 -1 2 10\n1 40 0 10 2 -1 -1 2 10\n");
     let dir = dir("1,0-3\n2,\"4,5\"\n3,6-7\n").file("r.swf", &log).file("r.nodes.csv", NODES);
     let both = BOTH;
-    let words = [
-        "r.swf: lines 3 and 5 are both job 2, so the nodes of this job number are ambiguous",
-    ];
+    let words =
+        ["r.swf: lines 3 and 5 are both job 2, so the nodes of this job number are ambiguous"];
     let run = dir.replay(&format!("--trace r.swf {both}"));
     run.code(3)
         .says(words[0])

@@ -223,8 +223,12 @@ fn rejects_journals_of_another_build() {
         let older = plan.replace(&value(key), &format!("\"{key}\": \"{other}\""));
         assert_ne!(plan, older);
         fs::write(dir.path("clean/plan.json"), &older).expect("a file");
-        let words =
-            ["clean was begun by replay ", other, "this build is replay ", "--force discards the finished cells"];
+        let words = [
+            "clean was begun by replay ",
+            other,
+            "this build is replay ",
+            "--force discards the finished cells",
+        ];
         dir.replay("sweep grid.toml -q --out clean").fails(2, 1, &words);
         // `merge` also rejects shards of different builds.
         dir.replay("sweep grid.toml -q --out other").code(0);
@@ -374,7 +378,11 @@ fn does_not_mix_in_other_unfinished_results() {
     fs::write(dir.path("out/plan.json"), plan.replace(sources, "0123456789abcdef"))
         .expect("a file");
     let resume = format!("{stream} --out out");
-    let words = ["out was begun by replay ", "this build is replay ", "--force discards the finished cells"];
+    let words = [
+        "out was begun by replay ",
+        "this build is replay ",
+        "--force discards the finished cells",
+    ];
     dir.replay(&resume).fails(2, 1, &words);
     restore();
     fs::write(dir.path("out/journal.txt"), "my notes\n").expect("a file");

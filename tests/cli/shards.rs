@@ -96,7 +96,11 @@ fn merge_names_missing_cells() {
     let text = std::fs::read(&journal).expect("a journal");
     std::fs::write(&journal, &text[..text.len() - 9]).expect("a file");
     let failed = dir.replay("merge s1 s2 s3 s4 --out merged");
-    failed.fails(3, 1, &["1 of 122 cells have not run: shard 2/4 in s2 lacks 1; run the shard again"]);
+    failed.fails(
+        3,
+        1,
+        &["1 of 122 cells have not run: shard 2/4 in s2 lacks 1; run the shard again"],
+    );
     assert!(!dir.path("merged").exists());
     dir.replay("sweep grid.toml --shard 2/4 --out s2").code(0).says("30 done before, 1 run");
     dir.replay("merge s1 s2 s3 s4 --out merged").code(0);

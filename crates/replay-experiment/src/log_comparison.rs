@@ -19,8 +19,7 @@ pub const CAVEAT: &str = "recorded waits include holds, limits, priorities, outa
                           scheduler models";
 
 /// The note for a run that cannot be compared with the log. The note is printed after the name of the run.
-pub const NOT_COMPARED: &str =
-    "is not compared with the log: in this run, jobs that shared points in the log get no processors";
+pub const NOT_COMPARED: &str = "is not compared with the log: in this run, jobs that shared points in the log get no processors";
 
 /// Selects the baseline of each run of a plan: a run that repeats the log.
 #[derive(Clone, Copy, Debug)]

@@ -63,7 +63,8 @@ pub fn caught<T>(run: impl FnOnce() -> PolarsResult<T>) -> Result<T, String> {
 /// # Errors
 /// A message that describes the fault of the footer.
 pub fn footer(file: &mut (impl Read + Seek)) -> Result<FileMetadata, String> {
-    let bytes = file.seek(SeekFrom::End(0)).map_err(|error| format!("cannot read the file: {error}"))?;
+    let bytes =
+        file.seek(SeekFrom::End(0)).map_err(|error| format!("cannot read the file: {error}"))?;
     let metadata = caught(|| read_metadata(file))?;
     caught(|| Ok(counts(&metadata, bytes)))??;
     Ok(metadata)

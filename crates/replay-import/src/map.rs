@@ -273,7 +273,10 @@ mod tests {
                 format!("time = 'iso8601'\n[columns]\n{rest}run = 'c'\n"),
                 "m.toml:1: unknown variant",
             ),
-            (format!("[columns]\n{rest}"), "m.toml: [columns] needs the key run, or the keys start and end"),
+            (
+                format!("[columns]\n{rest}"),
+                "m.toml: [columns] needs the key run, or the keys start and end",
+            ),
             (format!("[columns]\n{rest}end = 'c'\n"), "needs run, or start and end"),
             ("[columns]\nsize = 'b'\nrun = 'c'\n".to_string(), "missing field `submit`"),
             (format!("zone = 'Mars'\n[columns]\n{rest}run = 'c'\n"), "a zone is UTC"),

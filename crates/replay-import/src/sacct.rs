@@ -115,8 +115,7 @@ impl Sacct {
             return Err(ReadStop::Header(what.to_string()));
         }
         if self.source.running && elapsed_raw.or(elapsed).is_none() {
-            let what =
-                "running=yes needs the column ElapsedRaw or Elapsed for the run time so far";
+            let what = "running=yes needs the column ElapsedRaw or Elapsed for the run time so far";
             return Err(ReadStop::Header(what.to_string()));
         }
         self.places = Some(Places {

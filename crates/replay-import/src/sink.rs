@@ -333,7 +333,9 @@ impl<'a> Sink<'a> {
         let (what, seconds) = match within * 20 >= completed * 19 {
             _ if jobs == 0 => return 1,
             true => ("limit read in minutes (limit=seconds reads limits in seconds)", 60),
-            false => ("limit read in seconds, because too many jobs exceeded a limit in minutes", 1),
+            false => {
+                ("limit read in seconds, because too many jobs exceeded a limit in minutes", 1)
+            }
         };
         self.report.add(Class::Noted, what, first, jobs);
         if seconds == 60 && long > 0 {

@@ -288,7 +288,10 @@ fn imports_sacct_without_an_end() {
     };
     let made = made("sacct", &row("COMPLETED", "70"));
     assert_eq!(jobs(&made), [[0, 10, 50, 2, -1, 1], [0, 20, 70, 2, -1, 1]]);
-    assert_eq!(made.report.count("end computed from the elapsed time, because the log has no end"), 1);
+    assert_eq!(
+        made.report.count("end computed from the elapsed time, because the log has no end"),
+        1
+    );
     for (state, elapsed) in [("COMPLETED", ""), ("RUNNING", "70"), ("SUSPENDED", "70")] {
         let made = super::tests::made("sacct", &row(state, elapsed));
         assert_eq!(jobs(&made).len(), 1, "{state}");

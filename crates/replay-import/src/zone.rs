@@ -155,7 +155,9 @@ pub(super) fn in_order(
         _ if (began, ended) != ordered => {
             Some("time in a repeated hour, chosen to agree with the elapsed time")
         }
-        (true, _) => Some("time in a repeated hour, the later time is used because of the order of the job's times"),
+        (true, _) => Some(
+            "time in a repeated hour, the later time is used because of the order of the job's times",
+        ),
         (_, true) => Some("time in a repeated hour, the earlier time is used"),
         _ => None,
     };

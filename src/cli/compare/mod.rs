@@ -145,7 +145,9 @@ pub fn run(args: &CompareArgs) -> Result<Exit, Failure> {
     let tables = base.tables;
     if tables != others.tables {
         let [one, two] = [&base, &others].map(|runs| format!("{} has {}", runs.text, runs.holds()));
-        return Err(Failure::usage_message(format!("{one}, {two}: name two folders of the same kind")));
+        return Err(Failure::usage_message(format!(
+            "{one}, {two}: name two folders of the same kind"
+        )));
     }
     if args.schedule {
         return schedules(args, style, &base, &others);
@@ -566,7 +568,9 @@ fn tables(
             let name = kind.name();
             let instead = match kind {
                 Kind::Stream => "; the rows of stream.csv already have 95 % intervals",
-                Kind::Search => "; replay the vectors that the search found into a folder (--tie, --out)",
+                Kind::Search => {
+                    "; replay the vectors that the search found into a folder (--tie, --out)"
+                }
                 _ => "",
             };
             Err(Failure::usage_message(format!(

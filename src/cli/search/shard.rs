@@ -195,8 +195,9 @@ pub fn merge(
     let shards = Shards::of_one_plan(shards, args.other_build)?;
     shards.apart_from(&args.out)?;
     let arguments: Vec<OsString> = arguments.into_iter().map(OsString::from).collect();
-    let mut asks = search_of(&arguments)
-        .ok_or_else(|| no_plan(&parts[0].path, anyhow::anyhow!("the command of the plan is not a search")))?;
+    let mut asks = search_of(&arguments).ok_or_else(|| {
+        no_plan(&parts[0].path, anyhow::anyhow!("the command of the plan is not a search"))
+    })?;
     asks.shard = None;
     (asks.output.out, asks.output.force) = (Some(args.out.clone()), args.force);
     asks.output.process = args.process.clone();

@@ -261,7 +261,9 @@ fn slacks(texts: &[String], allocator: &AllocatorSpec) -> Result<Vec<Slack>, Fai
         }
         SlackRule::Fixed(own) if texts.is_empty() => return Ok(vec![own]),
         SlackRule::Fixed(own) if !own.is_none() => {
-            return Err(Failure::usage_message(format!("--slack: {allocator} already has a slack")));
+            return Err(Failure::usage_message(format!(
+                "--slack: {allocator} already has a slack"
+            )));
         }
         SlackRule::Fixed(_) => {}
     }
@@ -350,7 +352,9 @@ fn check_combination(args: &SearchArgs) -> Result<(), Failure> {
         )));
     }
     if args.largest.is_some() && !args.moves_freely() {
-        return refuse("--largest: this search evaluates only a grid; --factors sets the factors of the grid");
+        return refuse(
+            "--largest: this search evaluates only a grid; --factors sets the factors of the grid",
+        );
     }
     if args.split.is_some_and(|share| !(share > 0.0 && share < 1.0)) {
         return refuse("--split: the share must be between 0 and 1");

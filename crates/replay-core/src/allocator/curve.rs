@@ -50,7 +50,9 @@ impl Fit {
             Fit::BestFit => "the smallest run of free processors that can hold the job",
             Fit::FirstFit => "the first run of free processors that can hold the job",
             Fit::FreeList => "the free processors of lowest rank",
-            Fit::SumOfSquares => "the run of free processors for which the lengths of the remaining runs differ most",
+            Fit::SumOfSquares => {
+                "the run of free processors for which the lengths of the remaining runs differ most"
+            }
         }
     }
 }

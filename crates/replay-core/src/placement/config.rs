@@ -261,8 +261,9 @@ impl Reader<'_> {
         let mut hosts = vec![String::new(); volume];
         match (nodes, regions) {
             (Some(_), Some(regions)) => {
-                return Err(regions
-                    .error("cannot be combined with nodes; a torus has either nodes or regions".into()));
+                return Err(regions.error(
+                    "cannot be combined with nodes; a torus has either nodes or regions".into(),
+                ));
             }
             (None, None) => {}
             (Some(nodes), None) => {

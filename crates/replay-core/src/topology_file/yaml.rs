@@ -56,12 +56,14 @@ pub fn read(text: &str, file: &str, entry: Option<&str>) -> Result<Entries, Topo
         let name = topology.required("topology")?.text()?;
         let others = ["flat", "ring", "torus3d"].iter().find_map(|kind| topology.get(kind));
         match (topology.get("tree"), topology.get("block"), others) {
-            (Some(_), Some(block), _) => {
-                Err(block.error("cannot be combined with tree; a topology has one kind".into()).into())
-            }
+            (Some(_), Some(block), _) => Err(block
+                .error("cannot be combined with tree; a topology has one kind".into())
+                .into()),
             (Some(_), None, Some(other)) | (None, Some(_), Some(other)) if !other.is_empty() => {
                 Err(other
-                    .error("cannot be combined with a tree or blocks; a topology has one kind".into())
+                    .error(
+                        "cannot be combined with a tree or blocks; a topology has one kind".into(),
+                    )
                     .into())
             }
             (Some(tree), None, _) => switches(&tree),
@@ -95,7 +97,9 @@ fn switches(tree: &Field<'_>) -> Result<Entries, TopologyFileError> {
         if nodes.is_some()
             && let Some(switches) = switches
         {
-            let problem = format!("switch {name} has both nodes and children; a switch has either nodes or children");
+            let problem = format!(
+                "switch {name} has both nodes and children; a switch has either nodes or children"
+            );
             return Err(switches.error(problem).into());
         }
         let (nodes, switches) = (names_or_none(nodes)?, names_or_none(switches)?);

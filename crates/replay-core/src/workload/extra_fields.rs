@@ -161,9 +161,15 @@ impl fmt::Display for ExtraFields {
         let most = self.records.values().sum::<u64>();
         match (self.used, self.sizes) {
             (false, _) => f.write_str("; ignored")?,
-            (true, 0) => return f.write_str("; no size found in these fields, all sizes taken from field 5"),
+            (true, 0) => {
+                return f.write_str("; no size found in these fields, all sizes taken from field 5");
+            }
             (true, sizes) if sizes < most => {
-                return write!(f, "; sizes taken from these fields {}, else from field 5", grouped(sizes));
+                return write!(
+                    f,
+                    "; sizes taken from these fields {}, else from field 5",
+                    grouped(sizes)
+                );
             }
             (true, _) => return f.write_str("; sizes taken from these fields"),
         }

@@ -57,7 +57,9 @@ impl fmt::Display for NodeListProblem {
             NodeListProblem::Empty => f.write_str("an empty name"),
             NodeListProblem::Blank => f.write_str("a blank in a name"),
             NodeListProblem::Nested => f.write_str("a bracket inside a bracket"),
-            NodeListProblem::Unopened => f.write_str("a closing bracket without an opening bracket"),
+            NodeListProblem::Unopened => {
+                f.write_str("a closing bracket without an opening bracket")
+            }
             NodeListProblem::Unclosed => f.write_str("a bracket that is not closed"),
             NodeListProblem::NotANumber => f.write_str("not a number"),
             NodeListProblem::Backwards => f.write_str("a range that runs backwards"),

@@ -110,7 +110,10 @@ fn fields_after_the_eighteenth_are_named() {
     let message = error("{7} q 1:ppn=9999999999", "cerit");
     assert_eq!(message, words);
     let strict = error("1 2 3", "strict");
-    assert_eq!(strict, "t.swf:2: job 1 has more than 18 fields: policy strict forbids extra fields");
+    assert_eq!(
+        strict,
+        "t.swf:2: job 1 has more than 18 fields: policy strict forbids extra fields"
+    );
     // A descriptor with zero nodes gives no size. Field 5 is used instead, and the report counts this.
     let made = load("-1 -1 frontier:excl:0x112", "frontier").expect("two jobs");
     assert_eq!(made.jobs.iter().map(|job| job.size).collect::<Vec<_>>(), [8, 2]);

@@ -84,7 +84,10 @@ mod tests {
         let cube: Topology = "hypercube:2".parse().expect("a cube");
         assert_eq!(Mapping::Curve(Curve::RowMajor).places(&cube), Ok(Some(vec![0, 1, 2, 3])));
         let error = Mapping::Curve(Curve::Hilbert).places(&cube).expect_err("no grid");
-        assert_eq!(error.to_string(), "mapping \"hilbert\": the curve needs a grid, not hypercube:2");
+        assert_eq!(
+            error.to_string(),
+            "mapping \"hilbert\": the curve needs a grid, not hypercube:2"
+        );
     }
 
     #[test]

@@ -99,7 +99,9 @@ fn printed_baseline(rows: &[Row], of: &Row) -> Result<f64, VerifyError> {
         row.relation == Relation::Value && row.metric == of.metric && row.key() == of.baseline()
     };
     let printed = rows.iter().find(is_base).and_then(|row| row.printed.parse().ok());
-    printed.ok_or_else(|| VerifyError::Table(format!("{}: the table has no row for the baseline", of.id)))
+    printed.ok_or_else(|| {
+        VerifyError::Table(format!("{}: the table has no row for the baseline", of.id))
+    })
 }
 
 /// A point as written in the tables. If the network is empty, jobs have run times instead of messages. The name of the

@@ -109,7 +109,12 @@ impl AllocatorOptions for CentreStrategy {
             Rule::Mc1x1 if Mc1x1::<u32>::takes(grid) => {
                 Box::new(Mc1x1::<u32>::counting(grid, options))
             }
-            Rule::Mc1x1 => return Err("the machine is too large for mc1x1: sums over its shells exceed 32 bits".to_string()),
+            Rule::Mc1x1 => {
+                return Err(
+                    "the machine is too large for mc1x1: sums over its shells exceed 32 bits"
+                        .to_string(),
+                );
+            }
             Rule::GenAlg => Box::new(Pairwise::gen_alg(grid, options)),
             Rule::Mm => Box::new(Pairwise::mm(grid, options)),
         })

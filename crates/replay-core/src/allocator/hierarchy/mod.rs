@@ -86,8 +86,7 @@ impl Rule {
             RuleOptions::Tree(options) => Rule::Tree(TreeRule::new(machine, tree()?, options)),
             RuleOptions::Block(options) => {
                 let blocks = machine.blocks();
-                let blocks =
-                    blocks.ok_or("needs blocks; on trees use slurm-tree or kueue")?;
+                let blocks = blocks.ok_or("needs blocks; on trees use slurm-tree or kueue")?;
                 Rule::Block(BlockRule::new(blocks, options))
             }
             RuleOptions::Kueue(options) => {

@@ -19,7 +19,9 @@ impl FromStr for Level {
             "node" => Ok(Level::Node),
             _ => match text.parse() {
                 Ok(level) => Ok(Level::Switch(level)),
-                Err(_) => Err("neither node nor the level of a switch (leaves have level 0)".to_string()),
+                Err(_) => {
+                    Err("neither node nor the level of a switch (leaves have level 0)".to_string())
+                }
             },
         }
     }

@@ -224,7 +224,8 @@ impl AllocatorOptions for PlacementOptions {
         }
         if matches!(self.tie, Tie::Weights(_)) && self.segment.is_some() {
             return Err(
-                "segment is a parameter of Slurm's rule and cannot be used with weights in tie".into()
+                "segment is a parameter of Slurm's rule and cannot be used with weights in tie"
+                    .into(),
             );
         }
         Ok(Box::new(self.placements(topology, &[], seed)?))

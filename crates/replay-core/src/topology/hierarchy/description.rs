@@ -172,7 +172,10 @@ impl Hierarchy {
         for (number, entry) in (0..).zip(entries) {
             let at = |problem| error(entry.line, subject(&entry.name), problem);
             if !entry.nodes.is_empty() && !entry.switches.is_empty() {
-                return Err(at("both nodes and switches are given; a switch has either nodes or switches".to_string()));
+                return Err(at(
+                    "both nodes and switches are given; a switch has either nodes or switches"
+                        .to_string(),
+                ));
             }
             for name in &entry.switches {
                 let Some(&child) = numbers.get(&name[..]) else {

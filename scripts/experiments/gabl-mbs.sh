@@ -24,7 +24,7 @@ reading() {
         }'
 }
 
-# span VARIANT: prints the range of ratios of GABL to this variant of MBS with ranks over the whole machine.
+# span VARIANT: prints the range of the ratio of GABL to this variant of MBS. Ranks are numbered over the whole machine.
 span() {
     awk -v mbs="$1" '$1 == mbs { if (!n++ || $2 < low) low = $2; if ($2 > high) high = $2 } END { print low " to " high }' "$work/ratios"
 }

@@ -63,7 +63,7 @@ pub struct ContendArgs {
 
     /// Simulate this many cycles for a second of the trace.
     ///
-    /// Without other jobs, a job runs for its run time x scale cycles. The number of packets of a job is a whole
+    /// Without other jobs, a job takes (its run time) x scale cycles. The number of packets of a job is a whole
     /// number, so the time may differ by the time of a packet or of a step of the pattern. A larger scale makes this
     /// difference smaller.
     #[arg(long, value_name = "CYCLES", default_value_t = 1.0, help_heading = "Messages")]
@@ -363,7 +363,7 @@ impl Bench<'_> {
             let name = trace.workload.name.clone();
             |error| (name, error)
         };
-        // Report too many packets before the first measurement.
+        // Fail before the first measurement if there are too many packets.
         let mut lines: Vec<String> = Vec::new();
         for &(trace, seed) in settings {
             let estimate = estimated_packets(self.stage(trace), scale, seed).map_err(of(trace))?;

@@ -196,7 +196,7 @@ fn entries(what: Listing) -> Result<Entries, Failure> {
     })
 }
 
-/// Returns the names of a kind, each with the first sentence of its meaning.
+/// Returns all names of the given kind, each with the first sentence of its description.
 ///
 /// # Errors
 /// A usage error if the list of known traces cannot be read.

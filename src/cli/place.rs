@@ -39,7 +39,7 @@ pub struct PlaceArgs {
     /// no_fit, segment_no_fit, req_not_avail, req_no_match or req_too_many if the job waits, and bad_config if the job
     /// can never start.
     ///
-    /// If the file has a column rule, the cases are decisions on trees and blocks, with the columns topology, rule
+    /// If the file has a column named rule, the cases are decisions on trees and blocks, with the columns topology, rule
     /// (slurm-tree, slurm-block, kueue or fragmentation), options (key=value, separated by blanks; waited=SECONDS is
     /// the time since the submission), free, n. Nodes are numbered in natural order of their names. The result adds the
     /// columns status (ok, wait, wait_switches, never, bad_config, or the fragmentation) and nodes.

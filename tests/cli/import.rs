@@ -280,7 +280,7 @@ fn reports_what_cannot_be_imported() {
     dir.replay("import sacct w.txt").fails(
         3,
         1,
-        &["w.txt:1: this is not a header of sacct -P, but of"],
+        &["w.txt:1: this is a header with columns of fixed width"],
     );
     dir.replay("import torque log.txt").code(3).says("log.txt:1:1: date \"JobID");
     dir.replay("import sacct no\u{1b}[31m.txt").fails(2, 1, &["cannot read no\u{fffd}[31m.txt"]);

@@ -216,7 +216,11 @@ fn counts_jobs_without_a_box_of_their_size() {
     dir.replay(&format!("show {one} --job 1 -q")).code(0).prints("on 8 of 64 processors");
     for command in ["explain", "show", "show --candidates"] {
         let of = |job: u32| dir.replay(&format!("{command} {one} --job {job} -q"));
-        of(2).fails(2, 1, &["slurm-torus3d leaves out this job", "its size, 33", "fit=up"]);
+        of(2).fails(
+            2,
+            1,
+            &["slurm-torus3d leaves out this job", "the size of the job, 33", "fit=up"],
+        );
         of(9).fails(2, 1, &["no job of t has this number and received processors"]);
     }
     let none = dir.file("t.swf", "; MaxProcs: 64\n1 0 -1 100 7\n");

@@ -296,7 +296,7 @@ fn rejects_bad_options() {
         ("--objective mean_pairwise", "did you mean \"mean_pairwise_l1\""),
         ("--constraint worst-class", "write SUBJECT<=PERCENT"),
         ("--alloc hilbert-best-fit", "has no tie vector"),
-        ("--alloc mc1x1[tie=1,1,1,1]", "its vector is already set"),
+        ("--alloc mc1x1[tie=1,1,1,1]", "its tie vector is already set"),
         ("--alloc mc1x1,mm", "one allocator"),
         ("--sched fcfs,easy", "one scheduler"),
         ("--sr 0..3", "0 breaks no tie"),
@@ -328,7 +328,7 @@ fn rejects_bad_options() {
         dir.replay(&format!("search {arguments}")).fails(2, 1, &[words]);
     }
     let one = "search -q --trace one.swf --format json";
-    dir.replay(&format!("{one} --split 0.5")).fails(2, 1, &["0 jobs before and 1 after"]);
+    dir.replay(&format!("{one} --split 0.5")).fails(2, 1, &["0 jobs before and 1 jobs after"]);
     dir.replay(one).fails(2, 1, &["nothing to improve"]);
     dir.replay("search --sr 9..1").fails(2, 1, &["--sr: \"9..1\"", "the range is empty"]);
     dir.replay("search --plots").refused(&["--out <DIR>"]);

@@ -63,7 +63,7 @@ fn runs_end_after_a_number_of_completions() {
     let dir = Dir::new();
     dir.replay("stream --jobs 40 --completions 41")
         .code(2)
-        .says("--completions 41: there are 40 jobs");
+        .says("--completions 41: exceeds the number of jobs, 40");
     dir.replay("stream --jobs 40 --completions 20 --warm-up 20").code(2).says("--warm-up");
 }
 
@@ -85,7 +85,7 @@ fn loads_are_shares_of_the_machine() {
     dir.replay(&format!("stream --load 0.4 {quick}")).code(0).prints("  load").prints("   0.4");
     for (command, words) in [
         ("stream --load 10", "--arrivals takes arrivals per time unit"),
-        ("stream --load 0.4 --pattern n-body", "--arrivals takes arrivals per cycle"),
+        ("stream --load 0.4 --pattern n-body", "use --arrivals"),
         ("--trace stream[load=2]", "arrivals"),
     ] {
         dir.replay(command).fails(2, 1, &[words]);

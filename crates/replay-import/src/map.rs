@@ -277,7 +277,7 @@ mod tests {
                 format!("[columns]\n{rest}"),
                 "m.toml: [columns] needs the key run, or the keys start and end",
             ),
-            (format!("[columns]\n{rest}end = 'c'\n"), "needs run, or start and end"),
+            (format!("[columns]\n{rest}end = 'c'\n"), "needs the key run, or"),
             ("[columns]\nsize = 'b'\nrun = 'c'\n".to_string(), "missing field `submit`"),
             (format!("zone = 'Mars'\n[columns]\n{rest}run = 'c'\n"), "a zone is UTC"),
             (

@@ -258,7 +258,7 @@ mod tests {
         assert!(times.note.is_some_and(|note| note.contains("the later time")));
         let times = in_order(at("01:50"), Some(at("02:10")), Some(at("02:40")), None);
         assert_eq!(times.end.map(|end| end - times.submit), Some(50 * 60));
-        assert!(times.note.is_some_and(|note| note.contains("the earlier one")));
+        assert!(times.note.is_some_and(|note| note.contains("the earlier time")));
         assert_eq!(in_order(at("03:00"), None, None, None).note, None);
         // Times that are out of order with both hours are unchanged.
         let times = in_order(at("03:50"), Some(at("02:10")), None, None);
@@ -282,7 +282,7 @@ mod tests {
             }
         }
         assert!(ran("02:30", "03:30", Some(3600)).1.contains("agree with the elapsed time"));
-        assert!(ran("02:30", "03:30", Some(7200)).1.contains("the earlier one"));
+        assert!(ran("02:30", "03:30", Some(7200)).1.contains("the earlier time"));
         // Without an elapsed time, or if the elapsed time agrees with neither hour, the earlier hour is used.
         for elapsed in [None, Some(60)] {
             assert_eq!(ran("02:30", "03:30", elapsed).0, 7200);

@@ -214,15 +214,15 @@ impl Table for Audit {
             Column::new(name::declared, "rows", "judged rows declared to be beyond their tolerance", |audit: &Self| audit.known as u64),
             Column::new(name::rows_claims, "rows", "judged rows: claims of the paper's text, with a bound chosen for replay", |audit: &Self| audit.classes[0] as u64),
             Column::new(name::rows_implied, "rows", "judged rows: numbers that follow from printed constants; replay computes its value from the same constants", |audit: &Self| audit.classes[1] as u64),
-            Column::new(name::rows_calibrated, "rows", "judged rows: numbers from a table on which the network was calibrated", |audit: &Self| audit.classes[2] as u64),
+            Column::new(name::rows_calibrated, "rows", "judged rows whose published number is from the table on which the network was calibrated", |audit: &Self| audit.classes[2] as u64),
             Column::new(name::rows_fitted, "rows", "judged rows: numbers to which a rule or constant was fitted", |audit: &Self| audit.classes[3] as u64),
             Column::new(name::rows_out_of_sample, "rows", "judged rows: printed numbers to which nothing was fitted", |audit: &Self| audit.classes[4] as u64),
             Column::new(name::unswapped, "rows", "judged rows for which no other strategy's number is available", |audit: &Self| audit.found.unswapped as u64),
             Column::new(name::swaps, "swaps", "replacements of a judged row's number by the number of another strategy", |audit: &Self| audit.found.swaps as u64),
             Column::new(name::unnoticed, "swaps", "swaps after which the row still gets its declared verdict", |audit: &Self| audit.found.unnoticed as u64),
             Column::new(name::unnoticed_equal, "swaps", "unnoticed swaps in which the two numbers are equal: their intervals overlap, or they differ by at most 1 %", |audit: &Self| audit.causes[0] as u64),
-            Column::new(name::unnoticed_bound, "swaps", "unnoticed swaps of unequal numbers on the same side of a bound", |audit: &Self| audit.causes[1] as u64),
-            Column::new(name::unnoticed_wide, "swaps", "unnoticed swaps of unequal numbers that are both within the tolerance", |audit: &Self| audit.causes[2] as u64),
+            Column::new(name::unnoticed_bound, "swaps", "swaps of two unequal numbers that no check notices, because both numbers satisfy the bound", |audit: &Self| audit.causes[1] as u64),
+            Column::new(name::unnoticed_wide, "swaps", "swaps of two unequal numbers that no check notices, because both numbers are within the tolerance", |audit: &Self| audit.causes[2] as u64),
             Column::new(name::reasons, "", "reasons for rows without a verdict, each with its number of rows", Self::reasons_by_frequency),
         ]
     }

@@ -10,8 +10,8 @@
 //!
 //! A printed number must agree with at least one value in replay's 95 % interval: means of Table 3.2 within 4 %, means
 //! of Table 5.2 within 8 % (heavy tails are noisy), utilizations and lengths of the busy list within 4 %, ratios within
-//! 10 %. Printed 95 % intervals must overlap replay's intervals; the printed relative errors follow from the printed
-//! intervals. Bounds such as "cannot exceed 37 %" are applied as printed. The thesis prints overhead as time. replay
+//! 10 %. The 95 % intervals in the thesis must overlap replay's intervals. The relative errors in the thesis
+//! follow from these intervals. Bounds such as "cannot exceed 37 %" are applied as printed. The thesis prints overhead as time. replay
 //! counts elementary operations of the literal algorithms, which do not depend on the computer; they must agree within
 //! 30 %. Strategies that are "very close" must be within 2 %. The length m of the busy list and the turnaround, which
 //! "hardly depend" on the size of the mesh, must be within 15 % and 20 %. If the thesis names no load, the note

@@ -284,8 +284,8 @@ measures! {
             placement, including the last size of each attempt; null, like all following columns, for strategies that \
             do not fold jobs" = system.overhead.refused_sizes;
         folded_percent: Option<f64> ["%"] "share of jobs that ran on fewer processors than requested; null if the strategy does not fold jobs" = system.of_folding(100.0 * system.per_job(system.recorder.folded_jobs));
-        mean_fold_stretch: Option<f64> [""] "mean over folded jobs of the ratio of the run time to the run time on \
-            the requested processors; 1 without folded jobs, null if the strategy does not fold jobs" = system.of_folding(system.recorder.mean_stretch());
+        mean_fold_stretch: Option<f64> [""] "mean over folded jobs of the ratio (run time) / (run time on \
+            the requested processors); 1 without folded jobs, null if the strategy does not fold jobs" = system.of_folding(system.recorder.mean_stretch());
         lost_efficiency_percent: Option<f64> ["%"] "additional processor-time of folded jobs compared with running on the requested processors, as a share of the processor-time of all jobs; null if the strategy does not fold jobs" = system.of_folding(system.recorder.lost_percent());
     }
     with {

@@ -30,7 +30,7 @@ use crate::workload::JobId;
 ///
 /// # Allocators that give more processors than requested
 ///
-/// A guarantee counts processors as the allocator assigns them. A running job counts with all processors that it holds
+/// A guarantee counts the processors that the allocator assigns, including those beyond the request. A running job counts with all processors that it holds
 /// ([`Running::size`](super::Running::size)), a waiting job with the maximum that it can be given
 /// ([`QueuedJob::takes`]): the head fits at the shadow time, or alongside a backfilled job, if this maximum is
 /// available. Whether a job fits *now* is decided by the allocator, which is called as soon as the requested number of

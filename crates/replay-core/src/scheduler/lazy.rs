@@ -177,7 +177,7 @@ pub(super) fn table() -> Table<LazyOptions> {
         .param(
             "patience",
             kind::integer(0..=1_000_000),
-            "number of waiting jobs per running job of their size up to which no waiting job gets a new place",
+            "maximum ratio of waiting to running jobs of one size at which no waiting job of this size gets a new place",
             |o| &mut o.patience,
         );
     Table::new("scheduler", [lazy])

@@ -128,7 +128,7 @@ fn quota(
 /// Returns the quota with the time that is nearest to the target, and this time. `time` must increase with the quota.
 /// The number of calls of `time` is bounded, because every third call halves the bracket.
 fn nearest<E>(target: u64, mut time: impl FnMut(u64) -> Result<u64, E>) -> Result<(u64, u64), E> {
-    // Jobs with equal placements share the first measurements, because these quotas are powers of two.
+    // Quotas are powers of two, so jobs with equal placements have their first measurements in common.
     let mut quota = 1 << (target / 1024).max(1).ilog2();
     let mut low = (0, 0);
     let mut high = loop {

@@ -67,7 +67,7 @@ pub struct DownFile {
     /// Treatment of affected jobs: `drain`, `kill` or `requeue`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Whether tie values treat processors out of service as walls.
+    /// Whether a processor out of service counts as a wall when ties are broken.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub walls: bool,
 }

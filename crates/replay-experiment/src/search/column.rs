@@ -95,7 +95,7 @@ mod tests {
         }
         assert!(problem("refusals").contains("may refuse"));
         assert!(problem("mean_pairwise_11").contains("did you mean \"mean_pairwise_l1\""));
-        assert!(problem("zzz").contains("one of mean_pairwise_l1, total"));
+        assert!(problem("zzz").contains("the columns are mean_pairwise_l1, total"));
     }
 
     #[test]

@@ -337,7 +337,7 @@ impl Plan {
                 false => None,
             },
             outages: trace.outages_digest.as_deref(),
-            // The jobs that a perturbed copy lacks depend on the recorded start times.
+            // The recorded start times determine which jobs are missing from a perturbed copy.
             log_jobs: match copy {
                 0 => trace.log_jobs_digest.as_deref(),
                 _ => trace.log_jobs_digest.as_deref().or(trace.starts_digest.as_deref()),

@@ -262,7 +262,7 @@ impl<S: Subcubes> Allocator for Auxiliary<S> {
     }
 
     fn capabilities(&self) -> Capabilities {
-        // The unused cubes of a job are smaller than the cubes that were free before the job started.
+        // The cubes left over when a job is placed are smaller than every cube that was free before.
         let refusals_last = true;
         Capabilities { refusals_last, supports_outages: true, ..Capabilities::coupled() }
     }

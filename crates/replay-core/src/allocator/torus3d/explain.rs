@@ -130,7 +130,7 @@ impl Placements {
         }
         self.explanation.sentence(|| {
             format!(
-                "boxes of {size} on the menu that are free: {}",
+                "free boxes among the permitted boxes of {size}: {}",
                 explain::count(rows.len(), "anchor")
             )
         });
@@ -153,7 +153,7 @@ impl Placements {
             self.explanation.sentence(|| format!("the winner: {}", of(first)));
             self.explanation.sentence(|| match candidates.get(1) {
                 Some(next) => format!("the next best: {}", of(next)),
-                None => "no other of its orientation is free".to_string(),
+                None => "no other box of the same orientation is free".to_string(),
             });
         }
         candidates

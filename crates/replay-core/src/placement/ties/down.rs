@@ -3,7 +3,7 @@
 use super::Ties;
 use crate::placement::torus::{Cells, Placement};
 
-/// The cells out of service of a torus.
+/// The cells of a torus that are out of service.
 #[derive(Clone, Debug)]
 pub struct Down {
     pub cells: Cells,

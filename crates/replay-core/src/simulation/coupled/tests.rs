@@ -219,7 +219,7 @@ fn a_head_that_missed_its_reservation_starts_at_the_latest_on_an_empty_machine()
     let log = run(&jobs, "2x4", "easy", &mut Intervals).expect("it runs");
     assert_eq!(log.missed, [(JobId(4), 50)]);
     assert_eq!(log.starts, [0, 0, 0, 0, 20, 20, 10]);
-    // With FCFS no job overtakes the head. With out-of-order any job may overtake the head.
+    // Under `fcfs` no job overtakes the head. Under `out-of-order` any job may overtake the head.
     let starts = |scheduler| run(&jobs, "2x4", scheduler, &mut Intervals).expect("it runs").starts;
     assert_eq!(starts("fcfs"), [0, 0, 0, 0, 20, 20, 20]);
     assert_eq!(starts("out-of-order"), [0, 0, 0, 0, 20, 10, 10]);

@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -58,7 +59,30 @@ impl From<Incompatible> for Failure {
 /// A line on standard error, without what a terminal would act on: names of files and words of logs stand in
 /// it. Where nobody can read it, the run goes on all the same; `eprintln!` would panic.
 pub fn tell(line: impl Display) {
-    let _ = writeln!(io::stderr(), "{}", printable(&line.to_string()));
+    let line = line.to_string();
+    let line = printable(&line);
+    let collects = |lines: &mut Option<Vec<String>>| match lines {
+        Some(lines) => {
+            lines.push(line.to_string());
+            true
+        }
+        None => false,
+    };
+    if !COLLECTED.with_borrow_mut(collects) {
+        let _ = writeln!(io::stderr(), "{line}");
+    }
+}
+
+thread_local! {
+    /// Lines of this thread that are collected instead of written; `None` if they are written.
+    static COLLECTED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Returns the lines that `work` would write to standard error from this thread, beside its result.
+pub fn collected<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let outer = COLLECTED.replace(Some(Vec::new()));
+    let result = work();
+    (result, COLLECTED.replace(outer).unwrap_or_default())
 }
 
 /// A message without characters that a terminal would act on, but for the ends of its lines.
@@ -138,6 +162,11 @@ impl Failure {
         Self::usage(cause.into().context(format!("cannot write {what}")))
     }
 
+    /// Returns how the program ends by it.
+    pub fn exit(&self) -> Exit {
+        self.exit
+    }
+
     /// The cause and its causes. Some of our errors quote theirs; nothing is said twice.
     pub fn message(&self) -> String {
         self.cause.chain().fold(String::new(), |message, cause| {
@@ -152,13 +181,13 @@ impl Failure {
 
     /// Tells the user and gives the exit code. A reader that has closed the pipe has
     /// seen enough: that is success.
-    pub fn report(self) -> ExitCode {
+    pub fn report(self) -> Exit {
         let mut errors = self.cause.chain().filter_map(|e| e.downcast_ref::<io::Error>());
         if errors.any(|e| e.kind() == io::ErrorKind::BrokenPipe) {
-            return Exit::Done.into();
+            return Exit::Done;
         }
         tell(format_args!("replay: {}", beginning(&self.message())));
-        self.exit.into()
+        self.exit
     }
 }
 

@@ -1,3 +1,4 @@
+use std::cell::RefCell;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -46,6 +47,9 @@ pub fn load_traces(
     max_errors: usize,
     quiet: bool,
 ) -> Result<Vec<Arc<Workload>>, Failure> {
+    if let Some(workloads) = PRELOADED.with_borrow(Clone::clone) {
+        return Ok(workloads);
+    }
     let manifest = Manifest::embedded().map_err(Failure::usage)?;
     let search = SearchPath::from_env();
     let resolve = |name: &String| {
@@ -91,6 +95,19 @@ pub fn load_traces(
         workloads.push(Arc::new(workload));
     }
     Ok(workloads)
+}
+
+thread_local! {
+    /// Workloads that this thread takes instead of those that arguments name.
+    static PRELOADED: RefCell<Option<Vec<Arc<Workload>>>> = const { RefCell::new(None) };
+}
+
+/// Does work in which these workloads stand for all traces that arguments name.
+pub fn preloaded<T>(workloads: Vec<Arc<Workload>>, work: impl FnOnce() -> T) -> T {
+    let outer = PRELOADED.replace(Some(workloads));
+    let result = work();
+    PRELOADED.replace(outer);
+    result
 }
 
 /// What came on standard input, which comes only once: kept for the next policy. As global as

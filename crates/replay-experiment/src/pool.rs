@@ -1,8 +1,11 @@
 //! The one pool of workers that cells, of whatever kind, run on.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
+
+use rayon::{Scope, ThreadPool};
 
 /// When an outcome is handed over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,6 +15,26 @@ pub enum Turn {
     InOrder,
     /// At once: nothing waits in memory.
     AsDone,
+}
+
+thread_local! {
+    /// The pool that items of this thread run on; `None` for the global one.
+    static POOL: RefCell<Option<Arc<ThreadPool>>> = const { RefCell::new(None) };
+}
+
+/// Does work whose items run on this pool instead of the global one, for a process that lives longer than one
+/// command.
+pub fn on_pool<T>(pool: ThreadPool, work: impl FnOnce() -> T) -> T {
+    let outer = POOL.replace(Some(Arc::new(pool)));
+    let result = work();
+    POOL.replace(outer);
+    result
+}
+
+/// Returns the number of threads that items run on.
+pub(crate) fn threads() -> usize {
+    let own = POOL.with_borrow(|pool| pool.as_ref().map(|pool| pool.current_num_threads()));
+    own.unwrap_or_else(rayon::current_num_threads)
 }
 
 /// Does `work` on items on the current rayon pool and calls `take` on this thread with the place
@@ -35,11 +58,11 @@ pub fn run<T: Sync, O: Send>(
         }
         return;
     }
-    let threads = rayon::current_num_threads().min(items.len()).max(1);
+    let threads = threads().min(items.len()).max(1);
     // At most two outcomes for each thread wait to be taken.
     let (sender, outcomes) = mpsc::sync_channel(threads);
     let (next_item, work) = (AtomicUsize::new(0), &work);
-    rayon::in_place_scope(|scope| {
+    in_place_scope(|scope| {
         // Moved in, so that it is dropped on return and no worker waits to be heard.
         let outcomes = outcomes;
         for _ in 0..threads {
@@ -77,6 +100,14 @@ pub fn run<T: Sync, O: Send>(
         // Behind an item that was ended there may be some that were faster.
         early.into_iter().for_each(|(place, outcome)| take(place, outcome));
     });
+}
+
+/// A scope on the pool of this thread.
+fn in_place_scope<'scope, R>(body: impl FnOnce(&Scope<'scope>) -> R) -> R {
+    match POOL.with_borrow(Clone::clone) {
+        Some(pool) => pool.in_place_scope(body),
+        None => rayon::in_place_scope(body),
+    }
 }
 
 /// [`run`], with a `take` that can fail: then none is begun any more, and it is not called again.

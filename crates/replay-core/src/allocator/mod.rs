@@ -153,6 +153,8 @@ pub struct Times {
     /// Seconds after its start at which the job is to end, as its user says
     /// ([`Job::limit`](crate::workload::Job::limit)); `None` if unknown.
     pub limit: Option<u32>,
+    /// Number of the job in its trace; `None` if unknown.
+    pub job: Option<i64>,
 }
 
 impl Request {

@@ -342,7 +342,7 @@ impl Coupled<'_> {
         allocator: &mut dyn Allocator,
     ) -> Result<Option<Placed>, Refusal> {
         let mut job = self.input.jobs[id.index()];
-        let times = Times { now, limit: job.limit };
+        let times = Times { now, limit: job.limit, job: Some(job.number) };
         let request = Request { times, ..self.request(id) };
         self.overhead.attempts += 1;
         let free = self.machine.free_count();

@@ -1,0 +1,397 @@
+"""Runs of a grid and their tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Union, overload
+
+from . import _engine, _program
+from ._allocator import Allocator
+from ._engine import Table, UsageError
+from ._trace import Trace, example
+
+Strings = Union[str, Sequence[str]]
+
+
+class Figure:
+    """A figure, shown by notebooks."""
+
+    def __init__(self, name: str, files: dict[str, bytes], text: str = "") -> None:
+        self.name = name
+        """The name of its file."""
+        self._files = files
+        self._text = text
+
+    @property
+    def svg(self) -> str:
+        """The figure as SVG."""
+        return self._files[".svg"].decode("utf-8")
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the figure to a file, whose suffix selects the format: .svg, .png or .pdf."""
+        suffix = Path(path).suffix.lower()
+        if suffix not in self._files:
+            raise UsageError(f"{os.fspath(path)}: a figure is saved as {', '.join(sorted(self._files))}")
+        Path(path).write_bytes(self._files[suffix])
+
+    def __str__(self) -> str:
+        return self._text or repr(self)
+
+    def __repr__(self) -> str:
+        return self._text or f"<replay.Figure {self.name}>"
+
+
+def _figures(paths: Sequence[Path], text: str = "") -> list[Figure]:
+    """The figures of files, of which several are one figure in several formats."""
+    stems: dict[str, dict[str, bytes]] = {}
+    for path in paths:
+        if path.suffix in (".svg", ".png", ".pdf"):
+            stems.setdefault(path.stem, {})[path.suffix] = path.read_bytes()
+    return [Figure(stem, files, text) for stem, files in stems.items() if ".svg" in files]
+
+
+class Explanation(str):
+    """Why a job started when and where it did: the text of `replay explain`, and its content as a dict."""
+
+    data: dict[str, Any]
+    """Queues, running jobs, candidates, processors, and the steps."""
+
+    def __new__(cls, text: str, data: dict[str, Any]) -> Explanation:
+        explanation = super().__new__(cls, text)
+        explanation.data = data
+        return explanation
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Run:
+    """One run of a grid."""
+
+    def __init__(self, results: Results, index: int) -> None:
+        self._results = results
+        self.index = index
+        """The number of the run in its grid, from 0."""
+        self._key = results._runs.key(index)
+
+    @property
+    def trace(self) -> str:
+        """The name of the trace."""
+        return str(self._key["trace"])
+
+    @property
+    def machine(self) -> str:
+        """The machine, such as `10x10`."""
+        return str(self._key["topology"])
+
+    @property
+    def scheduler(self) -> str:
+        """The scheduler."""
+        return str(self._key["scheduler"])
+
+    @property
+    def allocator(self) -> str:
+        """The allocator without its tie vector."""
+        return str(self._key["allocator"])
+
+    @property
+    def tie(self) -> str | None:
+        """The tie vector; `None` without tie-breaking."""
+        return self._key["tie"]
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+        return int(self._key["seed"])
+
+    @property
+    def copy(self) -> int:
+        """Which perturbed copy of the trace, from 1; 0 for the trace itself."""
+        return int(self._key["copy"])
+
+    @property
+    def seconds(self) -> float:
+        """Wall-clock time of the replay, in seconds."""
+        return float(self._key["seconds"])
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """The row of the run in the table of runs; units are in `runs.units`."""
+        return {name: values[0] for name, values in self._table("runs").to_dict().items()}
+
+    @property
+    def by_size(self) -> Table:
+        """A row for each job size."""
+        return self._table("by_size")
+
+    @property
+    def jobs(self) -> Table:
+        """A row for each job."""
+        return self._table("jobs")
+
+    @property
+    def placements(self) -> Table:
+        """A row for each allocation."""
+        return self._table("placements")
+
+    def show(self, *, job: int | None = None, at: str | int | None = None, **options: _program.Value) -> Figure:
+        """The machine when a job starts or at an instant (seconds of the trace, or such as `1d2h`).
+
+        `options` are those of `replay show`, such as `candidates=True`.
+        """
+        with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+            out = Path(folder, "out")
+            values = _program.options({"job": job, "at": at, **options})
+            text = _program.call(["show", *self._arguments(folder), *values, f"--out={out}"])
+            figures = _figures(sorted(out.rglob("*.*")), text)
+        if not figures:
+            raise UsageError("replay show draws no figure with these options")
+        return figures[0]
+
+    def explain(self, job: int) -> Explanation:
+        """Why a job started when and where it did, step by step."""
+        with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+            arguments = ["explain", *self._arguments(folder), f"--job={job}"]
+            data = json.loads(_program.call([*arguments, "--format=json"]))
+            return Explanation(_program.call([*arguments, "--quiet"]).rstrip(), data)
+
+    def __repr__(self) -> str:
+        tie = f" ({self.tie})" if self.tie else ""
+        copy = f" copy {self.copy}" if self.copy else ""
+        return f"<replay.Run {self.index}: {self.trace}{copy} {self.machine} {self.scheduler} {self.allocator}{tie}>"
+
+    def _table(self, name: str) -> Table:
+        return self._results._table(name, [self.index])
+
+    def _arguments(self, folder: str) -> list[str]:
+        """The run as options of commands that look at one."""
+        key = self._key
+        if key["strategy"] is None:
+            raise UsageError(f"{self.allocator} is written in Python; show and explain replay named allocators only")
+        if self.copy:
+            raise UsageError("show and explain replay the trace itself, not its perturbed copies")
+        results = self._results
+        traces = [trace for trace in results._traces if trace.name == self.trace]
+        if len(traces) != 1:
+            raise UsageError(f"show and explain do not support {self.trace}: its jobs differ from those of its trace")
+        options = {
+            "machine": self.machine, "sched": self.scheduler, "alloc": key["strategy"], "seed": self.seed, **results._options
+        }
+        return [*traces[0]._arguments(folder), *_program.options(options)]
+
+
+class Results(Sequence[Run]):
+    """The runs of a grid in its order, and their tables."""
+
+    def __init__(self, runs: _engine.Runs, traces: Sequence[Trace], options: dict[str, _program.Value]) -> None:
+        self._runs = runs
+        self._traces = traces
+        self._options = options
+
+    @property
+    def runs(self) -> Table:
+        """A row for each run: what ran and its metrics."""
+        return self._table("runs")
+
+    @property
+    def by_size(self) -> Table:
+        """A row for each job size of a run."""
+        return self._table("by_size")
+
+    @property
+    def jobs(self) -> Table:
+        """A row for each job of a run; not of perturbed copies, and not with `jobs=False`."""
+        return self._table("jobs")
+
+    @property
+    def placements(self) -> Table:
+        """A row for each allocation of a run with its processors; not of perturbed copies, and not with
+        `placements=False`."""
+        return self._table("placements")
+
+    @property
+    def outages(self) -> Table:
+        """A row for each run with processors out of service."""
+        return self._table("outages")
+
+    @property
+    def shaken(self) -> Table:
+        """A row for each metric of a run over perturbed copies: mean, 95 % interval, paired difference. Without
+        allocators written in Python."""
+        return self._table("shaken")
+
+    @property
+    def against_log(self) -> Table:
+        """A row for each metric of a run against the run of scheduler `recorded`."""
+        return self._table("against_log")
+
+    def figures(self) -> list[Figure]:
+        """All figures of the runs."""
+        with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+            return _figures([Path(path) for path in self._runs.figures(folder)])
+
+    def figure(self, name: str) -> Figure:
+        """The figure of this name, or the one whose name begins with it: `strategies`, `improvement-by-size`, ..."""
+        figures = self.figures()
+        found = [one for one in figures if one.name == name]
+        found = found or [one for one in figures if one.name.split("--")[0] == name]
+        if len(found) == 1:
+            return found[0]
+        names = ", ".join(one.name for one in found or figures)
+        raise UsageError(f"{len(found)} figures are named {name!r}; there are {names or 'none'}")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the tables into a folder as Parquet and CSV, as `--out` does."""
+        self._runs.write(os.fspath(path))
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @overload
+    def __getitem__(self, index: int) -> Run: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Run]: ...
+
+    def __getitem__(self, index: int | slice) -> Run | list[Run]:
+        if isinstance(index, slice):
+            return [Run(self, one) for one in range(*index.indices(len(self)))]
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"run {index} of {len(self)}")
+        return Run(self, place)
+
+    def __iter__(self) -> Iterator[Run]:
+        return (Run(self, index) for index in range(len(self)))
+
+    def __repr__(self) -> str:
+        return repr(self.runs)
+
+    def _repr_html_(self) -> str:
+        return self.runs._repr_html_()
+
+    def _table(self, name: str, runs: list[int] | None = None) -> Table:
+        table = self._runs.table(name, runs)
+        if table is None:
+            raise UsageError(f"the runs keep no table {name}: run with {name}=True")
+        return table
+
+
+def run(
+    trace: Trace | Sequence[Trace] | None = None,
+    *,
+    machine: Strings | None = None,
+    sched: Strings | None = None,
+    alloc: str | Allocator | Sequence[str | Allocator] | None = None,
+    tie: Strings | None = None,
+    seed: int | range | Sequence[int] | None = None,
+    shake: int | None = None,
+    shake_width: int | None = None,
+    shake_seed: int | None = None,
+    oversize: str | None = None,
+    deps: str | None = None,
+    down: str | os.PathLike[str] | None = None,
+    down_rule: str | None = None,
+    down_walls: bool = False,
+    node_map: str | os.PathLike[str] | None = None,
+    strict: bool = False,
+    scale_load: float | Sequence[float] | None = None,
+    ties: bool = False,
+    jobs: bool = True,
+    placements: bool = True,
+    threads: int | None = None,
+    progress: bool = False,
+) -> Results:
+    """Runs every combination of traces, machines, schedulers, allocators and seeds.
+
+    Names, defaults and meanings are those of the command line (`replay --help`): `machine` such as `10x10`, by default
+    that of the trace; `sched` such as `fcfs` (default) or `easy`; `alloc` such as `mc1x1[tie=2,13,20,6]`, or an object of
+    `Allocator`; `shake` replays so many perturbed copies as well. Without `trace` the example is replayed, without `alloc`
+    several allocators are compared.
+
+    `jobs` and `placements` keep the tables of each job and each allocation; without them large grids need less memory and
+    time. `threads`: by default all processors; the results do not depend on it. `progress` shows a bar if `tqdm` is
+    installed.
+    """
+    traces = [example()] if trace is None else [trace] if isinstance(trace, Trace) else list(trace)
+    if not traces:
+        raise UsageError("trace: give at least one")
+    policies = {one.policy for one in traces}
+    if len(policies) > 1:
+        raise UsageError(f"trace: all have one cleaning policy, not {', '.join(sorted(policies))}")
+    others: dict[str, _program.Value] = {
+        "oversize": oversize, "deps": deps, "down": None if down is None else Path(down), "down_rule": down_rule,
+        "down_walls": down_walls, "node_map": None if node_map is None else Path(node_map), "strict": strict,
+        "scale_load": scale_load,
+    }
+    grid: dict[str, _program.Value] = {
+        "machine": machine, "sched": sched, "tie": tie, "seed": seed, "policy": policies.pop(), "shake": shake,
+        "shake_width": shake_width, "shake_seed": shake_seed, "ties": ties,
+    }
+    options = [f"--trace={one.name}" for one in traces] + _program.options({**grid, **others})
+    allocators = [] if alloc is None else [alloc] if isinstance(alloc, (str, Allocator)) else list(alloc)
+    schedulers = [sched] if isinstance(sched, str) else sched or []
+    recorded = any(name.startswith("recorded") for name in schedulers)
+    bar = _bar() if progress else None
+    try:
+        runs = _engine.run(
+            [one._workload for one in traces], options, allocators, jobs=jobs, placements=placements, threads=threads,
+            progress=bar and bar.show, recorded=recorded,
+        )
+    finally:
+        if bar is not None:
+            bar.close()
+    return Results(runs, traces, others)
+
+
+class _Bar:
+    """A bar of tqdm."""
+
+    def __init__(self, tqdm: Any) -> None:
+        self._bar = tqdm(unit=" jobs", unit_scale=True)
+
+    def show(self, done: int, total: int) -> None:
+        self._bar.total = total
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        self._bar.close()
+
+
+def _bar() -> _Bar | None:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    return _Bar(tqdm)
+
+
+def compare(
+    base: Run | Results,
+    other: Run | Results,
+    *,
+    measure: Strings | None = None,
+    by_size: bool = False,
+) -> Table:
+    """Compares runs of the same jobs, job by job: means, changes in percent with 95 % intervals, and verdicts.
+
+    Less is better for every measure. `measure`: of `wait`, `turnaround`, `bounded_slowdown`, `pairwise_l1` and
+    `distance`, by default all. `by_size` adds classes of job size.
+    """
+    with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+        names = []
+        for place, runs in enumerate((base, other)):
+            out = str(Path(folder, f"{place}"))
+            results = runs._results if isinstance(runs, Run) else runs
+            results._runs.write(out, [runs.index] if isinstance(runs, Run) else None)
+            names.append(f"{out}:{runs.index}" if isinstance(runs, Run) else out)
+        values = _program.options({"measure": measure, "by_size": by_size})
+        return _engine.read_csv(_program.call(["compare", *names, *values, "--format=csv"]))
+

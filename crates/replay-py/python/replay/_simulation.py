@@ -1,0 +1,42 @@
+"""The engine step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Union
+
+from . import _engine, _program
+from ._allocator import Allocator
+from ._trace import Trace, example
+
+
+class Simulation(_engine.Simulation):
+    """A simulation whose scheduler is the caller.
+
+    ```python
+    sim = replay.Simulation(trace, machine="10x10", alloc="mc1x1")
+    while not sim.done:
+        while sim.waiting_count and sim.start(0):  # FCFS
+            pass
+        sim.advance()
+    sim.jobs
+    ```
+
+    Jobs arrive and end at instants; `advance` goes on to the next one. With a list of allocators the first places jobs,
+    and `propose` returns what each would choose.
+    """
+
+    def __new__(
+        cls,
+        trace: Trace | None = None,
+        *,
+        machine: str | None = None,
+        alloc: Union[str, Allocator, Sequence[Union[str, Allocator]]] = "mc1x1",
+        seed: int = 0,
+        oversize: str | None = None,
+    ) -> Simulation:
+        trace = example() if trace is None else trace
+        values = {"machine": machine, "oversize": oversize, "policy": trace.policy}
+        options = [f"--trace={trace.name}", *_program.options(values)]
+        allocators = [alloc] if isinstance(alloc, (str, Allocator)) else list(alloc)
+        return super().__new__(cls, trace._workload, options, allocators, seed)

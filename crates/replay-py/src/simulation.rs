@@ -157,13 +157,15 @@ fn numbers(nodes: &[NodeId]) -> Vec<u32> {
 impl Simulation {
     /// The first jobs have arrived, none has started.
     #[new]
-    #[pyo3(signature = (workload, options, allocators, seed))]
+    #[pyo3(signature = (workload, options, allocators, seed, first=0, count=None))]
     fn new(
         py: Python<'_>,
         workload: PyRef<'_, Workload>,
         mut options: Vec<OsString>,
         allocators: Vec<Bound<'_, PyAny>>,
         seed: u64,
+        first: usize,
+        count: Option<usize>,
     ) -> PyResult<Self> {
         let slot = Raised::default();
         let mut specs: Vec<AllocatorSpec> = Vec::new();
@@ -185,6 +187,17 @@ impl Simulation {
             Ok([trace]) => trace,
             Err(_) => return Err(UsageError::new_err("a simulation takes one machine")),
         };
+        if !trace.outages().is_empty() || !trace.chains().follows.is_empty() {
+            return Err(UsageError::new_err("a simulation step by step supports neither outages nor dependencies"));
+        }
+        let jobs = trace.workload.jobs.iter().skip(first).take(count.unwrap_or(usize::MAX));
+        let trace = match (first, count) {
+            (0, None) => trace,
+            _ => Arc::new(trace.with_jobs(jobs.copied().collect())),
+        };
+        if trace.jobs().is_empty() {
+            return Err(UsageError::new_err(format!("first={first}: the trace has no such job")));
+        }
         let mut built = Vec::new();
         for spec in specs {
             let wrong = |error: &dyn std::fmt::Display| UsageError::new_err(error.to_string());
@@ -308,6 +321,18 @@ impl Simulation {
         }
         let proposals = (0..count).map(|allocator| self.ask(allocator, id));
         proposals.map(|proposal| Ok(proposal?.as_deref().map(numbers))).collect()
+    }
+
+    /// The sum of the distances between these processors, in hops.
+    fn pairwise_l1(&self, processors: Vec<u32>) -> PyResult<u64> {
+        let topology = self.machine.topology();
+        if let Some(wrong) = processors.iter().find(|&&node| node as usize >= topology.processors()) {
+            return Err(PyIndexError::new_err(format!("there is no processor {wrong}")));
+        }
+        let pairs = processors.iter().enumerate().flat_map(|(i, &a)| {
+            processors[..i].iter().map(move |&b| u64::from(topology.hops(NodeId(a), NodeId(b))))
+        });
+        Ok(pairs.sum())
     }
 
     /// Starts the job at a position of the queue, 0 for its head, on processors of the first allocator or on these.

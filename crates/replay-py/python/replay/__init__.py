@@ -11,6 +11,8 @@ Times are seconds of the trace, distances are hops, sizes are processors. Tables
 meanings are those of the command-line program `replay`.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ._allocator import Allocator
 from ._commands import contend, search, stream, verify
 from ._engine import (
@@ -29,6 +31,19 @@ from ._program import Tables
 from ._results import Explanation, Figure, Results, Run, compare, run
 from ._simulation import Simulation
 from ._trace import Trace, example, import_log, read_swf
+
+if TYPE_CHECKING:
+    from . import gym as gym
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when it is used: it needs gymnasium.
+    if name == "gym":
+        from importlib import import_module
+
+        return import_module("replay.gym")
+    raise AttributeError(f"module 'replay' has no attribute {name!r}")
+
 
 __all__ = [
     "Allocator",

@@ -2,6 +2,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from typing_extensions import Self
+
 from ._allocator import Allocator
 from ._trace import ArrowStream
 
@@ -119,8 +121,14 @@ class RunningJob:
 
 class Simulation:
     def __new__(
-        cls, workload: Workload, options: Sequence[str], allocators: Sequence[str | Allocator], seed: int
-    ) -> Simulation: ...
+        cls,
+        workload: Workload,
+        options: Sequence[str],
+        allocators: Sequence[str | Allocator],
+        seed: int,
+        first: int = 0,
+        count: int | None = None,
+    ) -> Self: ...
     @property
     def now(self) -> int: ...
     @property
@@ -140,6 +148,7 @@ class Simulation:
     @property
     def jobs(self) -> Table: ...
     def propose(self, position: int) -> list[list[int] | None]: ...
+    def pairwise_l1(self, processors: Sequence[int]) -> int: ...
     def start(self, position: int, processors: Sequence[int] | None = None) -> bool: ...
     def advance(self) -> bool: ...
 

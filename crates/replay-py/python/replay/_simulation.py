@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
+from typing import TYPE_CHECKING, Union
 
 from . import _engine, _program
 from ._allocator import Allocator
 from ._trace import Trace, example
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 
 class Simulation(_engine.Simulation):
@@ -23,7 +26,7 @@ class Simulation(_engine.Simulation):
     ```
 
     Jobs arrive and end at instants; `advance` goes on to the next one. With a list of allocators the first places jobs,
-    and `propose` returns what each would choose.
+    and `propose` returns what each would choose. `first` and `count` cut out jobs of the trace, by their position from 0.
     """
 
     def __new__(
@@ -34,9 +37,11 @@ class Simulation(_engine.Simulation):
         alloc: Union[str, Allocator, Sequence[Union[str, Allocator]]] = "mc1x1",
         seed: int = 0,
         oversize: str | None = None,
-    ) -> Simulation:
+        first: int = 0,
+        count: int | None = None,
+    ) -> Self:
         trace = example() if trace is None else trace
         values = {"machine": machine, "oversize": oversize, "policy": trace.policy}
         options = [f"--trace={trace.name}", *_program.options(values)]
         allocators = [alloc] if isinstance(alloc, (str, Allocator)) else list(alloc)
-        return super().__new__(cls, trace._workload, options, allocators, seed)
+        return super().__new__(cls, trace._workload, options, allocators, seed, first, count)

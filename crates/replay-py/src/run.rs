@@ -88,7 +88,10 @@ pub fn run(
     let loaded: Vec<_> = workloads.iter().map(|workload| workload.jobs.clone()).collect();
     let resolve = || embed::with_messages(|| embed::resolve(&options, loaded, measure));
     let (grid, messages) = py.detach(resolve);
-    report(py, messages, recorded)?;
+    // What a log contradicts is a warning; which machine it gets is none.
+    let (plain, warnings) = messages.into_iter().partition(|line| !recorded || line.contains(": machine "));
+    report(py, plain, false)?;
+    report(py, warnings, true)?;
     let Grid { plan, traces } = grid.map_err(refused)?;
     let threads =
         threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));

@@ -12,7 +12,7 @@ def test_a_table_documents_itself(results):
     assert len(runs) == 4
     assert runs.columns[:3] == ["run", "trace", "jobs"]
     assert runs.units["mean_wait"] == "s"
-    assert "wait" in runs.meanings["mean_wait"]
+    assert "start" in runs.meanings["mean_wait"]
     assert runs["scheduler"] == ["fcfs", "fcfs", "easy", "easy"]
     assert runs["tie"] == [None, "2,13,20,6", None, "2,13,20,6"]
     assert "4 rows" in repr(runs)

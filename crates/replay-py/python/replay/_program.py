@@ -77,8 +77,8 @@ def call(arguments: Iterable[str], accepted: Iterable[int] = (0,)) -> str:
 
 
 def _stop(child: subprocess.Popen[str]) -> None:
-    for stop in (lambda: child.send_signal(signal.SIGINT), child.kill):
-        stop()
+    for number in (signal.SIGINT, signal.SIGKILL if hasattr(signal, "SIGKILL") else signal.SIGTERM):
+        child.send_signal(number)
         try:
             child.communicate(timeout=_STOP_SECONDS)
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import tempfile
@@ -104,7 +105,8 @@ class Run:
     @property
     def tie(self) -> str | None:
         """The tie vector; `None` without tie-breaking."""
-        return self._key["tie"]
+        tie: str | None = self._key["tie"]
+        return tie
 
     @property
     def seed(self) -> int:
@@ -343,7 +345,7 @@ def run(
     try:
         runs = _engine.run(
             [one._workload for one in traces], options, allocators, jobs=jobs, placements=placements, threads=threads,
-            progress=bar and bar.show, recorded=recorded,
+            progress=bar.show if bar is not None else None, recorded=recorded,
         )
     finally:
         if bar is not None:
@@ -367,10 +369,9 @@ class _Bar:
 
 def _bar() -> _Bar | None:
     try:
-        from tqdm.auto import tqdm
+        return _Bar(importlib.import_module("tqdm.auto").tqdm)
     except ImportError:
         return None
-    return _Bar(tqdm)
 
 
 def compare(

@@ -58,7 +58,7 @@ def make(
     return ReplayEnv(trace, machine, choose, allocators, window, jobs, seed, render_mode)
 
 
-class ReplayEnv(gymnasium.Env[Observation, int]):
+class ReplayEnv(gymnasium.Env[dict[str, Any], Any]):
     """An environment, see `make`.
 
     Observations, all from 0 to 1: `free` has 1 for each free processor; `queue` has for each of the first waiting jobs its
@@ -93,11 +93,12 @@ class ReplayEnv(gymnasium.Env[Observation, int]):
         self._sim = self._simulation(0)
         self._proposals: list[list[int] | None] = []
         processors = self._sim.processors
-        boxes = {"free": (processors,), "queue": (window, 3), "ahead": (1,)}
+        boxes: dict[str, tuple[int, ...]] = {"free": (processors,), "queue": (window, 3), "ahead": (1,)}
         if self._places:
             boxes["proposals"] = (len(allocators), processors)
+        self._boxes = boxes
         self.observation_space = spaces.Dict({name: spaces.Box(0, 1, shape, np.float32) for name, shape in boxes.items()})
-        self.action_space: spaces.Discrete[Any] = spaces.Discrete(len(allocators) if self._places else window + 1)
+        self.action_space = spaces.Discrete(len(allocators) if self._places else window + 1)
 
     def _simulation(self, first: int) -> Simulation:
         return Simulation(self._trace, first=first, count=self._count, **self._options)
@@ -152,7 +153,7 @@ class ReplayEnv(gymnasium.Env[Observation, int]):
         mask[self._window] = bool(self._sim.running) or self._pending
         return mask
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """Time, queue and free processors in one line."""
         if self.render_mode != "ansi":
             return None
@@ -185,7 +186,7 @@ class ReplayEnv(gymnasium.Env[Observation, int]):
 
     def _observation(self) -> Observation:
         sim = self._sim
-        observation = {name: np.zeros(box.shape, np.float32) for name, box in self.observation_space.spaces.items()}
+        observation = {name: np.zeros(shape, np.float32) for name, shape in self._boxes.items()}
         observation["free"][sim.free] = 1
         queue = sim.queue
         for row, job in zip(observation["queue"], queue):

@@ -89,7 +89,8 @@ pub fn run(
     let resolve = || embed::with_messages(|| embed::resolve(&options, loaded, measure));
     let (grid, messages) = py.detach(resolve);
     // What a log contradicts is a warning; which machine it gets is none.
-    let (plain, warnings) = messages.into_iter().partition(|line| !recorded || line.contains(": machine "));
+    let (plain, warnings) =
+        messages.into_iter().partition(|line| !recorded || line.contains(": machine "));
     report(py, plain, false)?;
     report(py, warnings, true)?;
     let Grid { plan, traces } = grid.map_err(refused)?;

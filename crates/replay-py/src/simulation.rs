@@ -188,7 +188,9 @@ impl Simulation {
             Err(_) => return Err(UsageError::new_err("a simulation takes one machine")),
         };
         if !trace.outages().is_empty() || !trace.chains().follows.is_empty() {
-            return Err(UsageError::new_err("a simulation step by step supports neither outages nor dependencies"));
+            return Err(UsageError::new_err(
+                "a simulation step by step supports neither outages nor dependencies",
+            ));
         }
         let jobs = trace.workload.jobs.iter().skip(first).take(count.unwrap_or(usize::MAX));
         let trace = match (first, count) {
@@ -326,7 +328,8 @@ impl Simulation {
     /// The sum of the distances between these processors, in hops.
     fn pairwise_l1(&self, processors: Vec<u32>) -> PyResult<u64> {
         let topology = self.machine.topology();
-        if let Some(wrong) = processors.iter().find(|&&node| node as usize >= topology.processors()) {
+        if let Some(wrong) = processors.iter().find(|&&node| node as usize >= topology.processors())
+        {
             return Err(PyIndexError::new_err(format!("there is no processor {wrong}")));
         }
         let pairs = processors.iter().enumerate().flat_map(|(i, &a)| {

@@ -10,12 +10,13 @@ use super::args::RunArgs;
 use super::exit::{Failure, brief, collected};
 use super::load::{load_traces, preloaded};
 use super::resolved_grid::ResolvedGrid;
+use super::skipped_jobs::LeftOut;
 use super::sweep::{ListArgs, of_flags};
 use super::tie_lists::TieLists;
 use super::{parsed, run_program};
 use replay_core::workload::{LoadError, Workload};
 use replay_experiment::sweep::Plan;
-use replay_experiment::{Measure, Trace};
+use replay_experiment::{Measure, RunResult, Trace};
 
 /// Why options are refused.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -108,6 +109,13 @@ pub fn resolve(
     Ok(Grid { plan, traces })
 }
 
+/// Returns the lines of the program on jobs that runs leave out for their sizes.
+pub fn jobs_left_out<'a>(results: impl IntoIterator<Item = &'a RunResult>) -> Vec<String> {
+    let mut left_out = LeftOut::default();
+    results.into_iter().for_each(|result| left_out.take(&result.key, &result.turned_away));
+    collected(|| left_out.tell()).1
+}
+
 fn run_args(options: &[OsString]) -> Result<RunArgs, EmbedError> {
     let arguments: Vec<OsString> =
         std::iter::once("replay".into()).chain(options.iter().cloned()).collect();
@@ -120,4 +128,47 @@ fn run_args(options: &[OsString]) -> Result<RunArgs, EmbedError> {
         EmbedError { code: 2, message: message.trim().to_string() }
     })?;
     Ok(cli.run)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(words: &str) -> Vec<OsString> {
+        words.split_whitespace().map(OsString::from).collect()
+    }
+
+    const TEXT: TraceText<'_> =
+        TraceText { name: "tiny.swf", text: b"; MaxProcs: 16\n1 0 -1 60 4\n2 5 -1 30 8\n" };
+
+    #[test]
+    fn options_resolve_to_the_cells_of_the_command_line() {
+        let load = || load(&options("--policy pwa"), Some(TEXT));
+        let (workload, messages) = with_messages(load);
+        let workload = workload.expect("a trace");
+        assert_eq!((workload.name.as_str(), messages.len()), ("tiny", 1));
+        let resolve = || {
+            let words = options("--trace tiny --sched fcfs,easy --alloc mc1x1 --machine 4x4");
+            resolve(&words, vec![workload], Measure::default())
+        };
+        let (grid, messages) = with_messages(resolve);
+        let Grid { plan, traces } = grid.expect("a grid");
+        assert_eq!((plan.len(), traces.len(), messages), (2, 1, Vec::new()));
+        assert_eq!(traces[0].topology.to_string(), "4x4");
+    }
+
+    #[test]
+    fn refusals_have_the_message_and_the_code_of_the_program() {
+        let refused = |words: &str| {
+            let workload = load(&options(""), Some(TEXT)).expect("a trace");
+            resolve(&options(words), vec![workload], Measure::default()).expect_err("refused")
+        };
+        let (told, _) = with_messages(|| {
+            ["--machin 4x4", "--machine 4y4", "--machine 2x2 --alloc mc1x1"].map(refused)
+        });
+        let codes = told.each_ref().map(|error| error.code);
+        assert_eq!(codes, [2, 2, 3]);
+        assert!(told[0].message.contains("unexpected argument '--machin'"), "{}", told[0]);
+        assert!(!told[0].message.contains("Usage"), "{}", told[0]);
+    }
 }

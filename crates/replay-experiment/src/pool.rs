@@ -158,6 +158,7 @@ mod tests {
         let all: Vec<_> = (0..100).map(|i| (i, i * i)).collect();
         assert_eq!(squares(Turn::InOrder, 100), all);
         assert_eq!(pool(3).install(|| squares(Turn::InOrder, 100)), all);
+        assert_eq!(on_pool(pool(3), || (threads(), squares(Turn::InOrder, 100))), (3, all.clone()));
         let mut taken = squares(Turn::AsDone, 100);
         taken.sort_unstable();
         assert_eq!(taken, all);

@@ -8,7 +8,7 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PySlice, PyTuple};
 
-use crate::error::AllocatorError;
+use crate::error::{AllocatorError, UsageError};
 use replay_core::allocator::registry::AllocatorSpec;
 use replay_core::allocator::{
     self, Allocator, AllocatorOptions, Bounds, Capabilities, Refusal, RunSetup,
@@ -191,6 +191,11 @@ pub fn strategy(object: &Bound<'_, PyAny>, raised: &Raised) -> PyResult<Allocato
         return Err(PyTypeError::new_err(format!(
             "alloc: names of allocators and objects of replay.Allocator are needed, not {name}"
         )));
+    }
+    if object.py().import("numpy").is_err() {
+        return Err(UsageError::new_err(
+            "alloc: allocators written in Python need numpy: pip install numpy",
+        ));
     }
     let name = match object.getattr_opt("name")? {
         Some(name) if !name.is_none() => name.extract()?,

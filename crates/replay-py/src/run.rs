@@ -12,7 +12,7 @@ use rayon::ThreadPoolBuilder;
 use replay::cli::embed::{self, Grid};
 
 use crate::allocator::{Raised, raised, strategy};
-use crate::error::{CellError, UsageError, refused, report};
+use crate::error::{UsageError, refused, report};
 use crate::interrupt::interruptible;
 use crate::table::Table;
 use crate::trace::Workload;
@@ -43,6 +43,8 @@ pub struct Runs {
     results: Vec<RunResult>,
     /// Canonical strategies by run; `None` for those written in Python.
     strategies: Vec<Option<String>>,
+    /// Messages of the runs that failed.
+    failed: Vec<String>,
     shaken: Vec<ShakenRow>,
     against: Vec<AgainstRow>,
     measure: Measure,
@@ -204,6 +206,9 @@ pub fn run(
             against.extend(with.into_iter().flat_map(|with| log_comparison::rows(result, with)));
         }
     }
+    if !against.is_empty() {
+        report(py, vec![log_comparison::CAVEAT.to_string()], false)?;
+    }
     if !objects.is_empty() {
         // By their places the runs of both kinds stand together.
         finished.sort_by_key(|(place, ..)| *place);
@@ -211,26 +216,15 @@ pub fn run(
             result.run = run;
         }
     }
-    let away = finished.iter().filter(|(_, result, _)| !result.turned_away.is_empty()).map(
-        |(_, result, _)| {
-            let jobs: u64 = result.turned_away.iter().map(|away| away.jobs).sum();
-            format!(
-                "warning: {} leaves out {jobs} jobs, whose sizes it does not support",
-                result.key.strategy()
-            )
-        },
-    );
-    report(py, away.collect(), true)?;
-    if !failed.is_empty() {
-        return Err(CellError::new_err(failed.join("\n")));
-    }
+    let left_out = embed::jobs_left_out(finished.iter().map(|(_, result, _)| result));
+    report(py, left_out, true)?;
     let mut results = Vec::new();
     let mut names = Vec::new();
     for (_, result, name) in finished {
         results.push(result);
         names.push(name);
     }
-    Ok(Runs { results, strategies: names, shaken, against, measure })
+    Ok(Runs { results, strategies: names, failed, shaken, against, measure })
 }
 
 impl Runs {
@@ -254,6 +248,12 @@ fn unwritten(error: impl std::fmt::Display) -> PyErr {
 impl Runs {
     fn __len__(&self) -> usize {
         self.results.len()
+    }
+
+    /// Messages of the runs that failed, which are not in the tables.
+    #[getter]
+    fn failed(&self) -> Vec<String> {
+        self.failed.clone()
     }
 
     /// What identifies a run, as the columns of its tables, and `strategy`: the name for the command line, `None` for an

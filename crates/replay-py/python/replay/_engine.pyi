@@ -5,6 +5,7 @@ from typing import Any
 from typing_extensions import Self
 
 from ._allocator import Allocator
+from ._results import Results
 from ._trace import ArrowStream
 
 __version__: str
@@ -14,6 +15,9 @@ class ReplayError(Exception):
 
 class CellError(ReplayError):
     """Some runs failed (exit code 1 of the program)."""
+
+    results: Results
+    """The runs that did not fail."""
 
 class UsageError(ReplayError):
     """Wrong usage or configuration (exit code 2 of the program)."""
@@ -59,6 +63,8 @@ class Workload:
     def __len__(self) -> int: ...
 
 class Runs:
+    @property
+    def failed(self) -> list[str]: ...
     def key(self, run: int) -> dict[str, Any]: ...
     def table(self, name: str, runs: Sequence[int] | None = None) -> Table | None: ...
     def write(self, dir: str | os.PathLike[str], runs: Sequence[int] | None = None) -> None: ...

@@ -12,7 +12,7 @@ from typing import Any, Union, overload
 
 from . import _engine, _program
 from ._allocator import Allocator
-from ._engine import Table, UsageError
+from ._engine import CellError, Table, UsageError
 from ._trace import Trace, example
 
 Strings = Union[str, Sequence[str]]
@@ -321,6 +321,8 @@ def run(
     `jobs` and `placements` keep the tables of each job and each allocation; without them large grids need less memory and
     time. `threads`: by default all processors; the results do not depend on it. `progress` shows a bar if `tqdm` is
     installed.
+
+    If some runs fail, the others are the attribute `results` of the `CellError`.
     """
     traces = [example()] if trace is None else [trace] if isinstance(trace, Trace) else list(trace)
     if not traces:
@@ -350,7 +352,12 @@ def run(
     finally:
         if bar is not None:
             bar.close()
-    return Results(runs, traces, others)
+    results = Results(runs, traces, others)
+    if runs.failed:
+        error = CellError("\n".join(runs.failed))
+        error.results = results
+        raise error
+    return results
 
 
 class _Bar:

@@ -13,6 +13,8 @@ from conftest import REPOSITORY
 import replay
 
 GOLDEN = REPOSITORY / "tests" / "golden"
+# Beside the checkout, as for the golden tests of the program.
+SAMPLES = (REPOSITORY / ".." / "shared" / "samples").resolve()
 
 SHORT = {"-t": "trace", "-s": "sched", "-a": "alloc", "-q": "quiet"}
 READ = {"trace", "policy", "from", "jobs", "days"}
@@ -59,6 +61,8 @@ def folder(tmp_path_factory):
     """A folder with what the golden commands read."""
     folder = tmp_path_factory.mktemp("golden")
     (folder / "traces").symlink_to(REPOSITORY / "traces")
+    if SAMPLES.is_dir():
+        (folder / "samples").symlink_to(SAMPLES)
     (folder / "inputs").symlink_to(GOLDEN / "inputs")
     return folder
 

@@ -196,6 +196,7 @@ class Results(Sequence[Run]):
         self._runs = runs
         self._traces = traces
         self._options = options
+        self._drawn: list[Figure] | None = None
 
     @property
     def runs(self) -> Table:
@@ -236,8 +237,10 @@ class Results(Sequence[Run]):
 
     def figures(self) -> list[Figure]:
         """All figures of the runs."""
-        with tempfile.TemporaryDirectory(prefix="replay-") as folder:
-            return _figures([Path(path) for path in self._runs.figures(folder)])
+        if self._drawn is None:
+            with tempfile.TemporaryDirectory(prefix="replay-") as folder:
+                self._drawn = _figures([Path(path) for path in self._runs.figures(folder)])
+        return list(self._drawn)
 
     def figure(self, name: str) -> Figure:
         """The figure of this name, or the one whose name begins with it: `strategies`, `improvement-by-size`, ..."""

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the wheel of the Python module and runs its tests, in a virtual environment below the target folder.
+# Checks and builds the Python module, and runs its tests, in a virtual environment below the target folder.
 #
 # Usage: scripts/python.sh [ARGUMENT OF PYTEST]...
 #
@@ -22,6 +22,7 @@ if ! "$python" -c "import pip, ${packages[*]/%/,} sys" 2> /dev/null; then
         skip "pip install ${packages[*]} fails: $(tail -n 1 "$target/python-wheel-venv.log")"
 fi
 
+cargo clippy --release --locked --package replay-py --no-deps -- -D warnings
 wheels=$target/wheels
 rm -rf "$wheels"
 "$venv/bin/maturin" build --release --locked --quiet --manifest-path crates/replay-py/Cargo.toml --target-dir "$target" --out "$wheels"

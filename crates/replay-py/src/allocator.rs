@@ -294,7 +294,7 @@ impl PythonAllocator {
         chosen: &mut Vec<NodeId>,
     ) -> PyResult<Result<(), Refusal>> {
         self.decision += 1;
-        if self.decision % POLL == 0 {
+        if self.decision.is_multiple_of(POLL) {
             py.check_signals()?;
         }
         self.machine.get().update(machine);

@@ -54,7 +54,8 @@ fn a_job_goes_where_it_delays_larger_ones_least() {
     let halves = |tie: &str| {
         let name = format!("placements[menu=list:2x1x1+4x1x1{tie}]");
         let mut bench = built(&name, "12x1").expect("works");
-        let limits = [10, 5, 1000, 5].map(|limit| Times { now: 100, limit: Some(limit), job: None });
+        let limits =
+            [10, 5, 1000, 5].map(|limit| Times { now: 100, limit: Some(limit), job: None });
         let jobs = limits.map(|times| start_at(&mut bench, 2, times).expect("fits"));
         assert_eq!(jobs.each_ref().map(|cells| cells[0][0]), [0, 2, 4, 6]);
         start_at(&mut bench, 4, Times { now: 100, limit: Some(1000), job: None }).expect("fits");
@@ -64,7 +65,8 @@ fn a_job_goes_where_it_delays_larger_ones_least() {
     };
     // What a new job that runs so long gets, 5 s later.
     let begins = |tie: &str, limit: Option<u32>| {
-        let cells = start_at(&mut halves(tie), 2, Times { now: 105, limit, job: None }).expect("fits");
+        let cells =
+            start_at(&mut halves(tie), 2, Times { now: 105, limit, job: None }).expect("fits");
         cells[0][0]
     };
     let delay = ",tie=0,0,0,0,0,1";
